@@ -11,7 +11,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math/bits"
+	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
@@ -23,6 +26,7 @@ type chat struct {
 	path string
 	body func(*endpoint, llm.Request) map[string]any
 	read func(body []byte) (llm.Reply, error)
+	cuts bool // the server may cut a prompt without a word
 }
 
 // OpenAI is a chat model behind OpenAI's API or a compatible one: vLLM,
@@ -33,7 +37,7 @@ func OpenAI(c Config) (llm.Model, error) {
 		return nil, err
 	}
 	k.named("openai", k.Extra)
-	return &chat{k, "/chat/completions", openAIBody, readOpenAI}, nil
+	return &chat{k, "/chat/completions", openAIBody, readOpenAI, false}, nil
 }
 
 // Ollama is a chat model of an Ollama server. It reports every fault of c at
@@ -51,23 +55,49 @@ func Ollama(c Config) (llm.Model, error) {
 		settings["num_ctx"] = k.ContextTokens
 	}
 	k.named("ollama", settings)
-	return &chat{k, "/api/chat", ollamaBody, readOllama}, nil
+	return &chat{k, "/api/chat", ollamaBody, readOllama, true}, nil
 }
 
-// Generate implements [llm.Model].
-func (m *chat) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
+// Generate implements [llm.Model]. Where a server refuses a setting, the request is
+// made again without it, and so are later ones to that model.
+func (m *chat) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	if len(req.Messages) == 0 {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: the request has no messages", m.name)}
 	}
+	for _, s := range settings {
+		if s.sent(req) && m.t.refused(m.name, s.name, false) {
+			s.drop(&req)
+		}
+	}
+	var dropped []setting
+	for {
+		reply, err := m.ask(ctx, req)
+		at := slices.IndexFunc(settings, func(s setting) bool { return s.sent(req) && s.refusedBy(err) })
+		if at >= 0 {
+			dropped = append(dropped, settings[at])
+			settings[at].drop(&req)
+			continue
+		}
+		if !errors.Is(err, llm.ErrBadRequest) { // without them it was understood
+			for _, s := range dropped {
+				m.t.refused(m.name, s.name, true)
+			}
+		}
+		return reply, err
+	}
+}
+
+// ask makes one request.
+func (m *chat) ask(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
 	err = m.post(ctx, m.path, m.body(m.endpoint, req), func(body []byte) (llm.Usage, string, error) {
 		var err error
 		reply, err = m.read(body)
 		m.scrub(&reply)
 		if reply.Usage.Estimated {
-			for _, msg := range req.Messages {
-				reply.Usage.PromptTokens += m.CountTokens(msg.Text)
-			}
+			reply.Usage.PromptTokens = m.promptTokens(req)
 			reply.Usage.CompletionTokens = m.CountTokens(reply.Text) + m.CountTokens(reply.Reasoning)
+		} else if err == nil && m.cuts {
+			err = m.cut(req, reply.Usage.PromptTokens)
 		}
 		return reply.Usage, strings.TrimSpace(reply.Model + " " + reply.Fingerprint), err
 	})
@@ -75,6 +105,59 @@ func (m *chat) Generate(ctx context.Context, req llm.Request) (reply llm.Reply, 
 		return llm.Reply{}, err
 	}
 	return reply, nil // with what it took itself: the attempts before it are on the bill
+}
+
+func (e *endpoint) promptTokens(req llm.Request) (n int) {
+	for _, msg := range req.Messages {
+		n += e.CountTokens(msg.Text)
+	}
+	return n
+}
+
+// bytesPerToken is beyond what a tokenizer makes of any prose: four for English in
+// cl100k, less for other languages.
+const bytesPerToken = 8
+
+// cut says that the server has read less of the prompt than was sent.
+func (m *chat) cut(req llm.Request, read int) error {
+	sent := 0
+	for _, msg := range req.Messages {
+		sent += len(msg.Text)
+	}
+	if read*bytesPerToken >= sent {
+		return nil
+	}
+	return &llm.Error{Kind: llm.ErrContextLength, Billed: llm.BilledYes, Err: fmt.Errorf(
+		"%s: the server has read %d tokens of a prompt of %d bytes: it was cut at the context of the model", m.name, read, sent)}
+}
+
+// setting is a part of a request that some servers refuse.
+type setting struct {
+	name  string
+	words *regexp.Regexp // in the message of a server that refuses it
+	sent  func(llm.Request) bool
+	drop  func(*llm.Request)
+}
+
+// settings are in the order in which they are given up: a schema for a JSON object, and
+// that for a form that the prompt alone describes.
+var settings = []setting{
+	{"temperature", regexp.MustCompile(`(?i)\btemperature\b`),
+		func(r llm.Request) bool { return r.Temperature != nil }, func(r *llm.Request) { r.Temperature = nil }},
+	{"seed", regexp.MustCompile(`(?i)\bseed\b`),
+		func(r llm.Request) bool { return r.Seed != nil }, func(r *llm.Request) { r.Seed = nil }},
+	{"json_schema", regexp.MustCompile(`(?i)format|schema|structured|grammar`),
+		func(r llm.Request) bool { return len(r.Schema) > 0 }, func(r *llm.Request) { r.Schema, r.JSON = nil, true }},
+	{"json_object", regexp.MustCompile(`(?i)format|json`),
+		func(r llm.Request) bool { return r.JSON }, func(r *llm.Request) { r.JSON = false }},
+}
+
+// refusedBy reports whether an error is the server's word that it does not take the
+// setting: OpenAI and vLLM say so with status 400, servers built on FastAPI with 422.
+func (s setting) refusedBy(err error) bool {
+	var e *llm.Error
+	return errors.As(err, &e) && e.Kind == llm.ErrBadRequest && (e.Status == http.StatusBadRequest || e.Status == http.StatusUnprocessableEntity) &&
+		s.words.MatchString(e.Body)
 }
 
 // message is a message as both formats write it.
@@ -248,9 +331,7 @@ func (f *figures) UnmarshalJSON(b []byte) error {
 // Fields of Extra go to the top level, those of its "options" to the options.
 func ollamaBody(e *endpoint, req llm.Request) map[string]any {
 	options := optionsSet(req, "num_predict")
-	if e.ContextTokens > 0 {
-		options["num_ctx"] = e.ContextTokens
-	}
+	options["num_ctx"] = cmp.Or(e.ContextTokens, e.context(req))
 	body := map[string]any{}
 	maps.Copy(body, e.Extra)
 	if more, ok := body["options"].(map[string]any); ok {
@@ -264,6 +345,20 @@ func ollamaBody(e *endpoint, req llm.Request) map[string]any {
 		body["format"] = "json"
 	}
 	return body
+}
+
+const (
+	leastContext = 4096 // Ollama's own default
+	openReply    = 2048 // room for a reply without a limit
+)
+
+// context is the number of tokens that Ollama sets aside, without which it cuts
+// prompts at its default: those of prompt and reply with a quarter more, since other
+// vocabularies need more of them, as a power of two. It never falls, since Ollama loads
+// the model again when it changes.
+func (e *endpoint) context(req llm.Request) int {
+	need := e.promptTokens(req)*5/4 + cmp.Or(req.MaxTokens, openReply)
+	return e.t.context(e.name, max(leastContext, 1<<bits.Len(uint(need-1))))
 }
 
 // readOllama reads one reply, in one object or in NDJSON pieces.

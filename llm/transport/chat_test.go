@@ -3,11 +3,13 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -133,7 +135,7 @@ func TestRequestBodies(t *testing.T) {
 		want map[string]any
 	}{
 		{"bare", "openai", Config{}, llm.Prompt("u"), map[string]any{"model": "test-model"}},
-		{"bare", "ollama", Config{}, llm.Prompt("u"), map[string]any{"model": "test-model", "stream": false, "options": map[string]any{}}},
+		{"bare", "ollama", Config{}, llm.Prompt("u"), map[string]any{"model": "test-model", "stream": false, "options": map[string]any{"num_ctx": 4096.0}}},
 		{"full", "openai", Config{Extra: map[string]any{"reasoning_effort": "low"}}, full, map[string]any{
 			"model": "test-model", "max_completion_tokens": 10.0, "temperature": 0.0, "top_p": 0.9, "seed": 0.0,
 			"stop": []any{"END"}, "reasoning_effort": "low",
@@ -148,7 +150,7 @@ func TestRequestBodies(t *testing.T) {
 		{"json", "openai", Config{LegacyMaxTokens: true}, llm.Request{Messages: full.Messages, JSON: true, MaxTokens: 5}, map[string]any{
 			"model": "test-model", "max_tokens": 5.0, "response_format": map[string]any{"type": "json_object"}}},
 		{"json", "ollama", Config{}, llm.Request{Messages: full.Messages, JSON: true}, map[string]any{
-			"model": "test-model", "stream": false, "format": "json", "options": map[string]any{}}},
+			"model": "test-model", "stream": false, "format": "json", "options": map[string]any{"num_ctx": 4096.0}}},
 	} {
 		t.Run(tc.name+"/"+tc.kind, func(t *testing.T) {
 			s := llmtest.NewServer(llmtest.ServerOptions{})
@@ -368,5 +370,109 @@ func TestLostStream(t *testing.T) {
 	s.Fail(llmtest.Fault{Status: 200, Body: `{"message":{"content":"half"},"done":false}` + "\n"})
 	if reply, err := m.Generate(t.Context(), llm.Prompt("x")); !errors.Is(err, llm.ErrTransient) {
 		t.Errorf("%+v, %v", reply, err)
+	}
+}
+
+// A setting that a server refuses is left out, at once and later on, and said once. A
+// schema is given up for a JSON object, and that for nothing; other faults of a request
+// give up nothing.
+func TestRefusedSettings(t *testing.T) {
+	schema := json.RawMessage(`{"type":"object"}`)
+	for _, tc := range []struct {
+		name    string
+		status  int
+		refuses map[string]string // what the server says to requests that contain the key
+		first   int               // requests of the first call
+		gone    []string          // what is not sent any more
+		left    []string
+		fails   bool
+	}{
+		{name: "temperature", status: 400, refuses: map[string]string{`"temperature"`: `{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model.","param":"temperature"}}`},
+			first: 2, gone: []string{"temperature"}, left: []string{`"seed":7`, "json_schema|\"format\""}},
+		{name: "seed and temperature", status: 422, refuses: map[string]string{`"temperature"`: "extra inputs: temperature", `"seed"`: "extra inputs: seed"},
+			first: 3, gone: []string{"temperature", `"seed"`}},
+		{name: "schema", status: 400, refuses: map[string]string{"json_schema": `{"error":"response_format json_schema is not supported"}`, `"format":{`: "invalid format"},
+			first: 2, gone: []string{"json_schema", `"format":{`}, left: []string{`json_object|"format":"json"`, `"temperature":0`}},
+		{name: "every form", status: 400, refuses: map[string]string{"response_format": "response_format: unknown field", `"format"`: "unknown format"},
+			first: 3, gone: []string{"response_format", `"format"`}, left: []string{`"seed":7`}},
+		{name: "another fault", status: 400, refuses: map[string]string{"model": "the seed of a temperature that the format exceeds"}, first: 5, fails: true,
+			left: []string{`"seed":7`, `"temperature":0`, "json_schema|\"format\":{"}},
+		{name: "a word of the prompt", status: 500, refuses: map[string]string{"model": "temperature"}, first: 1, fails: true, left: []string{`"temperature":0`}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var log strings.Builder
+			o := Options{Attempts: 1, Logger: debugLogger(&log)}
+			both(t, llmtest.ServerOptions{}, Config{Transport: o}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
+				log.Reset()
+				for part, says := range tc.refuses {
+					when := func(r llmtest.Received) bool { return bytes.Contains(r.Body, []byte(part)) }
+					s.Fail(slices.Repeat([]llmtest.Fault{{When: when, Status: tc.status, Body: says}}, 20)...)
+				}
+				req := llm.Prompt("Reply in JSON.")
+				req.Temperature, req.Seed, req.Schema = ptr(0.0), ptr(int64(7)), schema
+				if _, err := m.Generate(t.Context(), req); (err != nil) != tc.fails {
+					t.Fatal(err)
+				}
+				if n := len(s.Requests()); n != tc.first {
+					t.Errorf("%d requests, want %d", n, tc.first)
+				}
+				if req.Temperature == nil || req.Schema == nil {
+					t.Error("the caller's request has changed")
+				}
+				_, _ = m.Generate(t.Context(), req)
+				body := string(s.Requests()[tc.first].Body)
+				for _, part := range tc.gone {
+					if strings.Contains(body, part) {
+						t.Errorf("%s is sent again: %s", part, body)
+					}
+				}
+				for _, part := range tc.left {
+					if !regexp.MustCompile(part).MatchString(body) {
+						t.Errorf("%s is not sent any more: %s", part, body)
+					}
+				}
+				if n := strings.Count(log.String(), "refuses a setting"); n > 2 || n == 0 != tc.fails {
+					t.Errorf("said %d times: %s", n, &log)
+				}
+			})
+		})
+	}
+}
+
+// Ollama is told the context that a prompt and its reply need, which never falls; a
+// prompt that it has read in part only is a failure.
+func TestOllamaContext(t *testing.T) {
+	s := llmtest.NewServer(llmtest.ServerOptions{})
+	defer s.Close()
+	p := provider(s, "ollama", Config{})
+	p.Config.Shared = newTestTransport(t, Options{})
+	for _, tc := range []struct{ bytes, reply, want int }{
+		{100, 0, 4096}, {4 * 3000, 346, 4096}, {4 * 3000, 347, 8192}, {4, 0, 8192}, {4 * 40_000, 4096, 65536}, {4 * 6000, 692, 65536},
+	} {
+		m, err := p.Model("m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := llm.Prompt(strings.Repeat("word", tc.bytes/4))
+		req.MaxTokens = tc.reply
+		if _, err := m.Generate(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		if o, _ := sent(t, s)["options"].(map[string]any); o["num_ctx"] != float64(tc.want) {
+			t.Errorf("%+v: %v", tc, o)
+		}
+	}
+	m, err := p.Model("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for read, whole := range map[int]bool{2048: false, 2500: true} {
+		s.Fail(llmtest.Fault{Answer: func(llm.Request) llm.Reply {
+			return llm.Reply{Text: "x", Usage: llm.Usage{PromptTokens: read, CompletionTokens: 1}}
+		}})
+		_, err := m.Generate(t.Context(), llm.Prompt(strings.Repeat("word", 5000)))
+		if e := (*llm.Error)(nil); whole != (err == nil) || !whole && (!errors.As(err, &e) || e.Kind != llm.ErrContextLength || e.Usage.PromptTokens != read) {
+			t.Errorf("%d tokens were read: %v", read, err)
+		}
 	}
 }

@@ -52,7 +52,7 @@ func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exc
 	_ = json.Unmarshal(body, &asked) // another shape has no model to tell apart
 	return &exchange{
 		t: t, req: req, body: body, take: read, key: idempotencyKey(body),
-		gate: t.gate(strings.TrimSpace(shown(req) + " " + asked.Model)),
+		gate: t.gate(strings.TrimSpace(shown(req)+" "+asked.Model), loopback(req.URL.Hostname())),
 	}
 }
 
@@ -191,20 +191,28 @@ func (x *exchange) attempt() (*http.Response, *failure) {
 	}
 	if x.t.inflight.Acquire(ctx, 1) != nil {
 		e = &failure{Error: llm.Canceled(ctx, llm.BilledNo)}
-		x.gate.leave(probe, e.Error)
+		x.gate.leave(probe, e.Error, 0, 0)
 		return nil, e
 	}
-	began := time.Now()
+	began, before := time.Now(), work(x.used)
 	resp, e := x.send(ctx)
-	x.busy += time.Since(began)
+	took := time.Since(began)
+	x.busy += took
 	x.t.inflight.Release(1)
 	if e != nil {
-		x.gate.leave(probe, e.Error)
+		x.gate.leave(probe, e.Error, 0, 0)
 		return nil, e
 	}
-	x.gate.leave(probe, nil)
+	x.gate.leave(probe, nil, 1+work(x.used)-before, max(took.Seconds(), 1e-6))
 	x.gate.answeredBy(x.served)
 	return resp, nil
+}
+
+// work is what a reply takes a server, in tokens that are written: on the processors and
+// small cards behind servers with few slots, llama-bench reads prompts about eight times
+// as fast as it writes.
+func work(u llm.Usage) float64 {
+	return float64(u.CompletionTokens) + float64(u.PromptTokens+u.EmbeddedTokens)/8
 }
 
 // send sends the request and reads the whole reply.

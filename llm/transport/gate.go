@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -37,8 +38,8 @@ type waiter struct {
 	err   *failure
 }
 
-func newGate(name string, o Options) *gate {
-	return &gate{name: name, log: o.Logger, maxOutage: o.MaxOutage, limit: newAIMD(o.Concurrency), breaker: newBreaker()}
+func newGate(name string, local bool, o Options) *gate {
+	return &gate{name: name, log: o.Logger, maxOutage: o.MaxOutage, limit: newAIMD(o.Concurrency, local), breaker: newBreaker()}
 }
 
 // enter waits for the way to be free. probe must be given back to leave.
@@ -69,17 +70,18 @@ func (g *gate) enter(ctx context.Context) (probe bool, e *failure) {
 }
 
 // leave ends a request that entered; e is how its attempt ended, nil for
-// success.
-func (g *gate) leave(probe bool, e *llm.Error) {
+// a success that took so many seconds for some work.
+func (g *gate) leave(probe bool, e *llm.Error, work, seconds float64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
+	flying := g.inflight
 	g.inflight--
 	switch {
 	case e == nil:
 		g.success = now
-		g.limit.success()
-	case e.Kind == llm.ErrRateLimited:
+		g.limit.success(flying, work, seconds)
+	case e.Kind == llm.ErrRateLimited, e.Status == http.StatusServiceUnavailable, g.limit.local && e.Kind == llm.ErrTimeout:
 		if g.limit.overload(now, e.RetryAfter) {
 			g.log.Warn("transport: slowing down", "endpoint", g.name, "concurrency", g.limit.slots())
 		}

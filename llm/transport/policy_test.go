@@ -59,7 +59,7 @@ func TestRetriesTheServerAskedForAreNoStorm(t *testing.T) {
 
 func TestAIMD(t *testing.T) {
 	now := time.Unix(1000, 0)
-	a := newAIMD(12)
+	a := newAIMD(12, false)
 	if a.slots() != 8 {
 		t.Fatalf("starts with %d", a.slots())
 	}
@@ -69,14 +69,14 @@ func TestAIMD(t *testing.T) {
 			if a.slots() != want-1 {
 				t.Fatalf("%d after %d successes of the window, want %d", a.slots(), i, want-1)
 			}
-			a.success()
+			a.success(a.slots(), 1, 1)
 		}
 		if a.slots() != want {
 			t.Fatalf("%d, want %d", a.slots(), want)
 		}
 	}
 	for range 100 {
-		a.success()
+		a.success(a.slots(), 1, 1)
 	}
 	if a.slots() != 12 {
 		t.Errorf("%d above the user's limit", a.slots())
@@ -97,7 +97,7 @@ func TestAIMD(t *testing.T) {
 	if a.slots() != 1 {
 		t.Errorf("%d at the least, want 1", a.slots())
 	}
-	if a := newAIMD(3); a.slots() != 3 {
+	if a := newAIMD(3, false); a.slots() != 3 {
 		t.Errorf("starts with %d of at most 3", a.slots())
 	}
 }
@@ -105,13 +105,13 @@ func TestAIMD(t *testing.T) {
 // A failure in between begins the streak of successes anew.
 func TestFailureEndsTheStreak(t *testing.T) {
 	for _, kind := range []llm.Kind{llm.ErrTransient, llm.ErrTimeout} {
-		g := newGate("g", Options{Concurrency: 20, Logger: slog.New(slog.DiscardHandler)})
+		g := newGate("g", false, Options{Concurrency: 20, Logger: slog.New(slog.DiscardHandler)})
 		end := func(n int, e *llm.Error) {
 			for range n {
 				if _, err := g.enter(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				g.leave(false, e)
+				g.leave(false, e, 1, 1)
 			}
 		}
 		end(7, nil)
@@ -175,6 +175,64 @@ func TestConcurrencyAdaptsToTheEndpoint(t *testing.T) {
 			t.Errorf("%.0f s, %d refused, %d at once", took, c.refused, c.most)
 		}
 	})
+}
+
+// A local server has a few slots, and requests wait in front of them inside of it: more
+// are sent while replies come faster for it, and no more, so that no call waits for
+// longer than its limit. Few callers say nothing about the slots.
+func TestConcurrencyOfALocalServer(t *testing.T) {
+	for _, slots := range []int{1, 2, 4, 16} {
+		synctest.Test(t, func(t *testing.T) {
+			free := make(chan struct{}, slots)
+			var flying, most, calls atomic.Int64
+			base := baseFunc(func(r *http.Request) (*http.Response, error) {
+				n := flying.Add(1)
+				defer flying.Add(-1)
+				for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+				}
+				select {
+				case free <- struct{}{}:
+				case <-r.Context().Done():
+					return nil, r.Context().Err()
+				}
+				time.Sleep(time.Second)
+				<-free
+				calls.Add(1)
+				return status(200, `{"choices":[],"usage":{"prompt_tokens":80,"completion_tokens":20}}`)()
+			})
+			tr := newTestTransport(t, Options{Base: base, AttemptTimeout: 4 * time.Second})
+			ask := func() {
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:1/v1/x", strings.NewReader(`{}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := tr.RoundTrip(req); err != nil {
+					t.Error(err)
+				}
+			}
+			for range 40 {
+				ask() // one caller
+			}
+			if most.Load() != 1 || tr.gates["http://127.0.0.1:1/v1/x"].limit.slots() != startLocal {
+				t.Errorf("%d slots: one caller has changed the limit", slots)
+			}
+			start := time.Now()
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					for range 40 {
+						ask()
+					}
+				})
+			}
+			wg.Wait()
+			// The server's own limit is 320 calls in its slots, eight at a time at the most.
+			best := 320 / float64(min(slots, 8))
+			if took := time.Since(start).Seconds(); took > 1.2*best+10 || slots <= 2 && took > 1.2*best || calls.Load() != 360 || most.Load() > int64(min(max(slots, startLocal)+1, 8)) {
+				t.Errorf("%d slots: %.0f s, %d calls answered, %d at a time at the most", slots, took, calls.Load(), most.Load())
+			}
+		})
+	}
 }
 
 // flaky is a server that is down while off is set.

@@ -69,8 +69,9 @@ type Options struct {
 // concurrent use.
 //
 // Per endpoint and model, it sends up to 8 requests at a time to begin with,
-// one more for every round of successes and three tenths fewer on 429 and
-// 529, at most once in 5 s. When four fifths of at least 20 attempts within
+// one more for every round of successes and three tenths fewer on 429, 503 and
+// 529, at most once in 5 s. On this machine it begins with 2, and takes back what
+// makes requests wait inside of the server without more replies. When four fifths of at least 20 attempts within
 // 30 s fail, it stops sending and probes every 30 s: calls wait meanwhile,
 // for MaxOutage or until their context ends, unless no server ever answered
 // there. While an endpoint that has answered others fails everybody, or tells them to
@@ -81,8 +82,10 @@ type Transport struct {
 	o        Options
 	inflight *semaphore.Weighted
 
-	mu    sync.Mutex
-	gates map[string]*gate
+	mu       sync.Mutex
+	gates    map[string]*gate
+	refusals map[string]bool // settings that models refuse
+	contexts map[string]int  // of models of Ollama
 }
 
 // New checks the options and fills in the defaults.
@@ -119,7 +122,7 @@ func New(o Options) (*Transport, error) {
 	return &Transport{
 		o:        o,
 		inflight: semaphore.NewWeighted(int64(o.Concurrency)),
-		gates:    map[string]*gate{},
+		gates:    map[string]*gate{}, refusals: map[string]bool{}, contexts: map[string]int{},
 	}, nil
 }
 
@@ -161,13 +164,34 @@ func (t *Transport) do(req *http.Request, body []byte, read reader) (*http.Respo
 	return resp, nil
 }
 
+// refused reports whether a model is known to refuse a setting. With note it is from now
+// on, which is logged once.
+func (t *Transport) refused(model, setting string, note bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	key := model + " " + setting
+	if note && !t.refusals[key] {
+		t.refusals[key] = true
+		t.o.Logger.Warn("transport: the server refuses a setting: it is left out from now on", "model", model, "setting", setting)
+	}
+	return t.refusals[key]
+}
+
+// context is the largest context that a model was asked with so far.
+func (t *Transport) context(model string, n int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.contexts[model] = max(t.contexts[model], n)
+	return t.contexts[model]
+}
+
 // gate returns the gate of an endpoint and model.
-func (t *Transport) gate(name string) *gate {
+func (t *Transport) gate(name string, local bool) *gate {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	g := t.gates[name]
 	if g == nil {
-		g = newGate(name, t.o)
+		g = newGate(name, local, t.o)
 		t.gates[name] = g
 	}
 	return g

@@ -214,7 +214,10 @@ func (s Settings) Decisive() map[string]any {
 	}
 	if s.Paid() {
 		c["model"], c["embed_model"] = s.Model, s.EmbedModel
-		c["temperature"] = s.Temperature
+		c["temperature"] = "none"
+		if s.Temperature != nil {
+			c["temperature"] = *s.Temperature
+		}
 		if s.ReplyTokens != paid.DefaultReplyTokens {
 			c["reply_tokens"] = s.ReplyTokens
 		}
