@@ -7,10 +7,9 @@ import (
 	"context"
 	"embed"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"weak"
+	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
@@ -147,10 +146,7 @@ func Extractive(o ExtractiveOptions) (Summarizer, error) {
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
 	}
-	x := &extractive{o: o, readers: make(chan weak.Pointer[reader], runtime.GOMAXPROCS(0))}
-	for range cap(x.readers) {
-		x.readers <- weak.Pointer[reader]{}
-	}
+	x := &extractive{o: o, readers: sync.Pool{New: func() any { return &reader{numbers: text.NewNumbering(o.Analyzer)} }}}
 	return x, checks.Err()
 }
 
@@ -162,20 +158,20 @@ func countWords(s string) (n int) {
 }
 
 type extractive struct {
-	o ExtractiveOptions
-	// readers are those that are free: as many as there are processors, because who makes a
-	// summary holds all its sentences. What they remember, some 10 MB each where a corpus is
-	// described, is theirs only as long as they are at work between collections of garbage:
-	// a summarizer lives as long as its kit.
-	readers chan weak.Pointer[reader]
+	o       ExtractiveOptions
+	readers sync.Pool // of *reader
 }
 
 // Name implements [Summarizer].
 func (x *extractive) Name() string { return fmt.Sprintf("extractive/%d", x.o.Tokens) }
 
-// redundancy is how much likeness to a chosen sentence counts against a score
-// (1-λ of maximal marginal relevance, λ = 0.7).
-const redundancy = 0.3
+const (
+	// redundancy is the weight of the similarity to a chosen sentence against the score
+	// (1-λ of maximal marginal relevance, λ = 0.7).
+	redundancy = 0.3
+	// tooSimilar is the similarity from which on a sentence repeats a chosen one.
+	tooSimilar = 0.95
+)
 
 // quotedKey is the key of a summary.
 type quotedKey struct {
@@ -193,45 +189,73 @@ func (x *extractive) Summarize(ctx context.Context, texts []string) (Summary, er
 }
 
 func (x *extractive) summarize(ctx context.Context, texts []string) (Summary, error) {
-	var by *reader
-	select {
-	case free := <-x.readers:
-		if by = free.Value(); by == nil {
-			by = &reader{analyzer: x.o.Analyzer}
-		}
-		defer func() { x.readers <- weak.Make(by) }()
-	case <-ctx.Done():
-		return Summary{}, fmt.Errorf("summary: %w", ctx.Err())
+	by, _ := x.readers.Get().(*reader)
+	defer func() {
+		by.reset()
+		x.readers.Put(by)
+	}()
+	sentences, err := by.collect(ctx, texts)
+	var chosen []int32
+	if err == nil {
+		chosen, err = x.choose(ctx, sentences, len(by.seen))
 	}
-	sentences, err := x.collect(ctx, by, texts)
 	if err != nil {
 		return Summary{}, fmt.Errorf("summary: %w", err)
 	}
-	chosen, left := []int(nil), x.o.Tokens
-	queue := newQueue(centrality(sentences))
-	for left > 0 {
-		if err := ctx.Err(); err != nil {
-			return Summary{}, fmt.Errorf("summary: %w", err)
-		}
-		next, ok := queue.pop()
-		if !ok {
-			break
-		}
-		s := &sentences[next]
-		cost := x.o.CountTokens(s.quote)
-		if len(chosen) == 0 && cost > left {
-			x.cut(s)
-			cost = left
-		}
-		if cost > left || s.quote == "" {
-			continue
-		}
-		left -= cost
-		chosen = append(chosen, int(next))
-		queue.choose(sentences, s.terms)
-	}
 	slices.Sort(chosen)
 	return compose(sentences, chosen), nil
+}
+
+// choose takes sentences one by one, that of the largest gain first, until no other one fits.
+// Gains change only with a choice, and a sentence that does not fit never will: so most
+// sentences of a name that is in ten thousand of them are looked at once.
+func (x *extractive) choose(ctx context.Context, sentences []sentence, terms int) (chosen []int32, err error) {
+	scores, similar, last := centrality(sentences, terms), make([]float64, len(sentences)), make([]float64, terms)
+	gain := func(i int32) float64 { return (1-redundancy)*scores[i] - redundancy*similar[i] }
+	left := make([]int32, len(sentences))
+	for i := range left {
+		left[i] = int32(i)
+	}
+	for tokens := x.o.Tokens; tokens > 0; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		slices.SortFunc(left, func(a, b int32) int { return cmp.Or(cmp.Compare(gain(b), gain(a)), cmp.Compare(a, b)) })
+		cost := 0
+		at := slices.IndexFunc(left, func(i int32) bool {
+			s := &sentences[i]
+			if cost = x.o.CountTokens(s.quote); len(chosen) == 0 && cost > tokens {
+				x.cut(s)
+				cost = tokens
+			}
+			return cost <= tokens && s.quote != ""
+		})
+		if at < 0 {
+			break
+		}
+		tokens -= cost
+		next := &sentences[left[at]]
+		chosen = append(chosen, left[at])
+		for _, t := range next.terms {
+			last[t.term] = t.weight
+		}
+		left = slices.DeleteFunc(left[at+1:], func(i int32) bool {
+			similar[i] = max(similar[i], cosine(sentences[i].terms, last))
+			return similar[i] > tooSimilar
+		})
+		for _, t := range next.terms {
+			last[t.term] = 0
+		}
+	}
+	return chosen, nil
+}
+
+// cosine of a sentence with another one, given by term: both have length 1.
+func cosine(terms []weighted, other []float64) (sum float64) {
+	for _, t := range terms {
+		sum += float64(t.weight * other[t.term])
+	}
+	return sum
 }
 
 // cut shortens a sentence to as many whole words as the limit allows.
@@ -261,7 +285,7 @@ func (x *extractive) cut(s *sentence) {
 }
 
 // compose makes a summary of the chosen sentences.
-func compose(sentences []sentence, chosen []int) Summary {
+func compose(sentences []sentence, chosen []int32) Summary {
 	size := len(chosen)
 	for _, i := range chosen {
 		size += len(sentences[i].quote)
@@ -284,99 +308,4 @@ func compose(sentences []sentence, chosen []int) Summary {
 	}
 	out.Text = b.String()
 	return out
-}
-
-// queue is the sentences that may still be chosen, as a heap: the one of the largest gain
-// first, equal ones in their order. Gains change only with a choice, and what does not fit
-// is passed by, which is most of the sentences where a name is in many.
-type queue struct {
-	scores, likeness, gain []float64
-	heap                   []int32
-	chosen                 []float64 // the sentence that was chosen last, by term
-}
-
-func newQueue(scores []float64) *queue {
-	q := &queue{scores: scores, likeness: make([]float64, len(scores)), gain: make([]float64, len(scores)), heap: make([]int32, len(scores))}
-	for i := range q.heap {
-		q.heap[i] = int32(i)
-	}
-	q.order()
-	return q
-}
-
-// choose takes account of a sentence that was chosen.
-func (q *queue) choose(sentences []sentence, chosen []weighted) {
-	for _, t := range chosen {
-		if int(t.term) >= len(q.chosen) {
-			q.chosen = append(q.chosen, make([]float64, int(t.term)+1-len(q.chosen))...)
-		}
-		q.chosen[t.term] = t.weight
-	}
-	left := q.heap[:0]
-	for _, i := range q.heap {
-		q.likeness[i] = max(q.likeness[i], q.cosine(sentences[i].terms))
-		if q.likeness[i] <= .95 { // the same again is never worth its place
-			left = append(left, i)
-		}
-	}
-	q.heap = left
-	for _, t := range chosen {
-		q.chosen[t.term] = 0
-	}
-	q.order()
-}
-
-// cosine with the chosen one: both have length 1, and their terms are in order.
-func (q *queue) cosine(terms []weighted) float64 {
-	sum := 0.0
-	for _, t := range terms {
-		if int(t.term) >= len(q.chosen) {
-			break
-		}
-		sum += float64(t.weight * q.chosen[t.term])
-	}
-	return sum
-}
-
-// order computes the gains, and makes a heap.
-func (q *queue) order() {
-	for _, i := range q.heap {
-		q.gain[i] = (1-redundancy)*q.scores[i] - redundancy*q.likeness[i]
-	}
-	for at := len(q.heap)/2 - 1; at >= 0; at-- {
-		q.down(at)
-	}
-}
-
-func (q *queue) pop() (int32, bool) {
-	last := len(q.heap) - 1
-	if last < 0 {
-		return 0, false
-	}
-	first := q.heap[0]
-	q.heap[0] = q.heap[last]
-	q.heap = q.heap[:last]
-	q.down(0)
-	return first, true
-}
-
-func (q *queue) down(at int) {
-	for {
-		child := 2*at + 1
-		if child >= len(q.heap) {
-			return
-		}
-		if child+1 < len(q.heap) && q.before(q.heap[child+1], q.heap[child]) {
-			child++
-		}
-		if !q.before(q.heap[child], q.heap[at]) {
-			return
-		}
-		q.heap[at], q.heap[child] = q.heap[child], q.heap[at]
-		at = child
-	}
-}
-
-func (q *queue) before(a, b int32) bool {
-	return q.gain[a] > q.gain[b] || q.gain[a] == q.gain[b] && a < b
 }

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphtest
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+)
+
+// karate lists the friendships by their smaller member.
+const karate = `0: 1 2 3 4 5 6 7 8 10 11 12 13 17 19 21 31
+1: 2 3 7 13 17 19 21 30
+2: 3 7 8 9 13 27 28 32
+3: 7 12 13
+4: 6 10
+5: 6 10 16
+6: 16
+8: 30 32 33
+9: 33
+13: 33
+14: 32 33
+15: 32 33
+18: 32 33
+19: 33
+20: 32 33
+22: 32 33
+23: 25 27 29 32 33
+24: 25 27 31
+25: 31
+26: 29 33
+27: 33
+28: 31 33
+29: 32 33
+30: 32 33
+31: 32 33
+32: 33`
+
+// Karate returns the friendships of a karate club: 34 nodes, 78 edges of weight
+// 1 (W. W. Zachary, An Information Flow Model for Conflict and Fission in Small
+// Groups, 1977).
+func Karate() List {
+	l := List{N: 34}
+	for line := range strings.Lines(karate) {
+		from, row, _ := strings.Cut(line, ":")
+		for _, to := range strings.Fields(row) {
+			l.add(number(from), number(to))
+		}
+	}
+	return l
+}
+
+func number(s string) int {
+	n := 0
+	if _, err := fmt.Sscan(s, &n); err != nil {
+		panic(err)
+	}
+	return n
+}
+
+func (l *List) add(from, to int) {
+	l.Edges = append(l.Edges, graph.Edge{From: int32(from), To: int32(to), Weight: 1})
+}
+
+// Ring returns a ring of cliques of equal size, weights 1. The first node of a
+// clique is joined to the second node of the next one.
+func Ring(cliques, size int) List {
+	l := List{N: cliques * size}
+	for c := range cliques {
+		for i := range size {
+			for j := i + 1; j < size; j++ {
+				l.add(c*size+i, c*size+j)
+			}
+		}
+		l.add(c*size, (c+1)%cliques*size+1)
+	}
+	return l
+}
+
+// Blocks returns n nodes in blocks of equal size, weights 1: each pair of nodes
+// is joined with probability inside in the same block, outside otherwise.
+func Blocks(n, size int, inside, outside float64, seed uint64) List {
+	l, rng := List{N: n}, lcg(seed)
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			p := outside
+			if i/size == j/size {
+				p = inside
+			}
+			if rng.float() < p {
+				l.add(i, j)
+			}
+		}
+	}
+	return l
+}
+
+// LFR returns a graph with blocks of the given sizes and degrees of a heavy
+// tail, in the manner of Lancichinetti, Fortunato and Radicchi (2008): each node
+// draws 4 to 19 partners, few of them often, each from the whole graph with
+// probability mixing, else from its block. Partners drawn repeatedly stand in
+// the list repeatedly and add up in the graph.
+func LFR(sizes []int, mixing float64, seed uint64) List {
+	l, rng := List{}, lcg(seed)
+	for _, size := range sizes {
+		l.N += size
+	}
+	start := 0
+	for _, size := range sizes {
+		for i := start; i < start+size; i++ {
+			u := rng.float()
+			for range 4 + int(16*u*u*u) {
+				j := 0
+				if rng.float() < mixing {
+					j = rng.below(l.N)
+				} else {
+					j = start + rng.below(size)
+				}
+				if j != i {
+					l.add(i, j)
+				}
+			}
+		}
+		start += size
+	}
+	return l
+}
+
+// Blocks200 returns ten blocks of 20 nodes with 1,117 edges. The communities of
+// highest known modularity, 0.561417950, are the blocks.
+func Blocks200() List { return Blocks(200, 20, .4, .02, 42) }
+
+// LFR300 returns [LFR] of ten blocks of 12 to 60 nodes.
+func LFR300() List { return LFR([]int{12, 15, 18, 20, 25, 30, 35, 40, 45, 60}, .3, 7) }
+
+// LFR2333 returns [LFR] of forty blocks, 2,333 nodes, strongly mixed.
+func LFR2333() List {
+	sizes := make([]int, 40)
+	for b := range sizes {
+		sizes[b] = 20 + b*b%83
+	}
+	return LFR(sizes, .45, 2024)
+}
+
+// lcg is a linear congruential generator modulo 2^64 with the constants of
+// Knuth's MMIX.
+type lcg uint64
+
+// float returns a number in [0, 1).
+func (x *lcg) float() float64 {
+	*x = *x*6364136223846793005 + 1442695040888963407
+	return float64(*x>>11) / (1 << 53)
+}
+
+// below returns a number in [0, n).
+func (x *lcg) below(n int) int { return int(x.float() * float64(n)) }
+
+// Planted returns m edges of weight 1 between n nodes: node v belongs to block
+// v mod blocks, one end of an edge is any node, the other any node with
+// probability share, else a node of the same block. Self-loops are drawn again,
+// parallel edges stay. Planted(1e6, 5e6, 1000, .3, 1) is the large graph of the
+// benchmarks; its planted communities have a modularity of about 0.699.
+func Planted(n, m, blocks int, share float64, seed uint64) List {
+	if n < 2*blocks || blocks < 1 || m < 0 {
+		panic("graphtest: planted partition needs blocks of two nodes or more")
+	}
+	l, rng := List{N: n, Edges: make([]graph.Edge, 0, m)}, splitMix(seed)
+	for len(l.Edges) < m {
+		u, v := rng.below(n), 0
+		if rng.float() < share {
+			v = rng.below(n)
+		} else {
+			block := u % blocks
+			v = block + blocks*rng.below((n-block+blocks-1)/blocks)
+		}
+		if u != v {
+			l.add(u, v)
+		}
+	}
+	return l
+}
+
+// splitMix is SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom
+// Number Generators, 2014).
+type splitMix uint64
+
+func (x *splitMix) next() uint64 {
+	*x += 0x9e3779b97f4a7c15
+	z := uint64(*x)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// float returns a number in [0, 1).
+func (x *splitMix) float() float64 { return float64(x.next()>>11) / (1 << 53) }
+
+// below returns a number in [0, n).
+func (x *splitMix) below(n int) int { return int(x.float() * float64(n)) }
+
+// Resets returns count reset vectors for personalised PageRank, each 5 to 20
+// different nodes of 0..n-1 that have an edge, in ascending order.
+func Resets(g *graph.Graph, count int, seed uint64) [][]int32 {
+	rng, sets := splitMix(seed), make([][]int32, count)
+	linked := linkedNodes(g)
+	for i := range sets {
+		size := min(5+rng.below(16), len(linked))
+		sets[i] = sample(&rng, linked, size)
+	}
+	return sets
+}
+
+func linkedNodes(g *graph.Graph) []int32 {
+	var linked []int32
+	for u := range int32(g.N()) {
+		if g.Degree(u) > 0 {
+			linked = append(linked, u)
+		}
+	}
+	return linked
+}
+
+// sample draws size different nodes.
+func sample(rng *splitMix, from []int32, size int) []int32 {
+	var set []int32
+	for len(set) < size {
+		u := from[rng.below(len(from))]
+		if i, ok := slices.BinarySearch(set, u); !ok {
+			set = slices.Insert(set, i, u)
+		}
+	}
+	return set
+}
+
+// window is the number of words in which names occur together.
+const window = 75
+
+// Cooccurrence returns a graph of the names in the text files below folders
+// called reference_pages, as in a WildGraphBench data set. A name is a run of
+// capitalised words; each window of 75 words joins all pairs of different names
+// in it by an edge of weight 1, so that a pair stands in the list once for each
+// window. Names are numbered in order of appearance; those that never meet
+// another one are left out. The second result holds the names.
+func Cooccurrence(pages fs.FS) (List, []string, error) {
+	c := cooccurrence{ids: map[string]int32{}}
+	err := fs.WalkDir(pages, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() || path.Base(path.Dir(name)) != "reference_pages" {
+			return err
+		}
+		text, err := fs.ReadFile(pages, name)
+		if err != nil {
+			return err
+		}
+		words := strings.Fields(string(text))
+		for w := range slices.Chunk(words, window) {
+			c.join(w)
+		}
+		return nil
+	})
+	if err != nil {
+		return List{}, nil, fmt.Errorf("graphtest: co-occurrence: %w", err)
+	}
+	return List{N: len(c.names), Edges: c.edges}, c.names, nil
+}
+
+type cooccurrence struct {
+	ids   map[string]int32
+	names []string
+	edges []graph.Edge
+}
+
+// join adds the edges of one window.
+func (c *cooccurrence) join(words []string) {
+	found := names(words)
+	if len(found) < 2 {
+		return
+	}
+	ids := make([]int32, len(found))
+	for i, name := range found {
+		id, ok := c.ids[name]
+		if !ok {
+			id = int32(len(c.names))
+			c.ids[name] = id
+			c.names = append(c.names, name)
+		}
+		ids[i] = id
+	}
+	for i, u := range ids {
+		for _, v := range ids[i+1:] {
+			c.edges = append(c.edges, graph.Edge{From: u, To: v, Weight: 1})
+		}
+	}
+}
+
+// names returns the different runs of capitalised words. Punctuation at the end
+// of a word ends the run.
+func names(words []string) []string {
+	var found, run []string
+	end := func() {
+		if name := strings.Join(run, " "); name != "" && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+		run = run[:0]
+	}
+	for _, word := range words {
+		bare := strings.TrimFunc(word, notWord)
+		if first, _ := utf8.DecodeRuneInString(bare); !unicode.IsUpper(first) {
+			end()
+			continue
+		}
+		if !strings.HasPrefix(word, bare) {
+			end()
+		}
+		run = append(run, bare)
+		if !strings.HasSuffix(word, bare) {
+			end()
+		}
+	}
+	end()
+	return found
+}
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
