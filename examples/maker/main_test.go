@@ -77,7 +77,7 @@ func TestAblation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Split(strings.TrimSpace(out), "\n"); len(lines) != len(flat())+3+10 || !strings.HasPrefix(lines[1], "bm25 ") {
+	if lines := strings.Split(strings.TrimSpace(out), "\n"); len(lines) != 1+10 || !strings.HasPrefix(lines[1], "wild ") {
 		t.Errorf("output:\n%s", out)
 	}
 }
