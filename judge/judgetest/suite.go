@@ -257,7 +257,7 @@ func replay(_ testing.TB, file string, _ func() (llm.Model, error)) (llm.Model, 
 	if err != nil {
 		return nil, fmt.Errorf("judgetest: replay: %w: run go test -judge.update once to record it", err)
 	}
-	m, err := llmtest.NewReplay(f)
+	m, err := llmtest.Replay(f)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("judgetest: replay %s: %w", file, err)
 	}
@@ -287,5 +287,5 @@ func record(t testing.TB, file string, live func() (llm.Model, error)) (llm.Mode
 			t.Errorf("judgetest: record %s: %v", file, err)
 		}
 	})
-	return llmtest.NewRecorder(m, f), nil
+	return llmtest.Record(m, f), nil
 }

@@ -24,156 +24,95 @@ const maxLine = 64 << 20
 // keyShapes matches what keys, tokens and ids of accounts look like.
 var keyShapes = regexp.MustCompile(`\b(?:sk|pk|gsk|hf|xai|org|proj|sess)[-_][A-Za-z0-9_\-]{12,}|\bAIza[A-Za-z0-9_\-]{20,}|(?i:\bbearer\s+[^\s"'\\,}]+)`)
 
-// scrub blots out what looks like a key.
+// scrub removes what looks like a key.
 func scrub(text string) string { return keyShapes.ReplaceAllString(text, "***") }
 
-// modelLine is a line of a model's cassette.
-type modelLine struct {
+// recorded is a line of a cassette.
+type recorded struct {
 	Model   string          `json:"model"`
 	Request json.RawMessage `json:"request"`
-	Reply   *llm.Reply      `json:"reply,omitempty"`
-	Error   *modelError     `json:"error,omitempty"`
+	Reply   llm.Reply       `json:"reply"`
 }
 
-type modelError struct {
-	Kind   llm.Kind   `json:"kind"`
-	Status int        `json:"status,omitempty"`
-	Billed llm.Billed `json:"billed,omitempty"`
-	Usage  llm.Usage  `json:"usage"`
-	Text   string     `json:"text,omitempty"`
+// on is a request as it is identified on a cassette.
+func on(req llm.Request) (json.RawMessage, error) {
+	b, err := json.Marshal(req)
+	if err != nil {
+		return nil, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: err}
+	}
+	return json.RawMessage(scrub(string(b))), nil
 }
 
-// Recorder is a model that writes down what another one answers.
-type Recorder struct {
-	m  llm.Model
+// Record is m with every reply written to a cassette: w gets a line of JSON for each
+// request and its reply. Calls that fail are not recorded.
+func Record(m llm.Model, w io.Writer) llm.Model { return &recorder{Model: m, w: w} }
+
+type recorder struct {
+	llm.Model
 	mu sync.Mutex
 	w  io.Writer
 }
 
-// NewRecorder records m on w. A reply that cannot be written is an error;
-// calls that were cancelled are not recorded.
-func NewRecorder(m llm.Model, w io.Writer) *Recorder { return &Recorder{m: m, w: w} }
-
-// Name is the name of the recorded model.
-func (r *Recorder) Name() string { return r.m.Name() }
-
-// Generate asks the recorded model.
-func (r *Recorder) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	request, err := requestText(req)
+func (r *recorder) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	reply, err := r.Model.Generate(ctx, req)
 	if err != nil {
+		return reply, err
+	}
+	line := recorded{Model: r.Name(), Reply: reply}
+	line.Reply.Text, line.Reply.Reasoning = scrub(reply.Text), scrub(reply.Reasoning)
+	if line.Request, err = on(req); err != nil {
 		return llm.Reply{}, err
 	}
-	reply, err := r.m.Generate(ctx, req)
-	line := modelLine{Model: r.m.Name(), Request: json.RawMessage(request)}
-	switch {
-	case err == nil:
-		scrubbed := reply
-		scrubbed.Text, scrubbed.Reasoning = scrub(reply.Text), scrub(reply.Reasoning)
-		line.Reply = &scrubbed
-	case ctx.Err() != nil:
-		return reply, err
-	default:
-		line.Error = &modelError{Kind: llm.ErrTransient, Text: scrub(err.Error())}
-		var e *llm.Error
-		if errors.As(err, &e) {
-			line.Error = &modelError{Kind: e.Kind, Status: e.Status, Billed: e.Billed, Usage: e.Usage, Text: line.Error.Text}
-		}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := json.NewEncoder(r.w).Encode(line); err != nil {
+		return llm.Reply{}, fmt.Errorf("llmtest: record: %w", err)
 	}
-	if lost := r.write(line); lost != nil {
-		return llm.Reply{}, errors.Join(err, lost)
-	}
-	return reply, err
+	return reply, nil
 }
 
-// write writes a line, one at a time.
-func (r *Recorder) write(line modelLine) error {
-	b, err := json.Marshal(line)
-	if err == nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		_, err = r.w.Write(append(b, '\n'))
-	}
-	if err != nil {
-		return fmt.Errorf("llmtest: record: %w", err)
-	}
-	return nil
-}
-
-// requestText is what requests are told apart by on a cassette.
-func requestText(req llm.Request) (string, error) {
-	b, err := json.Marshal(req)
-	if err != nil {
-		return "", &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: err}
-	}
-	return scrub(string(b)), nil
-}
-
-// Replay is a model that answers from a cassette. A request that is not on it
-// is an error that names the request and satisfies errors.Is(err,
-// [ErrNotRecorded]).
-type Replay struct {
-	name string
-
-	mu    sync.Mutex
-	lines map[string][]modelLine // by request
-}
-
-// NewReplay reads the cassette of a [Recorder].
-func NewReplay(r io.Reader) (*Replay, error) {
-	p := &Replay{lines: map[string][]modelLine{}}
-	for l, err := range jsonl.Read[modelLine](r, jsonl.Options{Name: "llmtest: cassette", MaxLine: maxLine}) {
-		v := l.Value
-		switch {
-		case err != nil:
-			return nil, err
-		case v.Model == "" || (v.Reply == nil) == (v.Error == nil):
-			err = errors.New("want a model, a request, and a reply or an error")
-		case p.name != "" && p.name != v.Model:
-			err = fmt.Errorf("two models on one cassette: %q and %q", p.name, v.Model)
-		}
+// Replay is a model that answers from a cassette: equal requests with their replies in
+// turn, of which the last one repeats. A request that is not there is [ErrNotRecorded].
+func Replay(r io.Reader) (llm.Model, error) {
+	p := &replay{replies: map[string][]llm.Reply{}}
+	for l, err := range jsonl.Read[recorded](r, jsonl.Options{Name: "llmtest: cassette", MaxLine: maxLine}) {
 		if err != nil {
-			return nil, &jsonl.Error{File: "llmtest: cassette", Line: l.Number, Err: err}
+			return nil, err
 		}
-		p.name = v.Model
-		p.lines[string(v.Request)] = append(p.lines[string(v.Request)], v)
+		if l.Value.Model == "" || p.name != "" && p.name != l.Value.Model {
+			return nil, &jsonl.Error{File: "llmtest: cassette", Line: l.Number, Err: fmt.Errorf("the model is %q after %q: want one of them", l.Value.Model, p.name)}
+		}
+		p.name = l.Value.Model
+		p.replies[string(l.Value.Request)] = append(p.replies[string(l.Value.Request)], l.Value.Reply)
 	}
 	return p, nil
 }
 
-// Name is the name of the recorded model.
-func (p *Replay) Name() string { return p.name }
+type replay struct {
+	name    string
+	mu      sync.Mutex
+	replies map[string][]llm.Reply // by request
+}
 
-// Generate answers from the cassette, with the usage recorded.
-func (p *Replay) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+func (p *replay) Name() string { return p.name }
+
+func (p *replay) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	if ctx.Err() != nil {
 		return llm.Reply{}, llm.Canceled(ctx, llm.BilledNo)
 	}
-	request, err := requestText(req)
+	request, err := on(req)
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	l, err := p.play(request)
-	if err != nil {
-		return llm.Reply{}, err
-	}
-	if e := l.Error; e != nil {
-		return llm.Reply{}, &llm.Error{Kind: e.Kind, Status: e.Status, Billed: e.Billed, Usage: e.Usage, Err: errors.New(e.Text)}
-	}
-	llm.RecordUsage(ctx, l.Reply.Usage)
-	return *l.Reply, nil
-}
-
-// play takes the next outcome of a request.
-func (p *Replay) play(request string) (modelLine, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := p.lines[request]
+	all := p.replies[string(request)]
 	if len(all) == 0 {
-		return modelLine{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo,
-			Err: fmt.Errorf("%w (%d others are): %.400s", ErrNotRecorded, len(p.lines), request)}
+		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%w: %.400s", ErrNotRecorded, request)}
 	}
 	if len(all) > 1 {
-		p.lines[request] = all[1:]
+		p.replies[string(request)] = all[1:]
 	}
+	llm.RecordUsage(ctx, all[0].Usage)
 	return all[0], nil
 }

@@ -39,7 +39,7 @@ type waiter struct {
 }
 
 func newGate(name string, local bool, o Options) *gate {
-	return &gate{name: name, log: o.Logger, maxOutage: o.MaxOutage, limit: newAIMD(o.Concurrency, local), breaker: newBreaker()}
+	return &gate{name: name, log: o.Logger, maxOutage: o.MaxOutage, limit: newAIMD(o.Concurrency, local)}
 }
 
 // enter waits for the way to be free. probe must be given back to leave.

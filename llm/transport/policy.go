@@ -111,7 +111,9 @@ const (
 
 // breaker keeps requests from an endpoint that is down.
 type breaker struct {
-	w       window // attempts, and failures as the marked ones
+	began       time.Time // of the window
+	all, failed int       // attempts in it
+
 	opened  time.Time
 	probeAt time.Time // the next probe may go, while open
 	probing bool      // a probe is under way
@@ -122,7 +124,14 @@ type breaker struct {
 	last     *llm.Error
 }
 
-func newBreaker() breaker { return breaker{w: window{span: breakerWindow}} }
+// count takes an attempt into the window, or into a new one when that is over.
+func (b *breaker) count(now time.Time, failed int) {
+	if now.Sub(b.began) >= breakerWindow {
+		b.began, b.all, b.failed = now, 0, 0
+	}
+	b.all++
+	b.failed += failed
+}
 
 func (b *breaker) open() bool { return !b.opened.IsZero() }
 
@@ -138,10 +147,10 @@ func (b *breaker) note(now time.Time, e *llm.Error, probe bool) (changed bool) {
 	case e != nil && e.Kind == llm.ErrCanceled: // says nothing about the endpoint
 	case e == nil || e.Kind != llm.ErrTransient && e.Kind != llm.ErrTimeout:
 		if b.open() { // a server that answers is up
-			*b = breaker{w: window{span: breakerWindow}, answered: true}
+			*b = breaker{answered: true}
 			return true
 		}
-		b.w.add(now, 1, 0)
+		b.count(now, 0)
 	case b.open():
 		b.last = e
 		if probe {
@@ -149,52 +158,11 @@ func (b *breaker) note(now time.Time, e *llm.Error, probe bool) (changed bool) {
 		}
 	default:
 		b.last = e
-		b.w.add(now, 1, 1)
-		all, failed := b.w.sums(now)
-		if all >= breakerCalls && float64(failed) >= breakerShare*float64(all) {
+		b.count(now, 1)
+		if b.all >= breakerCalls && float64(b.failed) >= breakerShare*float64(b.all) {
 			b.opened, b.probeAt = now, now.Add(breakerPause)
 			return true
 		}
 	}
 	return false
-}
-
-// windowSlots is how finely a [window] forgets: a fifteenth of its span at a
-// time.
-const windowSlots = 15
-
-// window counts events and the marked ones among them over the last span of
-// time. It is not safe for concurrent use.
-type window struct {
-	span  time.Duration
-	slots [windowSlots]slot
-}
-
-type slot struct {
-	at          int64 // number of the slot since the epoch
-	all, marked int
-}
-
-func (w *window) number(now time.Time) int64 {
-	return now.UnixNano() / max(1, int64(w.span)/windowSlots)
-}
-
-func (w *window) add(now time.Time, all, marked int) {
-	n := w.number(now)
-	s := &w.slots[n%windowSlots]
-	if s.at != n {
-		*s = slot{at: n}
-	}
-	s.all += all
-	s.marked += marked
-}
-
-func (w *window) sums(now time.Time) (all, marked int) {
-	n := w.number(now)
-	for _, s := range w.slots {
-		if s.at > n-windowSlots && s.at <= n {
-			all, marked = all+s.all, marked+s.marked
-		}
-	}
-	return all, marked
 }

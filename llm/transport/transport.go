@@ -4,7 +4,6 @@ package transport
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -208,17 +207,11 @@ func (s Secret) Reveal() string { return string(s) }
 
 func (s Secret) String() string { return hidden }
 
-// GoString hides the key from %#v of enclosing structs.
-func (s Secret) GoString() string { return hidden }
-
 // Format hides the key from every verb, %x and %s included.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, hidden) }
 
 // MarshalText hides the key from JSON, XML and other encoders.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
-
-// MarshalJSON hides the key.
-func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(hidden) }
 
 // LogValue hides the key.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(hidden) }
