@@ -41,15 +41,15 @@ type Type struct {
 	Form graphrag.Form
 	// K is the number of chunks put into a prompt.
 	K int
-	// Statements tells that answers are judged statement by statement, by
+	// Statements is true if answers are judged statement by statement, by
 	// recall and precision, and not as right or wrong.
 	Statements bool
-	// Swept tells that the questions are asked with the top-k of a sweep as well.
+	// Swept is true if the questions are asked with the top-k of a sweep as well.
 	Swept bool
-	// Search tells that the questions have no gold answer: they are searched for and not
+	// Search is true if the questions have no gold answer: they are searched for and not
 	// answered, and measured by their evidence alone.
 	Search bool
-	// Several tells that the evidence is spread over documents: systems are
+	// Several is true if the evidence is spread over documents: systems are
 	// compared by these questions at equal context.
 	Several bool
 }
@@ -86,7 +86,7 @@ type Item struct {
 	Statements []string
 	// Section is the text the statements were taken from, "" if unknown.
 	Section string
-	// Unanswerable tells that the question has no answer in its corpus: refusing it is
+	// Unanswerable is true if the question has no answer in its corpus: refusing it is
 	// right, answering it is wrong, and no judge is asked.
 	Unanswerable bool
 	// Gold lists the units of evidence: each is a set of documents of which
@@ -142,12 +142,12 @@ func (d *Dataset) has(key string) bool {
 	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key })
 }
 
-// statements tells whether questions of a type are judged by statements.
+// statements reports whether questions of a type are judged by statements.
 func (d *Dataset) statements(key string) bool {
 	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key && t.Statements })
 }
 
-// searches tells whether questions of a type are searched for and not answered.
+// searches reports whether questions of a type are searched for and not answered.
 func (d *Dataset) searches(key string) bool {
 	return slices.ContainsFunc(d.Types, func(t Type) bool { return t.Key == key && t.Search })
 }

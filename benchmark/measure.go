@@ -103,7 +103,7 @@ func UnitRecall(gold []Unit, docs []string) float64 {
 	return float64(met) / float64(len(gold))
 }
 
-// met tells whether any of the documents provides the unit.
+// met reports whether any of the documents provides the unit.
 func (u Unit) met(docs []string) bool {
 	return slices.ContainsFunc(docs, func(d string) bool { return slices.Contains(u, d) })
 }
@@ -165,7 +165,7 @@ func Refusals(results ...Result) judge.Refusals {
 	return out
 }
 
-// Held tells whether what an answer was made of held enough of the gold to answer:
+// Held reports whether what an answer was made of held enough of the gold to answer:
 // pages of all units of a question that is right or wrong, a page of any unit of one
 // that is judged by statements, since a part of its answer is better than none. Read
 // is the source text of the prompt; of a system that reads none, the pages behind what

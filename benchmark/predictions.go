@@ -37,7 +37,7 @@ var ErrGaps = errors.New("no line for")
 //
 // An "evidence" beside the answer lists what it was made of, best first: names or
 // URLs of pages, or chunks of a page as "name#number"; see [Predictions.Locate].
-// A "refused" beside it tells that the answer is none.
+// A "refused" beside it marks a refusal.
 //
 // Every question in want must have one answer (an empty one counts as wrong):
 // duplicates, gaps and questions the data set does not have are errors that name

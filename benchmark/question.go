@@ -61,13 +61,13 @@ func (s *state) anew(ctx context.Context, cause string) context.Context {
 	return ctx
 }
 
-// again tells whether a failure is to be tried again: one that may have passed, or
+// again reports whether a failure is to be tried again: one that may have passed, or
 // any if all are.
 func (s *state) again(cause string) bool {
 	return cause != "" && (s.opts.Retry || passing(cause))
 }
 
-// passing tells whether the cause of a failure may be gone at the next start.
+// passing reports whether the cause of a failure may be gone at the next start.
 func passing(cause string) bool {
 	return slices.Contains([]llm.Kind{
 		llm.ErrEmpty, llm.ErrTruncated, llm.ErrFiltered, llm.ErrRateLimited, llm.ErrTransient, llm.ErrTimeout, llm.ErrQuotaExhausted,

@@ -32,9 +32,9 @@ type SystemRun struct {
 	Also []string // other names of the same system
 	// NotApplicable says why the system was not run: it has no records.
 	NotApplicable string
-	// Foreign tells that cost and prompts of the answers are not known.
+	// Foreign is true if cost and prompts of the answers are not known.
 	Foreign bool
-	// Baseline tells that every system is compared with this one.
+	// Baseline is true if every system is compared with this one.
 	Baseline bool
 	// Domains are in the order of the data set.
 	Domains []DomainRun
@@ -62,7 +62,7 @@ type SweepRun struct {
 type Result struct {
 	Domain string
 	Item   Item
-	// Skipped tells that the system was not asked this question, see Entry.Only; with
+	// Skipped is true if the system was not asked this question, see Entry.Only; with
 	// Pending, that the run was stopped before it was answered and judged.
 	Skipped  bool
 	Pending  bool

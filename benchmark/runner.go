@@ -46,12 +46,12 @@ type Entry struct {
 	// NotApplicable, when set, says why the system cannot run with these
 	// settings: it is listed in the report and not run.
 	NotApplicable string
-	// Fixed tells that the answers do not depend on top-k: the system takes no
+	// Fixed is true if the answers do not depend on top-k: the system takes no
 	// part in a sweep.
 	Fixed bool
-	// Baseline tells that every system is compared with this one.
+	// Baseline is true if every system is compared with this one.
 	Baseline bool
-	// Foreign tells that the answers were made elsewhere: what they cost and how
+	// Foreign is true if the answers were made elsewhere: what they cost and how
 	// long their prompts were is not known.
 	Foreign bool
 	// Only chooses the questions that the system is asked; nil is all. One that is
@@ -101,7 +101,7 @@ type Options struct {
 	// indexing to judging: with more the system's row is marked, and it is not
 	// compared with others. 0 is DefaultMaxFailed, a negative one allows none.
 	MaxFailed float64
-	// Retry asks again for everything that has no score, and builds again every
+	// Retry asks again for everything without a score, and rebuilds every
 	// index of which a part failed. Without it that is done where the cause may
 	// have passed: an empty or a cut reply, an outage, a filter.
 	Retry bool

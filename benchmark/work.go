@@ -136,7 +136,7 @@ func (s *state) swept(d Domain, k int) []Item {
 	return out
 }
 
-// asks tells whether the system is asked a question.
+// asks reports whether the system is asked a question.
 func (e Entry) asks(it Item) bool { return e.Only == nil || e.Only(it.Question) }
 
 // questions are all that is asked of a system in a domain. A top-k of the sweep
@@ -213,7 +213,7 @@ func (s *state) runAll(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// runDomain has each system work off a domain. What they make of its documents alike is
+// runDomain runs every system on a domain. What systems derive alike from its documents is
 // made once.
 func (s *state) runDomain(ctx context.Context, d Domain) error {
 	defer delete(s.counted, d.Name)
@@ -257,7 +257,7 @@ func once(documents func() iter.Seq2[graphrag.Document, error]) func() iter.Seq2
 	}
 }
 
-// runCell works off the questions of one domain with one system. The index is
+// runCell answers and judges the questions of one domain with one system. The index is
 // built if a question is to be answered, or again if it had failed; a cell whose
 // records are complete costs nothing.
 func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
@@ -311,7 +311,7 @@ func (s *state) missing(c record.Cell, all []Item) (missing []Item, unanswered b
 	return missing, unanswered
 }
 
-// rebuilt tells whether an index is to be built again: more of it failed than a
+// rebuilt reports whether an index is to be built again: more of it failed than a
 // system can have to be compared, or it is to be tried again whatever failed.
 func (s *state) rebuilt(x record.Index) bool {
 	if x.Error != "" {

@@ -11,7 +11,7 @@ import (
 
 // Judge decides how good an answer is.
 //
-// A judgement that could not be had (the model's reply was unusable after all
+// A judgement that could not be obtained (the model's reply was unusable after all
 // retries) is a [Verdict] in the state [Unscored] and no error. An error means
 // that judging cannot go on: the context was cancelled, the budget is spent,
 // the server refuses us. A Judge is safe for concurrent use.
@@ -145,7 +145,7 @@ type SummaryJudgment struct {
 	Precision Verdict `json:"precision"`
 	// Ceiling is what precision comes to when every gold statement is met by one
 	// predicted statement and nothing else is: their numbers' quotient, at most 1.
-	// It is empty where precision is not held against gold statements.
+	// It is empty where precision is not compared with gold statements.
 	Ceiling Verdict `json:"ceiling,omitzero"`
 	// Grounded is as in [FactJudgment].
 	Grounded Verdict `json:"grounded,omitzero"`
@@ -194,7 +194,7 @@ func harmonicMean(a, b float64) float64 {
 	return 2 * a * b / (a + b)
 }
 
-// PrecisionRef is what the statements of an answer are held against for
+// PrecisionRef is what the statements of an answer are compared with for
 // precision.
 type PrecisionRef string
 

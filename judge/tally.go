@@ -10,7 +10,7 @@ type Mean struct {
 	// Sum is over the scored verdicts, Scored their number.
 	Sum    float64 `json:"sum"`
 	Scored int     `json:"n_scored"`
-	// Unscored counts verdicts that could not be had, by [Verdict.Cause].
+	// Unscored counts verdicts that could not be obtained, by [Verdict.Cause].
 	Unscored map[string]int `json:"n_unscored,omitempty"`
 }
 
@@ -32,7 +32,7 @@ func (m *Mean) unscored(cause string, n int) {
 	m.Unscored[cause] += n
 }
 
-// NUnscored is the number of verdicts that could not be had.
+// NUnscored is the number of verdicts that could not be obtained.
 func (m Mean) NUnscored() int {
 	n := 0
 	for _, k := range m.Unscored {
@@ -161,7 +161,7 @@ type Refusals struct {
 	Unscored int `json:"unscored"`
 }
 
-// Add counts one question. Answerable tells whether the evidence held the
+// Add counts one question. Answerable reports whether the evidence held the
 // answer; it matters for refusals only, since an answer is right or wrong
 // wherever it comes from. A verdict is right when its value is 1.
 func (r *Refusals) Add(refused, answerable bool, v Verdict) {

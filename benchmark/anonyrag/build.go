@@ -293,7 +293,7 @@ func readable(text, name string) bool {
 	}
 }
 
-// whole tells whether text[from:to] neither begins nor ends inside a word.
+// whole reports whether text[from:to] neither begins nor ends inside a word.
 func whole(text string, from, to int) bool {
 	before, after := lastRune(text[:from]), firstRune(text[to:])
 	return (!spaced(firstRune(text[from:])) || !spaced(before)) && (!spaced(lastRune(text[:to])) || !spaced(after) && !unicode.Is(unicode.Mn, after))
@@ -315,7 +315,7 @@ func lastRune(s string) rune {
 	return r
 }
 
-// spaced tells whether a character is a part of words between which there are blanks.
+// spaced reports whether a character is a part of words between which there are blanks.
 func spaced(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsNumber(r)) &&
 		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)

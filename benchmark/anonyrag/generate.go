@@ -153,8 +153,8 @@ func (w written) draft(passages []Passage) (Draft, error) {
 }
 
 // Unsolved leaves out the questions that are answered rightly without any context: ask
-// puts a question to whoever shall not know the answer, j says whether it is right.
-// Questions whose answer or verdict could not be had stay. Both are called from several
+// puts a question to a system without the corpus, j says whether it is right.
+// Questions whose answer or verdict could not be obtained stay. Both are called from several
 // places at once.
 func Unsolved(ctx context.Context, l Language, ask func(context.Context, graphrag.Question) (graphrag.Answer, error), j judge.Judge) (Language, error) {
 	items := Dataset("", l).Domains[0].Items

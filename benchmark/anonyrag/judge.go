@@ -250,7 +250,7 @@ func Compare(g Gold, answer []Pair) Counts {
 	return c
 }
 
-// holds tells whether a folded name is one of the placeholder's.
+// holds reports whether a folded name is one of the placeholder's.
 func (g Gold) holds(placeholder, name string) bool {
 	for _, want := range g[placeholder] {
 		if fold(want) == name {
@@ -269,7 +269,7 @@ func (c Counts) Recall() float64 { return ratio(c.Right, c.Gold) }
 // F1 is the harmonic mean of the two, 0 if both are.
 func (c Counts) F1() float64 { return ratio(2*c.Right, c.Gold+c.Predicted) }
 
-// Exact tells that all is right and nothing else is said.
+// Exact reports whether all is right and nothing else is said.
 func (c Counts) Exact() bool { return c.Gold > 0 && c.Right == c.Gold && c.Predicted == c.Gold }
 
 func ratio(a, b int) float64 {

@@ -242,7 +242,7 @@ func Marks(text string) []Mark {
 	return out
 }
 
-// Unmark puts blanks in the place of citation marks, which may stand between two
+// Unmark puts blanks in place of citation marks, which may stand between two
 // sentences without any; offsets stay.
 func Unmark(text string) string {
 	return markPattern.ReplaceAllStringFunc(text, func(mark string) string { return strings.Repeat(" ", len(mark)) })

@@ -27,7 +27,7 @@ import (
 )
 
 // owl cites pages of every kind: good ones, an archived one, two with one title,
-// and some that cannot be had.
+// and some that cannot be obtained.
 const owl = `# Barn owl
 
 The barn owl is the most widespread owl of the world.[[1]](https://w.example/Owl#cite_note-world-1) Nobody cites this.
@@ -224,7 +224,7 @@ func TestBuild(t *testing.T) {
 }
 
 // A build that is stopped at any call goes on to the same bytes, and neither a page that
-// was had nor a reply is asked for twice.
+// was obtained nor a reply is asked for twice.
 func TestBuildStopped(t *testing.T) {
 	whole := t.TempDir()
 	model := scripted()

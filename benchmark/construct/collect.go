@@ -33,7 +33,7 @@ type Collected struct {
 	Reason string     `json:"reason,omitempty"`
 }
 
-// Pages holds what was collected, in a journal, so that nothing that was had is asked for
+// Pages holds what was collected, in a journal, so that nothing that was obtained is asked for
 // again. What failed for a passing reason is asked for again after the journal was
 // opened anew.
 type Pages struct {
@@ -73,7 +73,7 @@ func OpenPages(path string) (*Pages, error) {
 func (p *Pages) Close() error { return p.j.Close() }
 
 // Collect gets the pages of sources, those of different hosts side by side, and returns
-// them in the order of the sources. Where a source cannot be had, or is Poor, its
+// them in the order of the sources. Where a source cannot be obtained, or is Poor, its
 // archive is asked for. done is told of each, from one goroutine at a time; it may be nil.
 func (p *Pages) Collect(ctx context.Context, get Getter, sources []article.Reference, done func(Collected)) ([]Collected, error) {
 	out := make([]Collected, len(sources))

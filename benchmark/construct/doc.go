@@ -9,7 +9,7 @@
 //	b, err := construct.Make(ctx, domain, a, markdown, sources, collected, parts, construct.Numbers{})
 //	err = b.Write(dir)                                                 // wildgraph.Load reads it
 //
-// The stages, each of use alone:
+// The stages, each usable alone:
 //
 //  1. [article.Article.References] and [Sources]: the list of references, with titles, URLs and
 //     archives; one record a URL and one file a title.

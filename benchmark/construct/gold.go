@@ -81,7 +81,7 @@ func (g *Grounds) Triple(s Stated) (t Triple, ok bool) {
 }
 
 // Ground makes the gold of a section. Sentences that the section does not hold are
-// dropped: whoever stated them made them up.
+// dropped: they were made up.
 func (g *Grounds) Ground(a *article.Article, s article.Section, stated []Stated) (gold Gold, dropped []Dropped) {
 	gold = Gold{Title: a.Title, Path: s.Path, Body: s.Body}
 	body := spaced(s.Body)

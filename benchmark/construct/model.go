@@ -155,7 +155,7 @@ type kept struct {
 	Reason   string
 }
 
-// Keep tells whether a page is one to cite. The reason of a page that is not names its
+// Keep reports whether a page is one to cite. The reason of a page that is not names its
 // category.
 func (b ByModel) Keep(ctx context.Context, article string, p Page) (Verdict, error) {
 	v, err := decide[kept](ctx, b.m, StagePages, "keep", []llm.Data{

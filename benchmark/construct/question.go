@@ -56,9 +56,9 @@ type Asker interface {
 
 // Checker tells what is fit for a benchmark.
 type Checker interface {
-	// Supports tells whether the pages of a draft hold the answer to a question.
+	// Supports reports whether the pages of a draft hold the answer to a question.
 	Supports(ctx context.Context, question string, d Draft) (Verdict, error)
-	// Joint tells whether it takes several pages of a draft together.
+	// Joint reports whether it takes several pages of a draft together.
 	Joint(ctx context.Context, question string, d Draft) (Verdict, error)
 	// Backed tells of each triple of a summary whether its pages state it.
 	Backed(ctx context.Context, d Draft) ([]Verdict, error)

@@ -18,7 +18,7 @@ import (
 
 // Sources makes references fit to be joined to pages: one for each URL, cut at the
 // fragment, with titles that lead to different files. Of the references with a title
-// that is taken, and be it but for its case or its end, the later ones get a number.
+// that is taken, even if it differs in case or at its end, the later ones get a number.
 func Sources(refs []article.Reference) []article.Reference {
 	var out []article.Reference
 	urls, files := make(map[string]bool), make(map[string]bool)

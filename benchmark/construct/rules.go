@@ -109,7 +109,7 @@ var (
 // Names and numbers that a gap may take the place of.
 var gapPattern = regexp.MustCompile(`\p{Lu}[\p{L}\p{M}'’.-]*(?: (?:of|the|de|van|von|and) \p{Lu}[\p{L}\p{M}'’-]*| \p{Lu}[\p{L}\p{M}'’-]*)*|[0-9][0-9.,:]*[0-9%]|[0-9]`)
 
-// Ask makes a gap in the place of the last name or number of a fact that is not in the
+// Ask makes a gap in place of the last name or number of a fact that is not in the
 // article's title; a fact without one gives no question. Of a section it asks for an
 // overview.
 func (Rules) Ask(_ context.Context, d Draft) (string, error) {
@@ -137,14 +137,14 @@ const (
 	aloneShare   = 0.85
 )
 
-// Supports tells whether the best window of a page holds most of the statement's words,
+// Supports reports whether the best window of a page holds most of the statement's words,
 // or those of several pages together.
 func (Rules) Supports(_ context.Context, _ string, d Draft) (Verdict, error) {
 	_, together := shares(d.statement(), d.Pages)
 	return atLeast(together, supportShare, "of the statement's words stand in one place of its pages"), nil
 }
 
-// Joint tells whether no page alone holds nearly all that they hold together.
+// Joint reports whether no page alone holds nearly all that they hold together.
 func (Rules) Joint(_ context.Context, _ string, d Draft) (Verdict, error) {
 	alone, together := shares(d.statement(), d.Pages)
 	if alone > aloneShare*together {

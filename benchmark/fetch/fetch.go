@@ -37,7 +37,7 @@ const (
 	NoText Kind = "no text"
 )
 
-// Error is why a page was not had.
+// Error is why a page was not obtained.
 type Error struct {
 	URL  string
 	Kind Kind
@@ -49,7 +49,7 @@ func (e *Error) Error() string { return fmt.Sprintf("fetch %s: %s: %v", e.URL, e
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Page is a page that was had.
+// Page is a page that was obtained.
 type Page struct {
 	// URL is what was asked for, Final where redirects led.
 	URL, Final string
@@ -234,7 +234,7 @@ type busyError struct {
 
 func (e *busyError) Error() string { return e.status }
 
-// passing tells whether asking again may help.
+// passing reports whether asking again may help.
 func passing(err error) bool {
 	var known *Error
 	return !errors.As(err, &known) && !errors.As(err, new(refusal))

@@ -70,7 +70,7 @@ func inUTF8(body []byte, mime string) ([]byte, error) {
 	return out, nil
 }
 
-// clean drops what steers terminals and hides in text: control characters but tab and
+// clean drops what controls terminals and hides in text: control characters but tab and
 // line feed.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {

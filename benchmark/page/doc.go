@@ -12,7 +12,7 @@
 // The file holds a small index, and the details of the questions in pieces of
 // gzip that the browser unpacks when a question is opened: a page of 6,000 answers
 // is a few megabytes. All texts are somebody else's. They are cut to the limits of
-// this package, lose what steers a terminal or turns the direction of reading,
+// this package, lose what controls a terminal or turns the direction of reading,
 // and become text nodes, never markup. The page's policy lets no script and no
 // style run but its own, which it names by hash, and sends nothing anywhere.
 package page

@@ -53,7 +53,7 @@ type System struct {
 // Type is a type of questions.
 type Type struct {
 	Title string `json:"title"`
-	// Fact tells that answers are right or wrong, and have no share of statements.
+	// Fact is true if answers are right or wrong, and have no share of statements.
 	Fact bool `json:"fact"`
 }
 

@@ -78,7 +78,7 @@ type Index struct {
 	// Error says why there is no index, Detail where that was found.
 	Error  string `json:"error,omitempty"`
 	Detail string `json:"detail,omitempty"`
-	// Graph tells that the system shows its graph, even an empty one; Edges are counted
+	// Graph is true if the system shows its graph, even an empty one; Edges are counted
 	// in it.
 	Graph bool  `json:"graph,omitempty"`
 	Edges int64 `json:"edges,omitempty"`
@@ -96,12 +96,12 @@ type Answer struct {
 	Detail string `json:"detail,omitempty"`
 	// Build is that of the index, see [Index].
 	Build int `json:"build,omitempty"`
-	// Foreign tells that the answer was made elsewhere: neither the texts of its
+	// Foreign is true if the answer was made elsewhere: neither the texts of its
 	// prompt nor their lengths are known.
 	Foreign bool `json:"foreign,omitempty"`
-	// Uncounted tells that the tokens of the prompt were not counted.
+	// Uncounted is true if the tokens of the prompt were not counted.
 	Uncounted bool `json:"uncounted,omitempty"`
-	// Searched tells that the question was searched for and not answered.
+	// Searched is true if the question was searched for and not answered.
 	Searched bool `json:"searched,omitempty"`
 	// Ranked are the ranked chunks, best first; nil of systems that rank none.
 	Ranked []Ranked `json:"ranked"`

@@ -19,11 +19,11 @@ type Pair struct {
 	A      string `json:"a"`
 	B      string `json:"b"`
 	Figure string `json:"figure"`
-	// Best tells that B has the highest mean of all systems, Baseline that one of
+	// Best is true if B has the highest mean of all systems, Baseline that one of
 	// the two is a baseline.
 	Best     bool `json:"best,omitempty"`
 	Baseline bool `json:"baseline,omitempty"`
-	// Lexical tells that the figure is a lexical judge's.
+	// Lexical is true if the figure is a lexical judge's.
 	Lexical bool `json:"lexical,omitempty"`
 	N       int  `json:"n"`
 	// Difference is the mean of B minus the mean of A, Low to High its 95 %

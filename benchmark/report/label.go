@@ -22,7 +22,7 @@ type label struct {
 	note    string // below tables
 	strong  string // at the top of the page, before text
 	text    string
-	// published tells that published figures compare: a model answered, and one judged
+	// published is true if published figures compare: a model answered, and one judged
 	// by the procedure of the paper.
 	published bool
 }

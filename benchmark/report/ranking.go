@@ -85,7 +85,7 @@ func (r *Report) toBest(f figure, s System) (Pair, bool) {
 	return r.Pairs[i], true
 }
 
-// behind tells that A is certainly behind B.
+// behind reports whether A is certainly behind B.
 func (p Pair) behind() bool { return *p.PHolm < .05 && *p.Low > 0 }
 
 // level is how many systems are not certainly behind the best, with it.

@@ -356,7 +356,7 @@ func (s System) name() string {
 	return name
 }
 
-// compared tells whether the system's figures may be set beside those of others.
+// compared reports whether the system's figures may be set beside those of others.
 func (s System) compared() bool {
 	return s.NotApplicable == "" && len(s.NotCompared) == 0 && !s.partial
 }
@@ -370,7 +370,7 @@ func (s System) row(cells []measured) []measured {
 	return cells
 }
 
-// provenance tells whether a system ranks what is behind the texts it reads, and
+// provenance reports whether a system ranks what is behind the texts it reads, and
 // reads no chunk: such a ranking says what the texts were made from, not what was
 // found.
 func provenance(of benchmark.SystemRun) bool {

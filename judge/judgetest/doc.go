@@ -20,7 +20,7 @@
 // Without more the judge is the lexical one, which needs no model. A judge by
 // model takes its replies from a cassette, so that tests cost nothing, need no
 // network and say the same every time, see [Model]; go test -judge.update asks
-// the model again. A verdict that could not be had fails the test as unscored:
+// the model again. A verdict that could not be obtained fails the test as unscored:
 // it is neither a pass nor a wrong answer.
 //
 // [Grader] is for the tests of programs that judge by model themselves.

@@ -90,7 +90,7 @@ func (f *features) missing(g *features) string {
 	return ""
 }
 
-// replaced reports whether the answer has other dates or numbers in the place of those
+// replaced reports whether the answer has other dates or numbers in place of those
 // that the question gives. It need not repeat them.
 func (f *features) replaced(g, question *features) bool {
 	for i := range f.dates {

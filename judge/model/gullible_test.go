@@ -101,7 +101,7 @@ func TestGullibleJudgeEndsUnscored(t *testing.T) {
 	}
 }
 
-// It is the canaries that find out a judge who keeps the form and says yes to
+// Canaries expose a judge that keeps the form and says yes to
 // everything.
 func TestWithoutCanaries(t *testing.T) {
 	m := llmtest.NewScript("yes").Handle(llmtest.Any, func(r llm.Request) llm.Reply {

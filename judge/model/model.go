@@ -138,7 +138,7 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (out judge.SummaryJud
 	case err != nil || !j.exam.Grounded:
 	case len(out.Predicted) > 0:
 		out.Grounded, err = j.grounded(ctx, c, out.Predicted, &t)
-	case out.Recall.State == judge.Unscored: // no statements could be had
+	case out.Recall.State == judge.Unscored: // no statements could be obtained
 		out.Grounded = out.Recall
 	default:
 		out.Grounded = judge.Verdict{State: judge.NotApplicable, Reason: "no statement in the answer"}

@@ -75,7 +75,7 @@ func TestUpstreamSummary(t *testing.T) {
 			if f := [2]float64{got.Recall.Value, got.Precision.Value}; f != tt.want || got.Protocol.Failures != tt.failures || m.Calls() != tt.calls {
 				t.Errorf("%v with %d failures after %d calls, want %v, %d, %d", f, got.Protocol.Failures, m.Calls(), tt.want, tt.failures, tt.calls)
 			}
-			// The first list is held against the whole answer, the second
+			// The first list is compared with the whole answer, the second
 			// against the joined gold.
 			if asked := m.Requests(); len(asked) == 3 && (!strings.Contains(asked[1].Messages[0].Text, "The answer.") || !strings.Contains(asked[2].Messages[0].Text, "g1\ng2")) {
 				t.Error("the texts to be held against are others")

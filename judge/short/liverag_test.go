@@ -117,7 +117,7 @@ func TestLiveRAGAnswers(t *testing.T) {
 }
 
 // A reply that cannot be used, or a judge that says yes to everything, gives no score;
-// what could be had stays.
+// what could be obtained stays.
 func TestLiveRAGUnscored(t *testing.T) {
 	c := owl
 	c.Answer = "The owl eats mice."

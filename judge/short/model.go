@@ -92,7 +92,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 		return nil
 	}
 	v, err := t.Failure(ctx, err)
-	for name, want := range wanted { // those that are still to be had
+	for name, want := range wanted { // those that are still to be obtained
 		if _, there := out[name]; err == nil && want && !there {
 			out[name] = v
 		}

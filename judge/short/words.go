@@ -115,7 +115,7 @@ func named(s string) []string {
 	return out
 }
 
-// marked tells whether a letter is set off from what follows: "B.", "(B)", "B:".
+// marked reports whether a letter is set off from what follows: "B.", "(B)", "B:".
 func marked(word string) bool { return strings.ContainsAny(word, ").:]") }
 
 // isChoice reports whether a word is made of letters of choices.

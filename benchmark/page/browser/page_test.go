@@ -269,7 +269,7 @@ func TestTables(t *testing.T) {
 	}
 	tab := open(t, save(t, p), "", wide)
 	tab.click("details.table summary")
-	tab.until(`document.querySelectorAll("[data-chart] svg").length === 2`)
+	tab.until(`document.querySelectorAll("[data-chart] svg").length === 1`)
 	for _, step := range []struct{ head, want string }{{"Prompt", "acb"}, {"Prompt", "bca"}, {"Reply", "acb"}, {"Reply", "cab"}, {"System", "abc"}, {"System", "cba"}} {
 		tab.named("details.table thead", step.head)
 		if got := eval[string](tab, `[...document.querySelectorAll("details.table tbody th")].map((n) => n.textContent).join("")`); got != step.want {

@@ -222,7 +222,7 @@ func NoReference(s *judge.SummaryJudgment, ref judge.PrecisionRef, c judge.Case)
 	return true
 }
 
-// Reference is the text that statements are held against, "" where the reference
+// Reference is the text that statements are compared with, "" where the reference
 // is no text.
 func Reference(ref judge.PrecisionRef, c judge.Case) string {
 	switch ref {
