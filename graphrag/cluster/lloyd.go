@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
-	"github.com/wildgraph/wildgraph/graphrag/internal/product"
 )
 
 // rowBlock is how many rows a goroutine takes at a time.
@@ -267,7 +267,7 @@ func variance(rows []float32, dim int) float64 {
 	return sum / n / float64(dim)
 }
 
-// panels are centroids, packed for package product. The score of a vector x with a centroid c is
+// panels are centroids, packed for package matrix. The score of a vector x with a centroid c is
 // x·c - ½|c|²: the larger, the nearer.
 type panels struct {
 	floats  []float32
@@ -277,8 +277,8 @@ type panels struct {
 
 func (p *panels) pack(centroids []float32, dim int) {
 	n := len(centroids) / dim
-	p.floats = product.Pack(p.floats, centroids, dim)
-	p.offsets, p.longest = slices.Grow(p.offsets[:0], product.Padded(n))[:product.Padded(n)], 0
+	p.floats = matrix.Pack(p.floats, centroids, dim)
+	p.offsets, p.longest = slices.Grow(p.offsets[:0], matrix.Padded(n))[:matrix.Padded(n)], 0
 	for c := range n {
 		length := norm(centroids[c*dim : (c+1)*dim])
 		p.longest = max(p.longest, length)
@@ -290,7 +290,7 @@ func (p *panels) pack(centroids []float32, dim int) {
 // score calls do for each of the rows of s, by its place there, with its scores with all
 // centroids of p and the bound of their error.
 func (l *lloyd) score(s *scratch, p *panels, do func(at int, scores []float32, e float64)) {
-	const height = product.Rows
+	const height = matrix.TileRows
 	wide := len(p.offsets)
 	s.tile = slices.Grow(s.tile[:0], height*l.dim)[:height*l.dim]
 	s.scores = slices.Grow(s.scores[:0], height*wide)[:height*wide]
@@ -299,8 +299,8 @@ func (l *lloyd) score(s *scratch, p *panels, do func(at int, scores []float32, e
 		for r, i := range rows {
 			copy(s.tile[r*l.dim:], l.row(int(i)))
 		}
-		for c := 0; c < wide; c += product.Panel {
-			product.Multiply(s.scores[c:], s.tile, p.floats[c*l.dim:(c+product.Panel)*l.dim], p.offsets[c:], height, l.dim, wide, l.dim)
+		for c := 0; c < wide; c += matrix.Panel {
+			matrix.Multiply(s.scores[c:], s.tile, p.floats[c*l.dim:(c+matrix.Panel)*l.dim], p.offsets[c:], height, l.dim, wide, l.dim)
 		}
 		for r, i := range rows {
 			do(at+r, s.scores[r*wide:(r+1)*wide], l.scoreError(int(i), p))

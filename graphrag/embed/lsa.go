@@ -11,9 +11,9 @@ import (
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/codec"
+	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
-	"github.com/wildgraph/wildgraph/graphrag/internal/svd"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -117,7 +117,7 @@ func FitLSA(ctx context.Context, texts []string, opts LSAOptions) (*LSA, error) 
 		return nil, fmt.Errorf("embed: fit LSA: %w", err)
 	}
 	m := newLSA(v, opts)
-	matrix := newSparse(v.terms.Len())
+	corpus := newSparse(v.terms.Len())
 	for i, b := range bags {
 		if i%grain == 0 && ctx.Err() != nil {
 			return nil, fmt.Errorf("embed: fit LSA: %w", ctx.Err())
@@ -126,9 +126,9 @@ func FitLSA(ctx context.Context, texts []string, opts LSAOptions) (*LSA, error) 
 		for i := range row {
 			row[i].weight /= math.Sqrt(squares)
 		}
-		matrix.add(row)
+		corpus.add(row)
 	}
-	sigma, right, err := rightSingular(ctx, matrix, opts.Dim, opts.Seed, opts.Workers)
+	sigma, right, err := rightSingular(ctx, corpus, opts.Dim, opts.Seed, opts.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("embed: fit LSA: %w", err)
 	}
@@ -291,7 +291,7 @@ func (a *sparse) each(ctx context.Context, workers int, do func(i int, cols []in
 	})
 }
 
-// operator is a sparse matrix that package svd can decompose.
+// operator is a sparse matrix that package matrix can decompose.
 type operator struct {
 	matrix, transposed *sparse
 	workers            int
@@ -322,6 +322,6 @@ const powerIterations = 5
 // rightSingular returns the leading singular values of a and its right singular
 // vectors.
 func rightSingular(ctx context.Context, a *sparse, rank int, seed uint64, workers int) (sigma, v []float64, err error) {
-	sigma, _, v, err = svd.Truncated(ctx, operator{a, a.transpose(), workers}, rank, powerIterations, seed)
+	sigma, _, v, err = matrix.Truncated(ctx, operator{a, a.transpose(), workers}, rank, powerIterations, seed)
 	return sigma, v, err
 }

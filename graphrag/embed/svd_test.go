@@ -13,7 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/svd"
+	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 )
 
 // randomSparse returns a matrix with the given share of entries, and the same
@@ -301,11 +301,11 @@ func TestSingle(t *testing.T) {
 	const dim = 64
 	a := topics(rand.New(rand.NewPCG(3, 7)), 600, 5000)
 	o := operator{a, a.transpose(), 0}
-	sigma, _, v, err := svd.Truncated(t.Context(), o, dim, powerIterations, 1)
+	sigma, _, v, err := matrix.Truncated(t.Context(), o, dim, powerIterations, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantSigma, _, wantV, err := svd.Truncated(t.Context(), struct{ svd.Matrix }{o}, dim, powerIterations, 1)
+	wantSigma, _, wantV, err := matrix.Truncated(t.Context(), struct{ matrix.Matrix }{o}, dim, powerIterations, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/cluster"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
-	"github.com/wildgraph/wildgraph/graphrag/internal/svd"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
@@ -325,7 +325,7 @@ const (
 // of the length that it also returns.
 func principal(ctx context.Context, vectors []float32, dim, to int) (reduced []float32, length int, err error) {
 	n := len(vectors) / dim
-	values, u, _, err := svd.Truncated(ctx, centered(vectors, dim), to, powerRounds, 1)
+	values, u, _, err := matrix.Truncated(ctx, centered(vectors, dim), to, powerRounds, 1)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -344,7 +344,7 @@ func principal(ctx context.Context, vectors []float32, dim, to int) (reduced []f
 }
 
 // centered returns the vectors less their mean.
-func centered(vectors []float32, dim int) svd.Dense {
+func centered(vectors []float32, dim int) matrix.Dense {
 	mean, data := make([]float64, dim), make([]float64, len(vectors))
 	for i := 0; i < len(vectors); i += dim {
 		for j, c := range vectors[i : i+dim] {
@@ -360,5 +360,5 @@ func centered(vectors []float32, dim int) svd.Dense {
 			less[j] = float64(row[j]) - m
 		}
 	}
-	return svd.Dense{Data: data, Cols: dim}
+	return matrix.Dense{Data: data, Cols: dim}
 }

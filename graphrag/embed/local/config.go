@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
-	"github.com/wildgraph/wildgraph/graphrag/internal/product"
 )
 
 // The files of a model folder. Only the first two and a vocabulary must be there.
@@ -129,18 +129,18 @@ func (c *config) check() error {
 	bad.Want(c.Model == "bert", "model_type", fmt.Sprintf("%q", c.Model), `"bert"`)
 	bad.Want(c.Act == "gelu", "hidden_act", fmt.Sprintf("%q", c.Act), `"gelu"`)
 	bad.Want(c.Position == "absolute", "position_embedding_type", fmt.Sprintf("%q", c.Position), `"absolute"`)
-	opt.Range(&bad, "hidden_size", c.Hidden, product.Panel, maxHidden)
+	opt.Range(&bad, "hidden_size", c.Hidden, matrix.Panel, maxHidden)
 	opt.Range(&bad, "num_hidden_layers", c.Layers, 1, maxLayers)
 	opt.Range(&bad, "num_attention_heads", c.Heads, 1, maxHidden)
-	opt.Range(&bad, "intermediate_size", c.Inner, product.Panel, 4*maxHidden)
+	opt.Range(&bad, "intermediate_size", c.Inner, matrix.Panel, 4*maxHidden)
 	opt.Range(&bad, "vocab_size", c.Vocab, 1, maxVocab)
 	opt.Range(&bad, "max_position_embeddings", c.Places, 3, maxTokens)
 	opt.Range(&bad, "type_vocab_size", c.Kinds, 1, maxTokens)
 	opt.Range(&bad, "layer_norm_eps", c.Eps, 0, 1.)
 	if c.Heads > 0 {
-		bad.Want(c.Hidden%(c.Heads*product.Panel) == 0, "hidden_size / num_attention_heads", float64(c.Hidden)/float64(c.Heads), fmt.Sprintf("a multiple of %d", product.Panel))
+		bad.Want(c.Hidden%(c.Heads*matrix.Panel) == 0, "hidden_size / num_attention_heads", float64(c.Hidden)/float64(c.Heads), fmt.Sprintf("a multiple of %d", matrix.Panel))
 	}
-	bad.Want(c.Inner%product.Panel == 0, "intermediate_size", c.Inner, fmt.Sprintf("a multiple of %d", product.Panel))
+	bad.Want(c.Inner%matrix.Panel == 0, "intermediate_size", c.Inner, fmt.Sprintf("a multiple of %d", matrix.Panel))
 	return bad.Err()
 }
 

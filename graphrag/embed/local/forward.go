@@ -5,7 +5,7 @@ package local
 import (
 	"math"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/product"
+	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 )
 
 // network is BERT: embeddings, then layers of attention and feed-forward, each with
@@ -24,7 +24,7 @@ type layer struct {
 	attended, fed          layerNorm
 }
 
-// linear is a weight, packed by package product, and its bias.
+// linear is a weight, packed by package matrix, and its bias.
 type linear struct {
 	depth  int
 	panels []float32
@@ -42,7 +42,7 @@ type scratch struct {
 	x, y, qkv, ctx, mid []float32
 	keys, values        []float32
 	scores, heads       []float32
-	zeros               [product.Panel]float32
+	zeros               [matrix.Panel]float32
 }
 
 // grow returns a slice of n numbers, s if it is long enough.
@@ -53,13 +53,13 @@ func grow(s []float32, n int) []float32 {
 	return s[:n]
 }
 
-func tiles(n int) int { return (n + product.Rows - 1) / product.Rows * product.Rows }
+func tiles(n int) int { return (n + matrix.TileRows - 1) / matrix.TileRows * matrix.TileRows }
 
 // apply writes weight·in + bias to out, for all rows of in.
 func (n *network) apply(out, in []float32, m linear, rows int) {
 	width := len(m.bias)
-	for p := 0; p < width; p += product.Panel {
-		product.Multiply(out[p:], in, m.panels[p*m.depth:(p+product.Panel)*m.depth], m.bias[p:], rows, m.depth, width, m.depth)
+	for p := 0; p < width; p += matrix.Panel {
+		matrix.Multiply(out[p:], in, m.panels[p*m.depth:(p+matrix.Panel)*m.depth], m.bias[p:], rows, m.depth, width, m.depth)
 	}
 }
 
@@ -67,7 +67,7 @@ func (n *network) apply(out, in []float32, m linear, rows int) {
 func (n *network) forward(s *scratch) {
 	tokens := len(s.ids)
 	rows := tiles(tokens)
-	room := rows + product.Rows
+	room := rows + matrix.TileRows
 	s.x, s.y, s.ctx = grow(s.x, room*n.Hidden), grow(s.y, room*n.Hidden), grow(s.ctx, room*n.Hidden)
 	s.qkv, s.mid = grow(s.qkv, room*3*n.Hidden), grow(s.mid, room*n.Inner)
 	n.embed(s)
@@ -112,13 +112,13 @@ func (n *network) residual(x, base []float32, m layerNorm, rows int) {
 func (n *network) eps() float32 { return float32(n.Eps) }
 
 // queryRows is how many tokens ask at a time: their scores stay in the first cache.
-const queryRows = 4 * product.Rows
+const queryRows = 4 * matrix.TileRows
 
 // attend lets the tokens of one text look at one another, head by head. The scale
 // of the scores is in the weights of the queries.
 func (n *network) attend(s *scratch, from, end int) {
 	length, size := end-from, n.Hidden/n.Heads
-	wide := (length + product.Panel - 1) / product.Panel * product.Panel
+	wide := (length + matrix.Panel - 1) / matrix.Panel * matrix.Panel
 	s.keys, s.values = grow(s.keys, wide*size), grow(s.values, length*size)
 	s.scores, s.heads = grow(s.scores, queryRows*wide), grow(s.heads, queryRows*size)
 	stride := 3 * n.Hidden
@@ -128,8 +128,8 @@ func (n *network) attend(s *scratch, from, end int) {
 		for at := 0; at < length; at += queryRows {
 			asking := min(queryRows, length-at)
 			rows := tiles(asking)
-			for p := 0; p < wide; p += product.Panel {
-				product.Multiply(s.scores[p:], query[at*stride:], s.keys[p*size:(p+product.Panel)*size], s.zeros[:], rows, size, wide, stride)
+			for p := 0; p < wide; p += matrix.Panel {
+				matrix.Multiply(s.scores[p:], query[at*stride:], s.keys[p*size:(p+matrix.Panel)*size], s.zeros[:], rows, size, wide, stride)
 			}
 			for r := range asking {
 				row := s.scores[r*wide : (r+1)*wide]
@@ -138,8 +138,8 @@ func (n *network) attend(s *scratch, from, end int) {
 				}
 				n.softmax(row)
 			}
-			for p := 0; p < size; p += product.Panel {
-				product.Multiply(s.heads[p:], s.scores, s.values[p*length:(p+product.Panel)*length], s.zeros[:], rows, length, size, wide)
+			for p := 0; p < size; p += matrix.Panel {
+				matrix.Multiply(s.heads[p:], s.scores, s.values[p*length:(p+matrix.Panel)*length], s.zeros[:], rows, length, size, wide)
 			}
 			for r := range asking {
 				copy(s.ctx[(from+at+r)*n.Hidden+head*size:][:size], s.heads[r*size:])
@@ -151,16 +151,16 @@ func (n *network) attend(s *scratch, from, end int) {
 // packHead lays out keys and values of a head as panels; k begins at the first key,
 // and the values stand a third of the stride behind.
 func (s *scratch) packHead(k []float32, length, size, stride int) {
-	clear(s.keys[length/product.Strip*product.Strip*size:])
+	clear(s.keys[length/matrix.Strip*matrix.Strip*size:])
 	for i := range length {
 		key := k[i*stride : i*stride+size]
 		value := k[i*stride+stride/3:][:size]
-		to := s.keys[i/product.Strip*product.Strip*size+i%product.Strip:]
+		to := s.keys[i/matrix.Strip*matrix.Strip*size+i%matrix.Strip:]
 		for l, x := range key {
-			to[l*product.Strip] = x
+			to[l*matrix.Strip] = x
 		}
-		for p := 0; p < size; p += product.Strip {
-			copy(s.values[p*length+i*product.Strip:][:product.Strip], value[p:])
+		for p := 0; p < size; p += matrix.Strip {
+			copy(s.values[p*length+i*matrix.Strip:][:matrix.Strip], value[p:])
 		}
 	}
 }

@@ -15,7 +15,7 @@ func fastest() kernels {
 	}
 }
 
-// The assembly expects n to be a multiple of product.Strip, and positive.
+// The assembly expects n to be a multiple of matrix.Strip, and positive.
 
 //go:noescape
 func geluAVX2(x *float32, n int)

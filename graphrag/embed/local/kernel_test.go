@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/product"
+	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 )
 
 func random(rng *rand.Rand, n int) []float32 {
@@ -27,7 +27,7 @@ func kernelSets() map[string]kernels {
 func TestGELU(t *testing.T) {
 	for name, k := range kernelSets() {
 		x := []float32{0, -0x1p-140, 1e-30, 1e30, -1e30, math.MaxFloat32, -math.MaxFloat32, -12.5}
-		for v := float32(-14); len(x)%product.Strip != 0 || v < 14; v += .00731 {
+		for v := float32(-14); len(x)%matrix.Strip != 0 || v < 14; v += .00731 {
 			x = append(x, v)
 		}
 		got := slices.Clone(x)
@@ -44,7 +44,7 @@ func TestGELU(t *testing.T) {
 func TestSoftmax(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	for name, k := range kernelSets() {
-		for _, n := range []int{product.Strip, 2 * product.Strip, 256} {
+		for _, n := range []int{matrix.Strip, 2 * matrix.Strip, 256} {
 			x := random(rng, n)
 			for i := range x {
 				x[i] *= 5

@@ -13,7 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/product"
+	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 )
 
 // arithmetic is the version of the forward pass in names: it changes when vectors
@@ -96,7 +96,7 @@ func (w *weights) linear(name string, in, out int) linear {
 	if w.err != nil {
 		return linear{}
 	}
-	return linear{in, product.Pack(nil, weight, in), bias}
+	return linear{in, matrix.Pack(nil, weight, in), bias}
 }
 
 // attention packs queries, keys and values into one. The scores' scale goes into
@@ -118,7 +118,7 @@ func (w *weights) attention(name string, hidden, heads int) linear {
 	if w.err != nil {
 		return linear{}
 	}
-	return linear{hidden, product.Pack(nil, weight, hidden), bias}
+	return linear{hidden, matrix.Pack(nil, weight, hidden), bias}
 }
 
 // read takes the weights of BERT by the names that the library transformers gives

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package svd
+package matrix
 
 import (
 	"context"
+	"math"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
@@ -62,7 +63,7 @@ type product struct {
 
 // by multiplies by b.
 func (p product) by(ctx context.Context, b []float64, cols int) error {
-	panels := pack(b, p.inner, cols)
+	panels := packTiles(b, p.inner, cols)
 	return par.Ranges(ctx, p.rows, bands*height, 0, func(_, lo, hi int) error {
 		var sums tile
 		for c := 0; c < cols; c += lanes {
@@ -95,8 +96,8 @@ func (p product) tile(sums *tile, panel []float64, i int) (first int) {
 	return first
 }
 
-// pack returns the columns of a matrix in panels of lanes, zeros beside the last ones.
-func pack(b []float64, rows, cols int) []float64 {
+// packTiles returns the columns of a matrix in panels of lanes, zeros beside the last ones.
+func packTiles(b []float64, rows, cols int) []float64 {
 	panels := make([]float64, (cols+lanes-1)/lanes*lanes*rows)
 	for c := 0; c < cols; c += lanes {
 		panel, n := panels[c*rows:], min(lanes, cols-c)
@@ -105,4 +106,19 @@ func pack(b []float64, rows, cols int) []float64 {
 		}
 	}
 	return panels
+}
+
+// sumTile computes the first rows of a tile: the sums over k of a[r*row+k*step] times
+// row k of the panel.
+func sumTile(sums *tile, a, panel []float64, rows, row, step int) {
+	for r := range rows {
+		out := sums[r*lanes:][:lanes]
+		clear(out)
+		for k := 0; k*lanes < len(panel); k++ {
+			x := a[r*row+k*step]
+			for c, y := range panel[k*lanes:][:len(out)] {
+				out[c] = math.FMA(x, y, out[c])
+			}
+		}
+	}
 }

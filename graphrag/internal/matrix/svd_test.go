@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package svd_test
+package matrix_test
 
 import (
 	"context"
@@ -11,11 +11,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/svd"
+	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 )
 
-func dense(a *mat.Dense) svd.Dense {
-	return svd.Dense{Data: a.RawMatrix().Data, Cols: a.RawMatrix().Cols}
+func dense(a *mat.Dense) matrix.Dense {
+	return matrix.Dense{Data: a.RawMatrix().Data, Cols: a.RawMatrix().Cols}
 }
 
 // At full rank the factors make the matrix again, and the values are those of
@@ -26,7 +26,7 @@ func TestTruncated(t *testing.T) {
 		n, m := shape[0], shape[1]
 		a := mat.NewDense(n, m, nil)
 		a.Apply(func(_, _ int, _ float64) float64 { return rng.NormFloat64() }, a)
-		sigma, u, v, err := svd.Truncated(t.Context(), dense(a), min(n, m), 4, 7)
+		sigma, u, v, err := matrix.Truncated(t.Context(), dense(a), min(n, m), 4, 7)
 		if err != nil || len(sigma) != min(n, m) {
 			t.Fatalf("%v: %d values, %v", shape, len(sigma), err)
 		}
@@ -47,19 +47,19 @@ func TestTruncated(t *testing.T) {
 }
 
 func TestDegenerate(t *testing.T) {
-	if sigma, _, _, err := svd.Truncated(t.Context(), svd.Dense{Data: make([]float64, 6), Cols: 2}, 2, 1, 0); err != nil || len(sigma) != 0 {
+	if sigma, _, _, err := matrix.Truncated(t.Context(), matrix.Dense{Data: make([]float64, 6), Cols: 2}, 2, 1, 0); err != nil || len(sigma) != 0 {
 		t.Errorf("zeros: %v, %v", sigma, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, _, err := svd.Truncated(ctx, svd.Dense{Data: make([]float64, 6), Cols: 2}, 2, 1, 0); !errors.Is(err, context.Canceled) {
+	if _, _, _, err := matrix.Truncated(ctx, matrix.Dense{Data: make([]float64, 6), Cols: 2}, 2, 1, 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
 // cancels ends its context while the products are computed.
 type cancels struct {
-	svd.Dense
+	matrix.Dense
 	after int
 	end   context.CancelFunc
 }
@@ -84,7 +84,7 @@ func TestCancelledBetweenProducts(t *testing.T) {
 	for after := 1; after <= 5; after++ { // 1, 2, 3: factors; 4: the Rayleigh–Ritz step
 		ctx, cancel := context.WithCancel(t.Context())
 		m := &cancels{dense(a), after, cancel}
-		_, _, _, err := svd.Truncated(ctx, m, 10, 2, 1)
+		_, _, _, err := matrix.Truncated(ctx, m, 10, 2, 1)
 		if after <= 4 && (!errors.Is(err, context.Canceled) || m.after != 0) {
 			t.Errorf("ended at product %d: %v, %d further ones", after, err, -m.after)
 		}

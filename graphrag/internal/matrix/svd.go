@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package svd computes the first singular values and vectors of a large matrix that
-// it knows by its products alone.
-package svd
+package matrix
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package product
+package matrix
 
 import "golang.org/x/sys/cpu"
 
@@ -21,10 +21,29 @@ func wide() (kernels []kernel) {
 	return kernels
 }
 
-// The assembly expects rows to be a multiple of Rows, and rows and depth to be positive.
+// The assembly expects rows to be a multiple of TileRows, and rows and depth to be positive.
 
 //go:noescape
 func tiles6x16(c, a, b, bias *float32, rows, depth, ldc, lda int)
 
 //go:noescape
 func tiles12x32(c, a, b, bias *float32, rows, depth, ldc, lda int)
+
+// fastTile is sumTile for a whole tile.
+func fastTile(sums *tile, a, panel []float64, row, step int) {
+	inner := len(panel) / lanes
+	if inner == 0 || !hasAVX2 {
+		sumTile(sums, a, panel, height, row, step)
+		return
+	}
+	const h, w = 4, 12                   // of the kernel
+	_ = a[(height-1)*row+(inner-1)*step] // the kernel does not check its bounds
+	for r := 0; r < height; r += h {
+		for c := 0; c < lanes; c += w {
+			sum4x12AVX2(&sums[r*lanes+c], &a[r*row], &panel[c], inner, row, step)
+		}
+	}
+}
+
+//go:noescape
+func sum4x12AVX2(sums, a, panel *float64, inner, row, step int)

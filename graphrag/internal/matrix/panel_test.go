@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package product
+package matrix
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func random(rng *rand.Rand, n int) []float32 {
+func random32(rng *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
 		x[i] = float32(rng.NormFloat64())
@@ -24,8 +24,8 @@ func TestMultiply(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, k := range kernels {
 		for _, depth := range []int{1, 2, 3, 32, 77, 384} {
-			rows, lda, ldc := Rows*(1+rng.IntN(3)), depth+rng.IntN(5), Panel+rng.IntN(40)
-			a, columns, bias, c := random(rng, rows*lda), random(rng, depth*Panel), random(rng, Panel), random(rng, rows*ldc)
+			rows, lda, ldc := TileRows*(1+rng.IntN(3)), depth+rng.IntN(5), Panel+rng.IntN(40)
+			a, columns, bias, c := random32(rng, rows*lda), random32(rng, depth*Panel), random32(rng, Panel), random32(rng, rows*ldc)
 			copy(a[(rows-1)*lda:], a[:depth]) // the last row is the first
 			got := slices.Clone(c)
 			k.multiply(got, a, Pack(nil, columns, depth), bias, rows, depth, ldc, lda)
@@ -56,7 +56,7 @@ func TestMultiply(t *testing.T) {
 // Panels are filled up with zeros, whatever was there.
 func TestPack(t *testing.T) {
 	const depth = 3
-	columns := random(rand.New(rand.NewPCG(1, 2)), (Panel+Strip+1)*depth)
+	columns := random32(rand.New(rand.NewPCG(1, 2)), (Panel+Strip+1)*depth)
 	panels := Pack(slices.Repeat([]float32{9}, 2*Panel*depth), columns, depth)
 	for c := range 2 * Panel {
 		for l := range depth {
@@ -76,8 +76,8 @@ func BenchmarkMultiply(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 4))
 	for _, k := range kernels {
 		for _, depth := range []int{32, 384, 1536} {
-			const rows = 20 * Rows
-			x, m, bias, c := random(rng, rows*depth), random(rng, depth*Panel), random(rng, Panel), make([]float32, rows*Panel)
+			const rows = 20 * TileRows
+			x, m, bias, c := random32(rng, rows*depth), random32(rng, depth*Panel), random32(rng, Panel), make([]float32, rows*Panel)
 			b.Run(fmt.Sprintf("%s/depth=%d", k.name, depth), func(b *testing.B) {
 				for b.Loop() {
 					k.multiply(c, x, m, bias, rows, depth, Panel, depth)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package product
+package matrix
 
-// A call of [Multiply] computes rows in multiples of Rows, for Panel columns. A panel holds
+// A call of [Multiply] computes rows in multiples of TileRows, for Panel columns. A panel holds
 // depth rows of its first Strip columns, then depth rows of its second Strip.
 const (
-	Rows  = 12
-	Panel = 32
-	Strip = Panel / 2
+	TileRows = 12
+	Panel    = 32
+	Strip    = Panel / 2
 )
 
 // Pack lays out columns, each of depth numbers one after the other, as panels, with zeros for
@@ -54,7 +54,7 @@ func multiplyPlain(c, a, b, bias []float32, rows, depth, ldc, lda int) {
 }
 
 // Multiply writes a·b + bias to c, for one panel b. a has rows of depth numbers, lda apart,
-// whose number is a multiple of [Rows]; the rows of c are ldc apart. Each element of c is summed
+// whose number is a multiple of [TileRows]; the rows of c are ldc apart. Each element of c is summed
 // up from the bias and the first product to the last, wherever its row stands.
 func Multiply(c, a, b, bias []float32, rows, depth, ldc, lda int) {
 	if rows == 0 || depth == 0 {
