@@ -1,37 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package index builds an index that takes long: hours of calls to a model, over more
-// than one process if need be, that may be killed at any time.
+// Package index runs long index builds: hours of calls of a model, by one process or many,
+// which may be killed at any time.
 //
-// There is one description of the work, a [Plan] of [Stage]s, and two ways to run it:
-// [Run] in a pool of this process, and package graphrag/index/temporal over many. The
-// stages are
+// A [Plan] of [Stage]s describes the work. [Run] runs it in a pool of this process, package
+// graphrag/index/temporal in many processes. The stages are
 //
 //	documents → cut → extract → embed → write │ graph │ communities │ reports │ publish
 //
-// Up to write, a batch of chunks goes on as soon as it can; a barrier stands where
-// the algorithm needs one: the graph is of all extractions, communities are of the
-// graph, and reports on a level are written from those of the level below.
+// Up to write, batches of chunks are processed independently. The other stages wait where the
+// algorithm requires it: the graph needs all extractions, communities need the graph, and
+// the reports of a level need those of the level below.
 //
 // # References
 //
-// A [Task] names a stage and a batch, and a batch is a reference: the SHA-256 of a
-// list that is kept in the store. What a task is given and what it finds is kept there
-// under hashes of the content, before the task reports success, so a task that is done
-// twice, or by two at once, comes to the same. Everything else is derived: from
-// the root of a [Job] lead its documents, their chunks, and what was found in these. Of a
-// corpus that has changed, only what is new is extracted and embedded.
+// A [Task] names a stage and a batch, and a batch is a reference: the SHA-256 of a list in
+// the store. Inputs and results of a task are stored under hashes of their content before
+// the task reports success, so running a task twice, or in two processes at once, has the
+// same result. From the root of a [Job] follow its documents, their chunks and extractions.
+// After a change of the corpus only what is new is extracted and embedded.
 //
 // # Replies
 //
-// [Index.Model] keeps what a model replied in the store as well, before anybody sees
-// it. So no reply is paid for twice, by whatever process, but those that were under
-// way when a process was killed; [Index.Doubtful] lists these. A system of package kit
-// that is built with such a model pays only for what the index has not asked.
+// [Index.Model] stores each reply of the model before it is used, so no process pays for a
+// reply twice, except for calls that were running when a process was killed;
+// [Index.Doubtful] lists these. A system of package kit that is built with this model pays
+// only for requests that the index did not make.
 //
 // # Stores
 //
-// The index is collection NAME: tables "chunks" (words and vectors), "entities" and
-// "reports" (words), "communities", and triples; what it is made of is collection
-// NAME-work. Several processes need a store that they can share, such as PostgreSQL.
+// The index is the collection NAME: tables "chunks" (words and vectors), "entities" and
+// "reports" (words), "communities", and triples. Its inputs are in the collection NAME-work.
+// Several processes need a store that they can share, such as PostgreSQL.
 package index

@@ -20,8 +20,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// walk visits the chunks of a root, in order, many at a time: as few calls of the store
-// as there are pages, thrice.
+// walk visits the chunks of a root in order, in large groups: it makes about three calls of
+// the store for each page.
 func (x *Index) walk(ctx context.Context, root string, visit func(refs []string) error) error {
 	pages, err := thing[[]Batch](ctx, x.work, root)
 	if err != nil {
@@ -59,7 +59,7 @@ func (x *Index) walk(ctx context.Context, root string, visit func(refs []string)
 	return nil
 }
 
-// everything is all chunks of a root.
+// everything returns all chunks of a root.
 func (x *Index) everything(ctx context.Context, root Batch) (refs []string, chunks []graphrag.Chunk, err error) {
 	err = x.walk(ctx, root.Ref, func(some []string) error {
 		more, err := list[graphrag.Chunk](ctx, x.work, some)
@@ -69,19 +69,18 @@ func (x *Index) everything(ctx context.Context, root Batch) (refs []string, chun
 	return refs, chunks, err
 }
 
-// knowledge is what the chunks of a root say, put together in this process.
+// knowledge is the graph of a root, in the memory of this process.
 type knowledge struct {
 	root   string
 	graph  *kg.Graph
 	shown  report.Graph
-	weight []float64 // of the edges that are shown
+	weight []float64 // of the edges of shown
 
 	once        sync.Mutex
 	communities []community.Community
 }
 
-// learn puts together what is known, unless that was done before. Who comes meanwhile
-// waits.
+// learn makes the graph of a root, or returns the cached one. Concurrent callers wait.
 func (x *Index) learn(ctx context.Context, root string) (*knowledge, error) {
 	x.knowing.Lock()
 	defer x.knowing.Unlock()
@@ -115,8 +114,8 @@ func (x *Index) learn(ctx context.Context, root string) (*knowledge, error) {
 	return k, nil
 }
 
-// show makes the graph that communities and reports are of: entities, and the pairs of
-// them that are related.
+// show makes the graph for communities and reports: its edges are the pairs of related
+// entities.
 func (k *knowledge) show() {
 	g := k.graph
 	k.shown, k.weight = report.Graph{Nodes: make([]report.Node, len(g.Entities))}, nil
@@ -127,7 +126,7 @@ func (k *knowledge) show() {
 	for _, relations := range all.All() {
 		first := &g.Relations[relations[0]]
 		if first.Head == first.Tail {
-			continue // what an entity has to do with itself is no edge
+			continue // a relation of an entity with itself is no edge
 		}
 		edge, weight := report.Edge{Source: first.Head, Target: first.Tail}, 0.0
 		for _, r := range relations {
@@ -138,7 +137,7 @@ func (k *knowledge) show() {
 	}
 }
 
-// graph puts what is known into the index.
+// graph writes entities and triples to the index.
 func (x *Index) graph(ctx context.Context, t Task) (Done, error) {
 	k, err := x.learn(ctx, t.Root)
 	if err != nil {
@@ -172,7 +171,7 @@ func (x *Index) graph(ctx context.Context, t Task) (Done, error) {
 	return Done{Items: done}, nil
 }
 
-// entity is an entity as a record: found by its name and what is said of it.
+// entity returns an entity as a record, which is searched by its name and descriptions.
 func entity(g *kg.Graph, id int32) store.Record {
 	e := &g.Entities[id]
 	r := store.Record{ID: e.Key, Title: e.Name}
@@ -191,7 +190,7 @@ func entity(g *kg.Graph, id int32) store.Record {
 // unnamed is the relation of facts that have none.
 const unnamed = "related to"
 
-// stated are the relations as triples, each by the chunks that state it.
+// stated returns the relations as triples, one for each chunk that states it.
 func stated(g *kg.Graph) []store.Triple {
 	var out []store.Triple
 	name := func(e int32) triples.Entity {
@@ -211,8 +210,8 @@ func stated(g *kg.Graph) []store.Triple {
 	return out
 }
 
-// communities finds the communities of the graph, and hands them on level by level,
-// the deepest first.
+// communities finds the communities of the graph. The tasks for their reports are in rounds by
+// level, the deepest first.
 func (x *Index) communities(ctx context.Context, t Task) (Done, error) {
 	k, err := x.learn(ctx, t.Root)
 	if err != nil {
@@ -262,11 +261,11 @@ func (x *Index) communities(ctx context.Context, t Task) (Done, error) {
 	return done, err
 }
 
-// spread is how many tasks the reports of a level are, if it has as many communities: those
-// of a task wait for one long reply after the other, and the next level for the last of them.
+// spread is the least number of tasks for the reports of a level, if it has as many
+// communities: the calls of a task run one after the other, and the next level waits for all.
 const spread = 32
 
-// reportBatch is how many of n communities of a level are one task, at most a batch.
+// reportBatch returns the number of communities in a task of a level of n, at most a batch.
 func reportBatch(n, batch int) int { return max(1, min(batch, n/spread)) }
 
 func (k *knowledge) network() (*graph.Graph, error) {
@@ -277,11 +276,11 @@ func (k *knowledge) network() (*graph.Graph, error) {
 	return graph.New(len(k.shown.Nodes), edges, graph.Options{})
 }
 
-// communityID is the id of a community and of its report.
+// communityID returns the id of a community and of its report.
 func communityID(c int32) string { return fmt.Sprintf("%08d", c) }
 
-// publish makes the index the one that is read, and clears away the one before. What jobs
-// began that never came this far stays, and goes on when they do.
+// publish publishes the index and discards the previous one. Generations of unfinished jobs
+// stay, so that these can be resumed.
 func (x *Index) publish(ctx context.Context, t Task) (Done, error) {
 	g, err := x.writing(ctx, t.Root)
 	if err == nil {
@@ -300,7 +299,7 @@ func (x *Index) publish(ctx context.Context, t Task) (Done, error) {
 	return Done{Items: 1}, err
 }
 
-// hierarchy reads the communities that are in the index.
+// hierarchy reads the communities from the index.
 func (x *Index) hierarchy(ctx context.Context, k *knowledge) error {
 	k.once.Lock()
 	defer k.once.Unlock()
@@ -333,8 +332,8 @@ func (x *Index) hierarchy(ctx context.Context, k *knowledge) error {
 	return nil
 }
 
-// Report is the data of a record of table "reports": what its title and text say, with
-// the chunks that it rests on.
+// Report is the data of a record of table "reports": the parts of its title and text, and the
+// chunks that it is based on.
 type Report struct {
 	Title             string    `json:"title"`
 	Summary           string    `json:"summary"`
@@ -350,9 +349,9 @@ type Finding struct {
 	Explanation string `json:"explanation,omitempty"`
 }
 
-// report writes the reports of communities of one level. Each is written from a graph of
-// its own members, with numbers of their own: so what a model is asked depends on the
-// community alone, and one that has not changed is not asked about again.
+// report writes the reports of communities of one level. Each is written from the subgraph of
+// its members, numbered from 0, so the prompt depends on the community alone and that of an
+// unchanged community is cached.
 func (x *Index) report(ctx context.Context, t Task) (Done, error) {
 	ids, err := thing[[]int32](ctx, x.work, t.Batch.Ref)
 	if err != nil {
@@ -436,8 +435,8 @@ func (x *Index) reportOn(ctx context.Context, k *knowledge, table store.Table, i
 	return &rec, false, err
 }
 
-// reporter reports on the first of some communities; the reports of the others, its
-// parts, are there.
+// reporter reports on the first of some communities, and returns the stored reports of the
+// others, which are its parts.
 type reporter struct {
 	report.Reporter
 	of    []int32
@@ -463,14 +462,14 @@ func (r reporter) Report(ctx context.Context, in *report.Input) (report.Report, 
 	return out, nil
 }
 
-// part is a community with the parts of it, as a graph of its own.
+// part is a community with its sub-communities as a graph of its own.
 type part struct {
 	graph     report.Graph
 	hierarchy community.Hierarchy
 	of        []int32 // the communities by their numbers in the hierarchy
 }
 
-// part takes a community out of the whole. Degrees stay those of the whole graph.
+// part extracts a community from the whole graph, with the degrees of the whole.
 func (k *knowledge) part(id int32) part {
 	p := part{of: []int32{id}}
 	nodes := k.communities[id].Nodes // ascending
@@ -509,7 +508,7 @@ func (k *knowledge) part(id int32) part {
 	return p
 }
 
-// from are the edges that lead from a node; edges are in the order of their sources.
+// from returns the edges from a node; edges are in the order of their sources.
 func (k *knowledge) from(v int32) []report.Edge {
 	lo, _ := slices.BinarySearchFunc(k.shown.Edges, v, func(e report.Edge, v int32) int { return int(e.Source) - int(v) })
 	hi := lo

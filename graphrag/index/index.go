@@ -25,26 +25,25 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// Knowledge is what is extracted.
+// Knowledge is the kind of extraction.
 type Knowledge string
 
 // The kinds of knowledge.
 const (
 	None    Knowledge = ""        // chunks alone, as of naive RAG
 	Triples Knowledge = "triples" // names and facts
-	Records Knowledge = "records" // and what is said of them
+	Records Knowledge = "records" // with descriptions
 )
 
-// Options of [Open]. All processes of a job have the same.
+// Options of [Open]. All processes of a job need the same.
 type Options struct {
-	// Store keeps the index, in a collection called Name, and what it is made of, in
-	// Name-work. Required.
+	// Store holds the index, in collection Name, and its inputs, in Name-work. Required.
 	Store store.Store
 	Name  string
 	// Cut is how documents become chunks.
 	Cut kit.Cut
-	// Knowledge is extracted by Model, or without one by rules, which must see all
-	// chunks at once. Reports are written on its communities if Reports is set.
+	// Knowledge is extracted by Model, or without one by rules, which process all chunks
+	// in one task. With Reports, reports on its communities are written.
 	Knowledge Knowledge
 	Model     llm.Model
 	Reports   bool
@@ -53,10 +52,10 @@ type Options struct {
 	// Embedder makes vectors of Dim components of the chunks; nil for none.
 	Embedder llm.NamedEmbedder
 	Dim      int
-	// Batch is the number of chunks of a task, 1 to 100; 0 means 16. It is also that of
-	// documents, and the most of communities.
+	// Batch is the number of chunks of a task, 1 to 100; 0 means 16. It is also the number
+	// of documents, and the largest number of communities.
 	Batch int
-	// Prices tell what replies cost; nil: it is not known.
+	// Prices are those of the models; nil if unknown.
 	Prices *paid.Prices
 }
 
@@ -92,7 +91,7 @@ type Index struct {
 	chunker  *chunk.Chunker
 	kit      kit.Kit
 	extract  kit.Extraction
-	settings map[string]string // of stages: what their results depend on beside their batch
+	settings map[string]string // by stage: hash of what the results depend on apart from the batch
 
 	work *vault
 	home store.Collection // the index
@@ -145,7 +144,7 @@ func (o Options) schema() store.Schema {
 	}}
 }
 
-// parts makes what does the work.
+// parts makes the chunker, the kit and the extractor.
 func (x *Index) parts() (err error) {
 	if x.chunker, err = x.o.Cut.Chunker(); err != nil {
 		return err
@@ -155,7 +154,7 @@ func (x *Index) parts() (err error) {
 		x.kit, err = kit.Offline(kit.OfflineOptions{})
 	} else {
 		model = x.o.Model.Name()
-		// One call at a time: how many are under way is decided by who runs the tasks.
+		// One call at a time: the runner of the tasks decides the concurrency.
 		x.kit, err = kit.ByModel(kit.ModelOptions{Model: x.Model(), Concurrency: 1})
 	}
 	if err != nil {
@@ -177,24 +176,24 @@ func (x *Index) parts() (err error) {
 	return err
 }
 
-// Model is the model, whose replies are those in the store as far as they are there.
+// Model returns the model with the store as the cache of its replies.
 func (x *Index) Model() llm.Model {
 	return sharedModel{x.o.Model, x.work, x.process, new(singleflight.Group)}
 }
 
-// Doubtful lists the calls that may have been paid for though nothing of them is kept, in
-// the order of their keys: those under way, now or when a process was killed, and those
-// that failed and may have cost something.
+// Doubtful lists the calls that may have been charged without a stored reply, in the order of
+// their keys: those that are running or were when a process was killed, and failed calls
+// that may have been charged.
 func (x *Index) Doubtful(ctx context.Context) ([]Call, error) { return x.work.doubtful(ctx) }
 
-// Generation is the name of the generation that a job publishes.
+// Generation returns the name of the generation that a job publishes.
 func (x *Index) Generation(job Job) string { return x.generation(job.Root.Ref) }
 
 func (x *Index) generation(root string) string {
 	return "g" + refOf(root, x.settings, x.o.Leiden, x.o.Reports, x.kit.Language)[:32]
 }
 
-// Plan is the stages of the index.
+// Plan returns the stages of the index.
 func (x *Index) Plan() Plan {
 	p := Plan{{Name: Documents}, {Name: Cut}}
 	extracted := Stage{Name: Extract, Barrier: x.extract.Whole}
@@ -229,7 +228,7 @@ func (x *Index) Do(ctx context.Context, t Task) (Done, error) {
 	if do == nil {
 		return Done{}, fmt.Errorf("index: there is no stage %q", t.Stage)
 	}
-	// What came of a task that is a function of its batch is kept.
+	// The result of a task that is a function of its batch is stored.
 	settings, marked := x.settings[t.Stage]
 	mark := refOf("done", settings, t.Batch.Ref)
 	if marked {
@@ -245,7 +244,7 @@ func (x *Index) Do(ctx context.Context, t Task) (Done, error) {
 		return Done{}, err
 	}
 	used := meter.Usage()
-	used.CachedCalls = 0 // who asked, and when, makes no difference
+	used.CachedCalls = 0 // it must not matter which process asked first
 	done.Usage = done.Usage.Add(used)
 	done.Cost = x.cost(done.Usage)
 	if marked {
@@ -270,7 +269,7 @@ func (x *Index) cost(u llm.Usage) (c paid.Cost) {
 	return c
 }
 
-// table is a table of the index that a root leads to.
+// table returns a table of the index of a root.
 func (x *Index) table(ctx context.Context, root, name string) (store.Table, error) {
 	g, err := x.writing(ctx, root)
 	if err != nil {
@@ -279,7 +278,7 @@ func (x *Index) table(ctx context.Context, root, name string) (store.Table, erro
 	return g.Table(name)
 }
 
-// writing is the generation that a root leads to.
+// writing returns the generation of the index of a root.
 func (x *Index) writing(ctx context.Context, root string) (store.Generation, error) {
 	name := x.generation(root)
 	x.mu.Lock()
@@ -294,7 +293,7 @@ func (x *Index) writing(ctx context.Context, root string) (store.Generation, err
 	return g, err
 }
 
-// chunks are those of a batch, with their references.
+// chunks returns the chunks of a batch with their references.
 func (x *Index) chunks(ctx context.Context, b Batch) (refs []string, chunks []graphrag.Chunk, err error) {
 	if refs, err = thing[[]string](ctx, x.work, b.Ref); err == nil {
 		chunks, err = list[graphrag.Chunk](ctx, x.work, refs)
@@ -302,7 +301,7 @@ func (x *Index) chunks(ctx context.Context, b Batch) (refs []string, chunks []gr
 	return refs, chunks, err
 }
 
-// Close ends the use of the collections, and not that of the store.
+// Close closes the collections, but not the store.
 func (x *Index) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -326,7 +325,7 @@ const (
 	Publish     = "publish"
 )
 
-// The endpoints that tasks wait for.
+// The endpoints that limit tasks.
 const (
 	Chat    = "chat"
 	Vectors = "vectors"
@@ -335,19 +334,18 @@ const (
 // Stage is one kind of task. Its tasks do not depend on each other.
 type Stage struct {
 	Name string `json:"name"`
-	// Barrier makes it one task, over everything, once all tasks before are done.
-	// Otherwise it has a task for each batch that a task of the stage before hands on,
-	// at once.
+	// Barrier makes it one task over everything, after all tasks of the stages before.
+	// Otherwise it has a task for each batch that a task of the previous stage returns, as
+	// soon as it does.
 	Barrier bool `json:"barrier,omitempty"`
-	// Endpoint is the service that its tasks wait for, [Chat] or [Vectors]; "" is the
-	// processor.
+	// Endpoint is the service that its tasks call, [Chat] or [Vectors]; "" is none.
 	Endpoint string `json:"endpoint,omitempty"`
 }
 
-// Plan is the stages of an index, in order.
+// Plan is the list of stages of an index.
 type Plan []Stage
 
-// Pipe is the first stage after from that is a barrier, or the end.
+// Pipe returns the first stage from from on that is a barrier, or the number of stages.
 func (p Plan) Pipe(from int) int {
 	for from < len(p) && !p[from].Barrier {
 		from++
@@ -355,69 +353,67 @@ func (p Plan) Pipe(from int) int {
 	return from
 }
 
-// Batch refers to a list of N things in the store.
+// Batch refers to a list of N items in the store.
 type Batch struct {
 	Ref string `json:"ref"` // SHA-256, hexadecimal
 	N   int    `json:"n"`
 }
 
-// Job is what is to be indexed, by reference. It is small, whatever the corpus is.
+// Job refers to the corpus to index. It is small for any corpus.
 type Job struct {
 	Plan Plan `json:"plan"`
-	// Root is the list of all pages; N counts documents.
+	// Root is the list of all pages; its N is the number of documents.
 	Root Batch `json:"root"`
-	// Pages are lists of batches of documents: what the first stage has tasks for.
+	// Pages are lists of batches of documents, the tasks of the first stage.
 	Pages []Batch `json:"pages"`
 }
 
-// Task is a piece of work.
+// Task is a unit of work.
 type Task struct {
 	Stage string `json:"stage"`
 	Batch Batch  `json:"batch"`
 	Root  string `json:"root"` // that of the job
 }
 
-// Done is what came of a task.
+// Done is the result of a task.
 type Done struct {
-	// Next are the batches of the next stage, in rounds: a round begins when the one
-	// before is done.
+	// Next are the batches of the next stage, in rounds that run one after the other.
 	Next [][]Batch `json:"next,omitempty"`
-	// Items is how many things were made, such as chunks; Failed how many of them the
-	// model gave nothing for.
+	// Items is the number of results, such as chunks; Failed is the number of those without
+	// a usable reply of the model.
 	Items  int `json:"items"`
 	Failed int `json:"failed,omitempty"`
-	// Usage and Cost are those of the replies that it needed, whoever asked for them,
-	// and when.
+	// Usage and Cost are those of the replies that it used, including cached ones.
 	Usage llm.Usage `json:"usage"`
 	Cost  paid.Cost `json:"cost"`
 }
 
-// Doer does tasks. [Index] is one.
+// Doer runs tasks. [Index] is one.
 type Doer interface {
-	// Do does a task. Doing it again comes to the same.
+	// Do runs a task. It is idempotent.
 	Do(ctx context.Context, t Task) (Done, error)
 }
 
-// Progress is how far a job is.
+// Progress is the state of a job.
 type Progress struct {
 	Stages []StageProgress `json:"stages"`
-	// Cost is what is known so far; it is of replies, each counted once.
+	// Cost is that of all replies so far, each counted once.
 	Cost paid.Cost `json:"cost"`
 }
 
-// StageProgress is how far a stage is.
+// StageProgress is the state of a stage.
 type StageProgress struct {
 	Name string `json:"name"`
-	// Tasks are known so far, and Done of them are done.
+	// Tasks is the number of tasks so far, Done that of finished ones.
 	Tasks int `json:"tasks"`
 	Done  int `json:"done"`
-	// Items and Failed are those of tasks that are done.
+	// Items and Failed are those of finished tasks.
 	Items  int       `json:"items"`
 	Failed int       `json:"failed,omitempty"`
 	Usage  llm.Usage `json:"usage"`
 }
 
-// NewProgress is that of a job that has not begun.
+// NewProgress returns the state of a job before its start.
 func NewProgress(p Plan) Progress {
 	out := Progress{Stages: make([]StageProgress, len(p))}
 	for i, s := range p {
@@ -426,7 +422,7 @@ func NewProgress(p Plan) Progress {
 	return out
 }
 
-// Add counts a task of a stage that is done.
+// Add counts a finished task of a stage.
 func (p *Progress) Add(stage int, d Done) {
 	s := &p.Stages[stage]
 	s.Done++
@@ -434,8 +430,8 @@ func (p *Progress) Add(stage int, d Done) {
 	p.Cost = p.Cost.Add(d.Cost)
 }
 
-// Retry tells whether a task that failed may do better at another time, and how long
-// to wait, if the service said so.
+// Retry reports whether a failed task should be retried, and after what time if the service
+// named one.
 func Retry(err error) (again bool, after time.Duration) {
 	var failed *llm.Error
 	var throttled *store.ThrottledError

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limit is what an endpoint takes.
+// Limit is the limit of an endpoint.
 type Limit struct {
-	// Concurrent is the number of tasks at a time; 0 means 8, and for the processor
-	// GOMAXPROCS.
+	// Concurrent is the number of concurrent tasks; 0 means 8, and GOMAXPROCS for tasks
+	// without an endpoint.
 	Concurrent int
-	// PerSecond is the number of tasks that begin in a second; 0 is no limit. A task
-	// makes a call, or more, for each chunk of its batch.
+	// PerSecond is the number of tasks started per second; 0 is no limit. A task makes one
+	// or more calls for each chunk of its batch.
 	PerSecond float64
 }
 
@@ -27,11 +27,11 @@ type Limit struct {
 type RunOptions struct {
 	// Limits by endpoint.
 	Limits map[string]Limit
-	// Tries of a task whose failure may pass; 0 means 5. Pause is before the second,
-	// and doubles; 0 means a second.
+	// Tries is the number of attempts at a task with retryable errors; 0 means 5. Pause is
+	// the pause before the second attempt, doubled each time; 0 means a second.
 	Tries int
 	Pause time.Duration
-	// Progress is called when a task is done. Calls do not overlap.
+	// Progress is called after each task. Calls do not overlap.
 	Progress func(Progress)
 }
 
@@ -40,8 +40,8 @@ const (
 	defaultTries      = 5
 )
 
-// Run does all tasks of a job in this process. The first error that does not pass ends
-// it; what was done is kept, and the same job goes on from there.
+// Run runs all tasks of a job in this process. The first error that is not retryable ends it;
+// results are stored, and running the same job again resumes there.
 func Run(ctx context.Context, w Doer, job Job, o RunOptions) (Progress, error) {
 	p := &pool{w: w, job: job, o: o, progress: NewProgress(job.Plan), gates: make(map[string]*gate)}
 	for _, s := range job.Plan {
@@ -96,8 +96,8 @@ func (p *pool) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// flow takes batches through the stages up to end. The goroutines wait at the gates;
-// they hold references alone.
+// flow runs batches through the stages up to end. The goroutines wait at the gates; they hold
+// nothing but references.
 func (p *pool) flow(ctx context.Context, g *errgroup.Group, stage, end int, batches []Batch) {
 	if stage == end {
 		return
@@ -116,7 +116,7 @@ func (p *pool) flow(ctx context.Context, g *errgroup.Group, stage, end int, batc
 	}
 }
 
-// task does one task, again if that may help.
+// task runs a task, with retries.
 func (p *pool) task(ctx context.Context, stage int, b Batch) (done Done, err error) {
 	s := p.job.Plan[stage]
 	pause := p.o.Pause
@@ -160,7 +160,7 @@ func (p Progress) clone() Progress {
 	return p
 }
 
-// gate lets as many tasks through as an endpoint takes.
+// gate enforces the limit of an endpoint.
 type gate struct {
 	places chan struct{}
 	rate   *rate.Limiter

@@ -19,8 +19,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// Submit keeps documents, whose IDs differ, in the store, and returns the job of
-// indexing them. The same documents in the same order are the same job.
+// Submit stores documents with distinct IDs, and returns the job of indexing them. The same
+// documents in the same order are the same job.
 func (x *Index) Submit(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (Job, error) {
 	s := submission{x: x, seen: make(map[string]bool)}
 	for d, err := range docs {
@@ -42,7 +42,7 @@ func (x *Index) Submit(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 	return Job{Plan: x.Plan(), Root: root, Pages: s.pages}, nil
 }
 
-// submission gathers documents in batches, and these in pages.
+// submission groups documents into batches, and batches into pages.
 type submission struct {
 	x       *Index
 	seen    map[string]bool
@@ -88,7 +88,7 @@ func (s *submission) page(ctx context.Context) error {
 	return err
 }
 
-// documents opens a page.
+// documents returns the batches of a page.
 func (x *Index) documents(ctx context.Context, t Task) (Done, error) {
 	batches, err := thing[[]Batch](ctx, x.work, t.Batch.Ref)
 	n := 0
@@ -98,7 +98,7 @@ func (x *Index) documents(ctx context.Context, t Task) (Done, error) {
 	return Done{Next: [][]Batch{batches}, Items: n}, err
 }
 
-// cut makes chunks of documents, and batches of these.
+// cut cuts documents into chunks, and returns batches of these.
 func (x *Index) cut(ctx context.Context, t Task) (Done, error) {
 	refs, err := thing[[]string](ctx, x.work, t.Batch.Ref)
 	if err != nil {
@@ -127,8 +127,8 @@ func (x *Index) cut(ctx context.Context, t Task) (Done, error) {
 	return done, nil
 }
 
-// extracted is the reference of what was found in a chunk: among all of a root, if that
-// makes a difference.
+// extracted returns the reference of the extraction of a chunk, which depends on the root if the
+// extractor learns from the corpus.
 func (x *Index) extracted(chunk, root string) string {
 	if !x.extract.Whole {
 		root = ""
@@ -136,7 +136,7 @@ func (x *Index) extracted(chunk, root string) string {
 	return refOf(x.settings[Extract], chunk, root)
 }
 
-// extractFrom finds what chunks say. A task over everything hands nothing on.
+// extractFrom extracts from chunks. A task over everything has no next batches.
 func (x *Index) extractFrom(ctx context.Context, t Task) (Done, error) {
 	of, next := x.chunks, [][]Batch{{t.Batch}}
 	if x.extract.Whole {
@@ -168,10 +168,10 @@ func (x *Index) extractFrom(ctx context.Context, t Task) (Done, error) {
 	return done, nil
 }
 
-// vectorRef is the reference of the vector of a text.
+// vectorRef returns the reference of the vector of a text.
 func (x *Index) vectorRef(text string) string { return refOf(x.settings[Embed], text) }
 
-// embed makes vectors of chunks with their titles, of those texts that have none yet.
+// embed makes the vectors of chunks with their titles that are not stored yet.
 func (x *Index) embed(ctx context.Context, t Task) (Done, error) {
 	_, chunks, err := x.chunks(ctx, t.Batch)
 	if err != nil {
@@ -233,7 +233,7 @@ func unpacked(b []byte) []float32 {
 	return row
 }
 
-// write puts chunks into the index.
+// write writes chunks to the index.
 func (x *Index) write(ctx context.Context, t Task) (Done, error) {
 	_, chunks, err := x.chunks(ctx, t.Batch)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// The tables of what an index is made of: things under hashes of their content or of
-// what they were made from, replies under those of requests, and calls.
+// The tables of the collection NAME-work: things by the hash of their content or of their inputs,
+// replies by the hash of the request, and calls.
 const (
 	things  = "things"
 	replies = "replies"
@@ -31,8 +31,8 @@ const (
 
 var workSchema = store.Schema{Tables: map[string]store.TableSchema{things: {}, replies: {}, calls: {}}}
 
-// refOf is the hash of values: a reference to what they are, or to what is made from
-// them. They are strings, numbers and lists and structs of these, which always marshal.
+// refOf returns the hash of values, as a reference to them or to what is computed from them.
+// They are strings, numbers, and lists and structs of these, which always marshal.
 func refOf(of ...any) string {
 	data, err := json.Marshal(of)
 	if err != nil {
@@ -42,15 +42,15 @@ func refOf(of ...any) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// vault keeps things in a generation. What put returned for is durable, and found by
-// all processes.
+// vault stores things in a generation. After put they are durable and visible to all
+// processes.
 type vault struct {
 	g       store.Generation
 	durable bool // without a flush
 
 	writing sync.Mutex // one flush at a time
 	mu      sync.Mutex
-	next    *flush // the one that takes in what is put now
+	next    *flush // the next flush, which covers what is put now
 }
 
 type flush struct {
@@ -69,8 +69,7 @@ func (v *vault) put(ctx context.Context, table string, records ...store.Record) 
 	return v.flush(context.WithoutCancel(ctx))
 }
 
-// flush makes what was put before durable. Those who come while one is under way share
-// the next.
+// flush makes earlier puts durable. Callers that arrive during a flush share the next one.
 func (v *vault) flush(ctx context.Context) error {
 	v.mu.Lock()
 	f := v.next
@@ -92,7 +91,7 @@ func (v *vault) flush(ctx context.Context) error {
 	return f.err
 }
 
-// get returns the data of those that are there, by id.
+// get returns the data of the existing ids.
 func (v *vault) get(ctx context.Context, table string, ids ...string) (map[string][]byte, error) {
 	t, err := v.g.Table(table)
 	if err != nil {
@@ -106,12 +105,10 @@ func (v *vault) get(ctx context.Context, table string, ids ...string) (map[strin
 	return out, err
 }
 
-// errGone is of a reference to what is not there: another store, or one that was
-// cleared.
+// errGone reports a missing reference: it is of another store, or of one that was emptied.
 var errGone = errors.New("what a task refers to is not in the store: submit the documents again")
 
-// list reads things of one kind, in the order of their references, all of which must be
-// there.
+// list reads things of one type in the order of their references, all of which must exist.
 func list[T any](ctx context.Context, v *vault, refs []string) ([]T, error) {
 	data, err := v.get(ctx, things, refs...)
 	if err != nil {
@@ -139,13 +136,13 @@ func thing[T any](ctx context.Context, v *vault, ref string) (T, error) {
 	return all[0], nil
 }
 
-// record is a thing as it is kept.
+// record returns a thing as it is stored.
 func record(ref string, of any) (store.Record, error) {
 	data, err := json.Marshal(of)
 	return store.Record{ID: ref, Data: data}, err
 }
 
-// keep keeps something under the hash of its content; n is how much it is.
+// keep stores something under the hash of its content; n is the N of its batch.
 func keep(ctx context.Context, v *vault, of any, n int) (Batch, error) {
 	b := Batch{Ref: refOf(of), N: n}
 	r, err := record(b.Ref, of)
@@ -155,7 +152,7 @@ func keep(ctx context.Context, v *vault, of any, n int) (Batch, error) {
 	return b, err
 }
 
-// keepAll keeps things, and the list of their hashes.
+// keepAll stores things, and the list of their hashes.
 func keepAll[T any](ctx context.Context, v *vault, of []T) (Batch, error) {
 	refs, rs := make([]string, len(of)), make([]store.Record, len(of)+1)
 	for i := range of {
@@ -173,17 +170,17 @@ func keepAll[T any](ctx context.Context, v *vault, of []T) (Batch, error) {
 	return b, v.put(ctx, things, rs...)
 }
 
-// Call is a call to a model, or to an embedder, of which nothing was kept.
+// Call is a call of a model or an embedder without a stored result.
 type Call struct {
-	// Key is the hash of what was asked, Process who asked, and Begun when.
+	// Key is the hash of the request, Process the caller, and Begun the time of the call.
 	Key     string    `json:"-"`
 	Process string    `json:"process"`
 	Begun   time.Time `json:"begun"`
-	// Failed is why it failed, "" if it is under way, or was when its process died.
+	// Failed is the error; "" if it is running, or was when its process died.
 	Failed string `json:"failed,omitempty"`
 }
 
-// kept is what is kept of a reply: what was asked, and what came, or why nothing did.
+// kept is a stored reply: the request, and the reply or the error.
 type kept struct {
 	Request json.RawMessage `json:"request"`
 	Reply   llm.Reply       `json:"reply"`
@@ -191,7 +188,7 @@ type kept struct {
 	Text    string          `json:"text,omitempty"` // of the failure
 }
 
-// sharedModel asks only for replies that are not in the store.
+// sharedModel calls the model only for replies that are not in the store.
 type sharedModel struct {
 	llm.Model
 	v       *vault
@@ -207,10 +204,10 @@ func (m sharedModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, 
 	}
 	key := refOf("reply", string(asked))
 	for {
-		// Who asks the same at the same time in this process waits.
+		// Concurrent equal requests in this process share a call.
 		got, err, shared := m.flights.Do(key, func() (any, error) { return m.once(ctx, key, asked, req) })
 		if shared && ctx.Err() == nil && errors.Is(err, context.Canceled) {
-			continue // another one's end is not ours
+			continue // the other caller was cancelled, not this one
 		}
 		reply, _ := got.(llm.Reply)
 		return reply, err
@@ -254,9 +251,8 @@ func (m sharedModel) once(ctx context.Context, key string, asked []byte, req llm
 	return k.Reply, err
 }
 
-// call makes a call that is written down while it is under way. do tells whether what
-// came of it is kept; if it is not, it stays written down, unless it is known to have cost
-// nothing.
+// call makes a call that is recorded while it runs. do reports whether its result is stored; if
+// not, the record stays, unless the call is known to be free.
 func (v *vault) call(ctx context.Context, process, key string, do func() (kept bool, err error)) error {
 	c := Call{Process: process, Begun: time.Now().UTC()}
 	r, err := record(key+"/"+rand.Text(), c)
@@ -283,7 +279,7 @@ func (v *vault) call(ctx context.Context, process, key string, do func() (kept b
 	return errors.Join(failed, err)
 }
 
-// doubtful are the calls of which nothing was kept.
+// doubtful returns the recorded calls.
 func (v *vault) doubtful(ctx context.Context) (out []Call, err error) {
 	t, err := v.g.Table(calls)
 	if err == nil && !v.durable {

@@ -21,16 +21,16 @@ const stepDescribe = "describe"
 // (LightRAG, lightrag/constants.py).
 const window = 12_000
 
-// Describer makes one description of the many that chunks give of a thing. Its
-// passages are those that the text rests on. Nothing makes an empty description.
-// It is safe for concurrent use.
+// Describer merges the descriptions that chunks give of a thing. The passages of the result
+// are those that its text is based on. Without descriptions the result is empty. It is safe
+// for concurrent use.
 type Describer interface {
 	Describe(ctx context.Context, subject string, of []kg.Description) (kg.Description, error)
 }
 
-// describeBy returns the describer of a kit: with a model by one call, or several
-// where the descriptions are too long for one; without, and where a reply cannot
-// be used, by sentences of theirs.
+// describeBy returns the describer of a kit: by a model with one call, or several if the
+// descriptions are too long for one; without a model, and if a reply cannot be used, by
+// quoting sentences.
 func describeBy(model llm.Model, quoters *quoters, language string) func(tokens int) (Describer, error) {
 	return func(tokens int) (Describer, error) {
 		quote, err := quoters.of(tokens)
@@ -41,7 +41,7 @@ func describeBy(model llm.Model, quoters *quoters, language string) func(tokens 
 	}
 }
 
-// quoting quotes; the passages are those of what is quoted.
+// quoting quotes sentences; the passages are those of the quotes.
 type quoting struct{ quote summary.Summarizer }
 
 func (d quoting) Describe(ctx context.Context, _ string, of []kg.Description) (kg.Description, error) {
@@ -60,7 +60,7 @@ func (d quoting) Describe(ctx context.Context, _ string, of []kg.Description) (k
 	return kg.Description{Text: quoted.Text, Passages: passages(used)}, nil
 }
 
-// writing has a model write.
+// writing asks a model.
 type writing struct {
 	quoting
 	model  llm.Model
@@ -88,8 +88,8 @@ func (d writing) Describe(ctx context.Context, subject string, of []kg.Descripti
 	return d.quoting.Describe(ctx, subject, of)
 }
 
-// round makes one description of every group of neighbours that fits into the
-// window, of two at least.
+// round merges each group of consecutive descriptions, of two at least, that fits into the
+// window.
 func (d writing) round(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error) {
 	var out []kg.Description
 	for lo := 0; lo < len(of); {
@@ -135,7 +135,7 @@ func (d writing) write(ctx context.Context, subject string, of []kg.Description)
 	return strings.TrimSpace(reply.Text), err
 }
 
-// passages are those of all descriptions, sorted, each once.
+// passages returns the distinct passages of all descriptions, sorted.
 func passages(of []kg.Description) []int32 {
 	var out []int32
 	for _, d := range of {
@@ -144,7 +144,7 @@ func passages(of []kg.Description) []int32 {
 	return distinct(out)
 }
 
-// quoters are the summarizers of a kit, by their tokens.
+// quoters caches the extractive summarizers of a kit by their tokens.
 type quoters struct {
 	count func(string) int
 	mu    sync.Mutex
@@ -168,8 +168,8 @@ func (q *quoters) of(tokens int) (summary.Summarizer, error) {
 	return s, err
 }
 
-// Summarizer makes one text of several, of about so many tokens: written by the model
-// that builds, or, without one and where its reply cannot be used, quoted.
+// Summarizer returns a summarizer of about tokens tokens: by the model that builds, or,
+// without one and if a reply cannot be used, by quoting.
 func (k Kit) Summarizer(tokens int) (summary.Summarizer, error) {
 	quote, err := k.Quoter(tokens)
 	if err != nil || k.IndexModel == nil {
@@ -179,9 +179,8 @@ func (k Kit) Summarizer(tokens int) (summary.Summarizer, error) {
 	return fallingBack{write, quote}, err
 }
 
-// Quoter quotes about so many tokens of several texts. It is the same for all who ask the
-// kit or a copy of it, so that what several systems quote of the same texts is quoted once
-// under a memo.
+// Quoter returns the extractive summarizer of about tokens tokens. It is shared by all copies
+// of the kit, so that under a memo several systems summarize the same texts once.
 func (k Kit) Quoter(tokens int) (summary.Summarizer, error) {
 	if k.quoters == nil {
 		return newQuoters(k.Count).of(tokens)
@@ -189,7 +188,7 @@ func (k Kit) Quoter(tokens int) (summary.Summarizer, error) {
 	return k.quoters.of(tokens)
 }
 
-// fallingBack quotes where the writer fails at a text.
+// fallingBack quotes if the model fails.
 type fallingBack struct {
 	summary.Summarizer
 	quote summary.Summarizer

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kit puts parts together to systems.
+// Package kit makes systems of parts.
 //
-// A [Kit] is a set of parts by role: embed, extract, link names, find texts,
-// describe, report, take a question apart, filter facts, read, and the model that
-// single steps of a recipe ask. Each part is there with a model or without one;
-// [Offline] and [ByModel] are the two complete sets, [Mixed] takes what indexes
-// from one and what answers from the other, and any part can be replaced by hand.
+// A [Kit] is a set of parts by role: embed, extract, link names, find texts, describe,
+// report, decompose a question, filter facts, read, and the model for steps that only one
+// recipe has. [Offline] is the complete set without a model, [ByModel] that with one,
+// [Mixed] indexes by one kit and answers by another, and any part can be replaced.
 //
-// A [Frame] is what a system is made of: how documents are cut, what is extracted
-// from the chunks, and how the retriever over the corpus is built. [New] makes a
-// [System] of it, flat or with a graph: it is indexed, grows and shrinks by
-// documents, exactly as if it had been built anew, answers while it does, and is
-// saved to a folder. Everything after the extraction is a function of the
-// documents and of what models replied, and replies are kept: a change pays only
-// for what is new.
+// A [Frame] describes a system: how documents are cut, what is extracted from the chunks,
+// and how the retriever over the corpus is built. [New] makes a [System] of it. Documents can
+// be inserted and deleted, with the same result as building anew, while questions are
+// answered, and the system can be saved to a folder. Everything after extraction is a function
+// of the documents and the replies of models, and replies are cached: a change pays only for
+// what is new.
 package kit

@@ -21,22 +21,22 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Frame is what a [System] is made of.
+// Frame is the description of a [System].
 type Frame struct {
 	// Name identifies the system in reports and errors.
 	Name string
 	Common
 	Kit Kit
-	// Needs are the roles of the kit that Build takes parts of.
+	// Needs are the parts of the kit that Build uses.
 	Needs []Role
-	// Extract finds what the chunks say; without an extractor the system has no
-	// graph.
+	// Extract finds the entities and facts of chunks; without an extractor the system has
+	// no graph.
 	Extract Extraction
-	// Knowledge says how names become entities.
+	// Knowledge are the options of the knowledge graph.
 	Knowledge kg.Options
-	// Blind is a system that reads no documents.
+	// Blind systems read no documents.
 	Blind bool
-	// Problems is what is wrong with the recipe's own options, see [Checks].
+	// Problems are the errors in the recipe's own options, see [Checks].
 	Problems error
 	// Build makes the retriever over a corpus. It is called for every change.
 	Build func(ctx context.Context, c *Corpus) (graphrag.Retriever, error)
@@ -49,21 +49,20 @@ type Common struct {
 	MaxPerDoc int
 }
 
-// Cut says how pages become chunks. The zero value is the setting of
-// WildGraphBench (section 4.1) without the targets of links, which make up a third
-// of the raw pages.
+// Cut are the options of chunking. The zero value is the setting of WildGraphBench
+// (section 4.1) without the targets of links, which are a third of the raw pages.
 type Cut struct {
 	// Size and Overlap are in cl100k tokens: 0 means 1,200 and a twelfth of
 	// the size, Overlap -1 none.
 	Size, Overlap int
-	// Sentences cuts between sentences: a chunk is whole ones up to Size, and
-	// overlaps no other.
+	// Sentences cuts between sentences: a chunk has whole sentences up to Size tokens, and
+	// chunks do not overlap.
 	Sentences bool
 	// KeepLinks indexes and reads the targets of links as well.
 	KeepLinks bool
-	// DropFurniture leaves out menus, buttons, cookie notes and lists of links before
-	// pages are cut, which saves a model a quarter to a half of what it would read.
-	// The published figures are over whole pages.
+	// DropFurniture removes menus, buttons, cookie notes and lists of links before pages
+	// are cut, which saves a quarter to a half of the tokens that a model reads. The
+	// published figures are over whole pages.
 	DropFurniture bool
 }
 
@@ -88,14 +87,14 @@ func (c Cut) Chunker() (*chunk.Chunker, error) {
 	return chunk.New(o)
 }
 
-// plainText is a page without furniture and then without links.
+// plainText removes furniture and then links.
 func plainText(s string) (string, text.Mapping) {
 	s, first := text.StripFurniture(s)
 	s, then := text.StripLinks(s)
 	return s, first.Compose(then, len(s))
 }
 
-// check reports everything that is wrong with a frame.
+// check reports all errors in a frame.
 func (f Frame) check() error {
 	problems := []error{f.Problems, f.Kit.check(f.Needs)}
 	if f.Name == "" {
@@ -119,14 +118,14 @@ func (f Frame) check() error {
 	return nil
 }
 
-// Corpus is what a retriever is built over. Chunks are sorted by ID; chunk i is
-// passage i of the graph.
+// Corpus is the input of a recipe's Build. Chunks are sorted by ID; chunk i is passage i
+// of the graph.
 type Corpus struct {
 	retrieve.Ranking
-	// Graph is what the chunks say; nil without an extractor.
+	// Graph is the knowledge graph of the chunks; nil without an extractor.
 	Graph *kg.Graph
 
-	// Shelf is where what is searched in is made.
+	// Shelf makes the indexes.
 	Shelf *Shelf
 
 	kit    Kit
@@ -155,16 +154,16 @@ func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 	return c
 }
 
-// Embedder is the kit's, fitted to the chunks if it learns from them.
+// Embedder returns the kit's embedder, fitted to the chunks if it learns from them.
 func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return c.fitted(ctx) }
 
-// Find makes an index of texts, as the kit compares them with questions. What is asked
-// for once the retriever is built is for one question, and not kept in a store.
+// Find makes an index of texts, compared with questions as the kit does. Indexes that are
+// made after Build returned are for one question, and stay in memory.
 func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, error) {
 	return c.Shelf.Texts(ctx, c.kit.Find, c.fitted, texts)
 }
 
-// Docs are the IDs of the documents that chunks are from, each once.
+// Docs returns the distinct IDs of the documents of some chunks.
 func (c *Corpus) Docs(chunks []int32) []string {
 	docs := make([]string, len(chunks))
 	for i, n := range chunks {
@@ -173,9 +172,9 @@ func (c *Corpus) Docs(chunks []int32) []string {
 	return distinct(docs)
 }
 
-// The steps of building: the kit counts what a chunk says, texts that are embedded,
-// and summaries, and recipes count with [Done] one description of many, one fact of
-// those that say the same, and the report on a community.
+// The steps of building: the kit counts extractions of chunks, embedded texts and
+// summaries; recipes count, with [Done], merged descriptions, merged facts and reports on
+// communities.
 const (
 	stepExtract = "extract"
 	stepEmbed   = "embed"
@@ -197,9 +196,9 @@ func withTally(ctx context.Context) (context.Context, *tally) {
 	return context.WithValue(ctx, tallyKey{}, t), t
 }
 
-// Done counts a piece of work of a step of building, for the statistics of the
-// index: err is why the model gave nothing for it, nil if it did. What stands in
-// for a missing reply makes the index whole, and the piece has failed all the same.
+// Done counts an item of a step of building, for the statistics of the index. err is the
+// reason why the model gave no usable reply, or nil. An item for which a substitute was used
+// counts as failed, although the index is complete.
 func Done(ctx context.Context, step string, err error) {
 	one := graphrag.Stage{Asked: 1}
 	if err != nil {
@@ -222,7 +221,7 @@ func count(ctx context.Context, step string, more graphrag.Stage) {
 	t.stages[step] = graphrag.Stage{Name: step, Asked: s.Asked + more.Asked, Failed: s.Failed + more.Failed, Refused: s.Refused + more.Refused, Repaired: s.Repaired + more.Repaired}
 }
 
-// list is what was counted, in the order of the steps.
+// list returns the counts in the order of the steps.
 func (t *tally) list() []graphrag.Stage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -236,8 +235,8 @@ func (t *tally) list() []graphrag.Stage {
 	return out
 }
 
-// extracted says how the extraction of the chunks went. A chunk has failed if the
-// model gave no usable reply for it, or nothing of its replies could be used.
+// extracted returns the statistics of extraction. A chunk has failed if the model gave no
+// usable reply for it, or nothing in its replies could be used.
 func extracted(g *kg.Graph) graphrag.Stage {
 	out := graphrag.Stage{Name: stepExtract, Asked: len(g.Passages)}
 	place := make(map[string]int32, len(g.Passages))

@@ -29,17 +29,17 @@ type Kit struct {
 	// Embed returns the embedder of a corpus. Embedders that learn from the corpus
 	// are fitted to its texts; the others ignore them.
 	Embed func(ctx context.Context, corpus []string) (embed.Embedder, error)
-	// Find makes an index that compares questions with texts: what "most like the
-	// question" means, the same for all systems. Lookup names it in reports.
+	// Find makes an index that compares questions with texts, the same way for all
+	// systems. Lookup names it in reports.
 	Find   Finder
 	Lookup string
-	// Encoder names what embeds: LSA, or the embedder.
+	// Encoder names the source of vectors in reports: LSA, or the embedder.
 	Encoder string
-	// Dim is the length of the embedder's vectors, 0 if it is not known before
-	// something is embedded.
+	// Dim is the length of the embedder's vectors, 0 if it is unknown before the first
+	// call.
 	Dim int
-	// Trained tells that the embedder was trained on language, and knows more of a text
-	// than its words in the corpus.
+	// Trained reports that the embedder was trained on other texts, so that it knows
+	// more than the co-occurrence of words in the corpus.
 	Trained bool
 
 	// Entities extracts names, Triples names and facts, Records names and facts
@@ -49,39 +49,39 @@ type Kit struct {
 	Records  func(extract.RecordOptions) (Extraction, error)
 	// Link compares names with each other.
 	Link link.Linker
-	// Describe makes one description, of about so many tokens, of many.
+	// Describe returns what merges many descriptions into one of about tokens tokens.
 	Describe func(tokens int) (Describer, error)
-	// Report writes what a community is about.
+	// Report writes the report of a community.
 	Report report.Reporter
-	// IndexModel takes the steps of building that only one recipe knows; nil: the
-	// recipe's rules do.
+	// IndexModel serves the steps of building that only one recipe has; if nil, the
+	// recipe uses rules.
 	IndexModel llm.Model
 
-	// QuestionNames returns the function that finds the named entities of a
-	// question. known tells the folded names of the graph, for questions that write
-	// none in capitals; it may be nil.
+	// QuestionNames returns the function that finds the named entities of a question.
+	// known reports the folded names of the graph, for questions without capitals; it
+	// may be nil.
 	QuestionNames func(known func(folded string) bool) (NameFinder, error)
-	// Decompose takes a question apart; nil leaves it to the recipe, which asks the
-	// AnswerModel in its own words or goes by QuestionNames.
+	// Decompose finds the parts of a question; if nil, the recipe asks the AnswerModel with
+	// its own prompt or uses QuestionNames.
 	Decompose func(ctx context.Context, question string) (Parts, error)
-	// Filter chooses among the facts found for a question, by their places, in the
-	// order they are wanted; nil leaves it to the recipe: the AnswerModel, or all.
+	// Filter selects among the facts found for a question and returns their indexes in
+	// order; if nil, the recipe asks the AnswerModel, or keeps all.
 	Filter func(ctx context.Context, question string, facts []graphrag.Triple) ([]int, error)
-	// AnswerModel takes the steps of answering that only one recipe knows, such as
-	// the filter of HippoRAG 2; nil: the recipe's rules do.
+	// AnswerModel serves the steps of answering that only one recipe has, such as the
+	// filter of HippoRAG 2; if nil, the recipe uses rules.
 	AnswerModel llm.Model
 	// Read answers from evidence.
 	Read reader.Reader
 
-	// Language is that of what models write; "" is that of their sources.
+	// Language is the language that models write in; "" is that of their sources.
 	Language string
 
 	// Count counts tokens, the same everywhere.
 	Count func(text string) int
-	// MaxContext limits what a prompt holds as evidence, in tokens; 0 is no limit.
+	// MaxContext limits the evidence in a prompt, in tokens; 0 is no limit.
 	MaxContext int
-	// Place is where indexes are: in memory, or in a store, in which texts are found by
-	// the vectors of the embedder.
+	// Place is where indexes are: in memory, or in a store, where texts are compared by the
+	// vectors of the embedder.
 	Place Place
 
 	quoters *quoters // see Quoter
@@ -93,8 +93,7 @@ const (
 	NameModel   = "model"
 )
 
-// Name tells the kinds of the parts: "offline", "model", or both, those that
-// build first.
+// Name returns the kinds of the parts: "offline", "model", or "INDEX+ANSWER".
 func (k Kit) Name() string {
 	if k.Index == k.Answer {
 		return k.Index
@@ -102,14 +101,14 @@ func (k Kit) Name() string {
 	return k.Index + "+" + k.Answer
 }
 
-// Extraction is an extractor. A Whole one learns from the corpus: it must see all
-// of it again when a document comes or goes.
+// Extraction is an extractor. A Whole one learns from the corpus: it must process all of
+// it again when a document is inserted or deleted.
 type Extraction struct {
 	extract.Extractor
 	Whole bool
 }
 
-// ExtractBy sets the extractor: the user's, or else the kit's own.
+// ExtractBy sets the extractor: the user's if there is one, otherwise the kit's.
 func (f *Frame) ExtractBy(user extract.Extractor, own func() (Extraction, error)) {
 	var err error
 	switch {
@@ -123,7 +122,7 @@ func (f *Frame) ExtractBy(user extract.Extractor, own func() (Extraction, error)
 	f.Problems = errors.Join(f.Problems, err)
 }
 
-// RecordsFor is how the kit extracts records with these options, for [Frame.ExtractBy].
+// RecordsFor returns the kit's extractor of records with these options, for [Frame.ExtractBy].
 func (k Kit) RecordsFor(o extract.RecordOptions) func() (Extraction, error) {
 	if k.Records == nil {
 		return nil
@@ -134,12 +133,12 @@ func (k Kit) RecordsFor(o extract.RecordOptions) func() (Extraction, error) {
 // NameFinder finds the named entities of a question.
 type NameFinder func(ctx context.Context, question string) ([]string, error)
 
-// Parts of a question: the names and things it is concerned with, and what it asks
-// about them.
+// Parts of a question: the names and things that it is about, and the themes that it asks
+// about.
 type Parts struct{ Names, Themes []string }
 
-// Step returns what takes a step of a recipe: the model's way, or without a model
-// the rules'.
+// Step returns the implementation of a step of a recipe: by the model, or without one by
+// rules.
 func Step[F any](m llm.Model, byModel func(llm.Model) F, byRules F) F {
 	if m == nil {
 		return byRules
@@ -147,7 +146,7 @@ func Step[F any](m llm.Model, byModel func(llm.Model) F, byRules F) F {
 	return byModel(m)
 }
 
-// Role is what a part of a kit is for.
+// Role names a part of a kit.
 type Role string
 
 // The roles that a [Frame] may need beside reading and counting.
@@ -160,7 +159,7 @@ const (
 	QuestionNames Role = "QuestionNames"
 )
 
-// check reports the parts that a system needs and the kit does not have.
+// check reports the parts that a system needs and the kit lacks.
 func (k Kit) check(needs []Role) error {
 	missing := map[Role]bool{
 		Embedding: k.Embed == nil, Finding: k.Find == nil, Linking: k.Link == nil, Describing: k.Describe == nil,
@@ -178,10 +177,9 @@ func (k Kit) check(needs []Role) error {
 	return errors.Join(problems...)
 }
 
-// Mixed takes the parts that build an index from one kit and those that answer
-// from another, so that a corpus is indexed offline and questions are answered by
-// a model, or the other way round. What embeds and compares stands in both and is
-// that of the index.
+// Mixed combines the parts that build an index from one kit with those that answer from
+// another, so that a corpus is indexed offline and questions are answered by a model, or
+// the other way round. The parts that embed and compare are those of the index.
 func Mixed(index, answer Kit) Kit {
 	k := index
 	k.Answer, k.QuestionNames, k.AnswerModel = answer.Answer, answer.QuestionNames, answer.AnswerModel
@@ -190,10 +188,10 @@ func Mixed(index, answer Kit) Kit {
 	return k
 }
 
-// callsAtOnce is how many calls of a model a system makes at a time.
+// callsAtOnce is the number of concurrent calls of a model.
 const callsAtOnce = 8
 
-// Each calls f for 0..n-1, some of them at a time. The first error ends it.
+// Each calls f for 0..n-1 concurrently. The first error ends it.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(callsAtOnce, runtime.GOMAXPROCS(0)))
@@ -209,15 +207,15 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 	return ctx.Err()
 }
 
-// Checks collects what is wrong with the options of a recipe, in the words of the
-// library. Its Err is a [Frame]'s Problems, so that everything is reported at once
-// and before anything is paid. A value that is no number is never right.
+// Checks collects the errors in the options of a recipe, worded as the library does. Its
+// Err is a [Frame]'s Problems, so all are reported at once and before anything is paid
+// for. NaN is always an error.
 type Checks struct{ c opt.Checks }
 
-// Min wants a finite number of low or more.
+// Min requires a finite number of low or more.
 func (c *Checks) Min(field string, value, low float64) { opt.Min(&c.c, field, value, low) }
 
-// Range wants a number from low to high.
+// Range requires a number from low to high.
 func (c *Checks) Range(field string, value, low, high float64) {
 	opt.Range(&c.c, field, value, low, high)
 }
@@ -230,5 +228,5 @@ func (c *Checks) Want(ok bool, field string, value any, want string) {
 // Add reports an error, such as those of another package's options.
 func (c *Checks) Add(err error) { c.c.Add(err) }
 
-// Err is everything that was reported, or nil.
+// Err returns all reported errors, or nil.
 func (c *Checks) Err() error { return c.c.Err() }

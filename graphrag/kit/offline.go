@@ -24,7 +24,7 @@ import (
 
 // OfflineOptions are the options of [Offline].
 type OfflineOptions struct {
-	// Mode says what to do without evidence.
+	// Mode is the behavior without evidence.
 	Mode reader.Mode
 	// Seed of LSA.
 	Seed uint64
@@ -32,8 +32,8 @@ type OfflineOptions struct {
 	Find Finder
 }
 
-// Offline returns the kit that needs no network, no key and no model file: rules
-// extract, words and LSA compare, sentences are quoted.
+// Offline returns the kit that needs no network, key or model file: it extracts by rules,
+// compares by words and LSA, and quotes sentences.
 func Offline(o OfflineOptions) (Kit, error) {
 	read, err1 := reader.Extractive(reader.ExtractiveOptions{Mode: o.Mode})
 	reports, err2 := report.Extractive(report.ExtractiveOptions{})
@@ -98,25 +98,24 @@ func namesByRules(known func(folded string) bool) (NameFinder, error) {
 type ModelOptions struct {
 	// Model extracts, describes and answers. Required.
 	Model llm.Model
-	// Embedder embeds; nil means what the offline kit compares by, seeded with
-	// Seed.
+	// Embedder embeds names and texts; nil means LSA with Seed, as in the offline kit.
 	Embedder embed.Embedder
 	Seed     uint64
-	// Language is that of the descriptions and reports that the model writes; by
-	// default it is that of the passages.
+	// Language is the language of the descriptions and reports that the model writes; by
+	// default that of the passages.
 	Language string
-	// Mode says what to do without evidence, MaxContext how much of it is read, in
-	// tokens; 0 is all.
+	// Mode is the behavior without evidence, MaxContext the limit of the evidence in
+	// tokens; 0 is none.
 	Mode       reader.Mode
 	MaxContext int
 	// Count counts tokens; nil means those of cl100k.
 	Count func(string) int
-	// Concurrency is how many calls an index has in flight; 0 means 8.
+	// Concurrency is the number of concurrent calls while building; 0 means 8.
 	Concurrency int
 }
 
-// ByModel returns the kit of a language model. What it takes is charged to the
-// usage of the call under which it is asked.
+// ByModel returns the kit of a language model. Usage is charged to the call of the system
+// that causes it.
 func ByModel(o ModelOptions) (Kit, error) {
 	if o.Model == nil {
 		return Kit{}, errors.New("kit: the model is missing")
@@ -152,8 +151,9 @@ func ByModel(o ModelOptions) (Kit, error) {
 	return k, nil
 }
 
-// WithEmbedder returns the kit with an embedder that was trained on language: it
-// compares names and texts, and the reader of quotes compares sentences by it. Its tokens are charged to the usage of the call.
+// WithEmbedder returns the kit with an embedder that was trained on other texts: it compares
+// names and texts, and the extractive reader compares sentences by it. Its tokens are
+// charged to the usage of the call.
 func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	paid := rememberingEmbedder{llm.MeteredEmbedder(e, k.Count)}
 	k.Embed = func(context.Context, []string) (embed.Embedder, error) { return paid, nil }

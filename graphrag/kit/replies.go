@@ -16,9 +16,9 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// replies are what models and embedders gave while a system was built: the next
-// change asks only for what is new, and a saved system opens without asking. A nil
-// *replies keeps nothing.
+// replies caches the replies of models and embedders from building a system: the next
+// change asks only for what is new, and a saved system opens without calls. A nil *replies
+// caches nothing.
 type replies struct {
 	mu      sync.Mutex
 	texts   map[replyKey]llm.Reply
@@ -35,7 +35,7 @@ func newReplies() *replies {
 
 type repliesKey struct{}
 
-// with makes the models and embedders of a kit use these under the context.
+// with returns a context under which the models and embedders of a kit use the cache.
 func (r *replies) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, repliesKey{}, r)
 }
@@ -45,8 +45,8 @@ func repliesOf(ctx context.Context) *replies {
 	return r
 }
 
-// begin starts a change, prune ends one that succeeded: what it did not use is
-// forgotten.
+// begin starts a change, prune ends one that succeeded: entries that it did not use are
+// removed.
 func (r *replies) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -60,7 +60,7 @@ func (r *replies) prune() {
 	maps.DeleteFunc(r.vectors, func(k replyKey, _ []float32) bool { return !r.used[k] })
 }
 
-// key covers everything the model sees, and not where the request comes from.
+// key covers everything that the model sees, but not the origin of the request.
 func (r *replies) key(model string, req llm.Request) (replyKey, bool) {
 	if r == nil {
 		return replyKey{}, false
@@ -114,7 +114,7 @@ func (r *replies) keepVector(text string, v []float32) error {
 	return nil
 }
 
-// add takes in what another one has.
+// add copies the entries of another cache.
 func (r *replies) add(other *replies) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,8 +123,7 @@ func (r *replies) add(other *replies) {
 	r.dim = cmp.Or(other.dim, r.dim)
 }
 
-// remembering is a model that is metered and, while a system is built, asks only
-// for replies that the system does not have.
+// remembering is a model that answers from the cache of the context, if there is one.
 type remembering struct{ llm.Model }
 
 func (r remembering) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
@@ -141,11 +140,11 @@ func (r remembering) Generate(ctx context.Context, req llm.Request) (llm.Reply, 
 	return reply, err
 }
 
-// metered counts what a model is asked under the meter of the context.
+// metered counts the usage of a model under the meter of the context.
 func metered(m llm.Model) llm.Model { return llm.Metered(remembering{m}) }
 
-// rememberingEmbedder asks only for vectors that the system does not have: those
-// of its texts while it is built, and for each question those of its queries.
+// rememberingEmbedder is an embedder that takes vectors from the cache of the context: that
+// of the system while it is built, and one of its own for each question.
 type rememberingEmbedder struct{ embed.Embedder }
 
 func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
@@ -166,7 +165,7 @@ func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string)
 	}
 	fresh, err := r.Embedder.EmbedDocuments(ctx, missing)
 	if err != nil || len(fresh) != len(missing) {
-		return fresh, err // the caller says what is wrong with the number
+		return fresh, err // the caller reports a wrong number
 	}
 	for i, v := range fresh {
 		out[at[i]] = v

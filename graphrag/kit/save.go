@@ -23,9 +23,9 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// A saved system is one file: what it was built with, its chunks, what was extracted
-// from them unless that is learned from the corpus as a whole, and what models
-// replied since. The index itself is a function of these and is built again.
+// A saved system is one file: its settings, its chunks, the extractions unless the extractor
+// is [Extraction].Whole, and the replies of models. The index is a function of these and is
+// built again.
 
 // fileName is the file that [System.Save] writes into its folder.
 const fileName = "system.wildgraph"
@@ -42,11 +42,11 @@ const (
 // with other options.
 var ErrOptions = errors.New("the system was saved with other options")
 
-// settings are what a saved system and the one that opens it must have in common.
+// settings must be equal in a saved system and the one that opens it.
 type settings struct {
 	Name string `json:"name"`
 	Cut  Cut    `json:"cut"`
-	// Index is the kind of the parts that build, Lookup what texts are compared by.
+	// Index is the kind of the parts that build, Lookup the name of the text index.
 	Index  string `json:"index_kit"`
 	Lookup string `json:"lookup"`
 }
@@ -123,8 +123,8 @@ func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, err
 	return s.open(ctx, dir, nil, nil)
 }
 
-// Update is Delete and Insert with one build: of the system as it is, or, if saved names a
-// folder that Save wrote into, of that one.
+// Update deletes and inserts with one build: in the current system, or, if saved names a
+// folder that Save wrote to, in the saved one.
 func (s *System) Update(ctx context.Context, saved string, docs iter.Seq2[graphrag.Document, error], deleted ...string) (graphrag.IndexStats, error) {
 	if saved != "" {
 		return s.open(ctx, saved, docs, deleted)
@@ -159,7 +159,7 @@ func (s *System) open(ctx context.Context, dir string, docs iter.Seq2[graphrag.D
 	})
 }
 
-// content is what a file holds.
+// content is the content of a file.
 type content struct {
 	docs      map[string][]graphrag.Chunk
 	extracted []kg.Extraction

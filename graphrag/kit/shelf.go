@@ -20,16 +20,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Fitted returns the embedder of a corpus, which is fitted to it when it is first asked
-// for, if it learns.
+// Fitted returns the embedder of a corpus. One that learns is fitted at the first call.
 type Fitted func(context.Context) (embed.Embedder, error)
 
 // Finder makes an index that compares questions with texts.
 type Finder func(ctx context.Context, fitted Fitted, texts text.List) (retrieve.Texts, error)
 
-// ByWords is the [Finder] that compares by BM25. Short texts, such as facts and
-// names, have too few words for LSA, and LSA of a fixed rank cannot tell the
-// subjects of a large corpus apart.
+// ByWords is the [Finder] that compares by BM25. Short texts, such as facts and names, have
+// too few words for LSA, and LSA of a fixed rank does not separate the subjects of a large
+// corpus.
 func ByWords(ctx context.Context, _ Fitted, texts text.List) (retrieve.Texts, error) {
 	return retrieve.NewWords(ctx, texts)
 }
@@ -45,17 +44,17 @@ func ByVectors(ctx context.Context, fitted Fitted, texts text.List) (retrieve.Te
 
 // Place is where the indexes of a system are: in memory, or in a store.
 type Place struct {
-	// Store, if it is set, keeps them in collections named Prefix-1, Prefix-2 and so on, so
-	// each system needs a Prefix of its own.
+	// Store, if set, holds them in collections named Prefix-1, Prefix-2 and so on, so each
+	// system needs a Prefix of its own.
 	Store  store.Store
 	Prefix string
-	// Encoder names what makes the vectors.
+	// Encoder names the source of the vectors.
 	Encoder string
 }
 
-// Shelf is the indexes of one state of a system. In a store, each is the published
-// generation of a collection, in place of that of the state before; questions that are
-// under way end in that.
+// Shelf makes and holds the indexes of one state of a system. In a store, each is the
+// published generation of a collection and replaces that of the previous state; running
+// questions end with the previous one.
 type Shelf struct {
 	place Place
 
@@ -68,7 +67,7 @@ type Shelf struct {
 // NewShelf returns an empty one.
 func NewShelf(p Place) *Shelf { return &Shelf{place: p} }
 
-// next is the number of the next collection; 0 is memory.
+// next returns the number of the next collection; 0 means memory.
 func (s *Shelf) next() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,15 +78,14 @@ func (s *Shelf) next() int {
 	return s.n
 }
 
-// Finish ends the building: what is made from now on is for one question, and in
-// memory.
+// Finish ends building: indexes made from now on are for one question, and in memory.
 func (s *Shelf) Finish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.built = true
 }
 
-// Close ends the use of what was built.
+// Close closes the indexes.
 func (s *Shelf) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,11 +97,11 @@ func (s *Shelf) Close() error {
 	return errors.Join(errs...)
 }
 
-// tableName is that of the one table of each collection.
+// tableName is the name of the only table of each collection.
 const tableName = "texts"
 
-// put publishes a generation of a collection with what fill puts there, in place of
-// the one that is published, and pins it.
+// put publishes a new generation of a collection, filled by fill, in place of the published
+// one, and pins it.
 func (s *Shelf) put(ctx context.Context, n int, analyzer string, schema store.TableSchema, fill func(store.Table) error) (_ store.Table, err error) {
 	name := fmt.Sprintf("%s-%d", s.place.Prefix, n)
 	defer func() {
@@ -113,7 +111,7 @@ func (s *Shelf) put(ctx context.Context, n int, analyzer string, schema store.Ta
 	}()
 	whole := store.Schema{Analyzer: analyzer, Tables: map[string]store.TableSchema{tableName: schema}}
 	c, err := s.place.Store.Create(ctx, name, whole)
-	if errors.Is(err, store.ErrMismatch) && s.own(ctx, name) { // of vectors of another length, perhaps
+	if errors.Is(err, store.ErrMismatch) && s.own(ctx, name) { // vectors of another length, for example
 		if err = s.place.Store.Drop(ctx, name); err == nil {
 			c, err = s.place.Store.Create(ctx, name, whole)
 		}
@@ -146,7 +144,7 @@ func (s *Shelf) put(ctx context.Context, n int, analyzer string, schema store.Ta
 	return g.Table(tableName)
 }
 
-// own tells whether a collection is one that a shelf made.
+// own reports whether a shelf made a collection.
 func (s *Shelf) own(ctx context.Context, name string) bool {
 	c, err := s.place.Store.Open(ctx, name)
 	if err != nil {
@@ -157,8 +155,8 @@ func (s *Shelf) own(ctx context.Context, name string) bool {
 	return ok && len(tables) == 1
 }
 
-// turn names the published generation and the next, and clears away what was begun and
-// never published.
+// turn returns the names of the published generation and of the next, and removes generations
+// that were never published.
 func turn(ctx context.Context, c store.Collection) (was, now string, err error) {
 	names, was, err := c.Generations(ctx)
 	for _, name := range names {
@@ -189,8 +187,8 @@ func write(ctx context.Context, c store.Collection, generation string, fill func
 	return err
 }
 
-// vectors puts the vectors of texts into a collection, under ids that are in their
-// order. There is no table without texts.
+// vectors writes the vectors of texts to a collection, with ids in their order. The table is
+// nil without texts.
 func (s *Shelf) vectors(ctx context.Context, n int, e embed.Embedder, texts text.List, record func(i int) store.Record) (store.Table, error) {
 	next, stop := iter.Pull2(embed.Batches(ctx, e, texts))
 	defer stop()
@@ -217,14 +215,14 @@ func (s *Shelf) vectors(ctx context.Context, n int, e embed.Embedder, texts text
 	})
 }
 
-// storedTexts are texts whose vectors are in a table, under [placeID].
+// storedTexts implements [retrieve.Texts] by vectors in a table, with ids by placeID.
 type storedTexts struct {
 	table    store.Table // nil without texts
 	embedder embed.Embedder
 	n        int
 }
 
-// placeID is the id of a text by its place: the order of ids is that of the places.
+// placeID returns the id of a text by its index; ids have the order of indexes.
 func placeID(i int) string { return fmt.Sprintf("%010d", i) }
 
 // Texts makes an index of texts: in memory by find, in a store by the vectors of the
@@ -283,7 +281,7 @@ func (t *storedTexts) search(ctx context.Context, query string, k int, effort fl
 	return found, nil
 }
 
-// atOnce is how many chunks are put in one call.
+// atOnce is the number of chunks in one call of Put.
 const atOnce = 256
 
 // Sparse ranks chunks by BM25.

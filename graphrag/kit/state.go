@@ -17,23 +17,23 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 )
 
-// state is an index at one moment. It never changes once readers see it.
+// state is one version of an index. It does not change once readers see it.
 type state struct {
 	docs      map[string][]graphrag.Chunk
 	base      *kg.Base // nil without a graph
 	graph     *kg.Graph
 	retriever graphrag.Retriever
 	stats     graphrag.IndexStats
-	// shelf is where its indexes are, refs how many read there: the state while readers
-	// see it, and each question.
+	// shelf holds its indexes, refs counts their users: one while readers see the state,
+	// and one for each running question.
 	shelf *Shelf
 	refs  atomic.Int64
-	// shortest are the lengths of the chunks in tokens, ascending, added up.
+	// shortest are the cumulative sums of the lengths of chunks in tokens, ascending.
 	shortest []int
 }
 
-// draft is a state in the making: documents, and what is known of them but for
-// the fresh chunks.
+// draft is the next state before it is built: documents, and the extractions of all chunks
+// but the fresh ones.
 type draft struct {
 	docs  map[string][]graphrag.Chunk
 	base  *kg.Base
@@ -60,13 +60,13 @@ func (s *state) draft(f Frame) *draft {
 	return d
 }
 
-// insert cuts documents, several at a time.
+// insert cuts documents, concurrently.
 func (d *draft) insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) error {
 	chunker, err := d.frame.Cut.Chunker()
 	if err != nil || d.frame.Blind {
 		return err
 	}
-	cut := make(map[string][]graphrag.Chunk) // by document, also those without a chunk
+	cut := make(map[string][]graphrag.Chunk) // by document, including those without chunks
 	all, err := chunker.All(ctx, func(yield func(graphrag.Document, error) bool) {
 		for doc, err := range docs {
 			cut[doc.ID] = nil
@@ -110,8 +110,8 @@ func (d *draft) delete(ids ...string) {
 	}
 }
 
-// build makes the state: extract from the fresh chunks, put together what is
-// known, build the retriever.
+// build makes the state: it extracts from the fresh chunks, makes the knowledge graph, and
+// builds the retriever.
 func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	all := slices.SortedFunc(flat(maps.Values(d.docs)), func(a, b graphrag.Chunk) int { return strings.Compare(a.ID, b.ID) })
 	s := &state{docs: d.docs, base: d.base, stats: graphrag.IndexStats{Documents: len(d.docs), Chunks: len(all)}}
@@ -159,20 +159,20 @@ func (s *state) release() error {
 	return s.shelf.Close()
 }
 
-// known is what chunks say, put together.
+// known is the extractions of chunks and their graph.
 type known struct {
 	base  *kg.Base
 	graph *kg.Graph
 }
 
-// knownKey is the key of what is known of chunks by an extractor that has a name.
+// knownKey is the memo's key of the extractions of a named extractor.
 type knownKey struct {
 	read
 	options kg.Options
 }
 
-// known finds what the fresh chunks say, or all of them, and puts it together with what
-// is known of the others.
+// known extracts from the fresh chunks, or from all of them, and merges the result with the
+// extractions of the others.
 func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*known, error) {
 	x, ok := f.Extract.Extractor.(named)
 	if !ok {
@@ -199,21 +199,21 @@ func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg
 		return nil, err
 	}
 	k := &known{base: base}
-	d.fresh = nil // it is known now what they say
+	d.fresh = nil // they are in the base now
 	if k.graph, err = base.Graph(ctx); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-// describe adds what is known to the statistics of an index.
+// describe adds the graph to the statistics of an index.
 func (k *known) describe(s *graphrag.IndexStats) {
 	s.Stages = []graphrag.Stage{extracted(k.graph)}
 	s.Entities, s.Relations = len(k.graph.Entities), len(k.graph.Relations)
 	s.AverageDegree, s.MaxDegree, s.IsolatedShare = k.graph.Degrees()
 }
 
-// deepen asks for as many chunks as the budget of a question can hold at most:
+// deepen sets K to the largest number of chunks that the budget of a question can contain:
 // one more than the shortest chunks that fit into it.
 func (s *state) deepen(q graphrag.Question) graphrag.Question {
 	if q.Tokens > 0 {

@@ -20,12 +20,11 @@ import (
 // System is a [graphrag.System] made of a [Frame].
 type System struct {
 	frame Frame
-	// writing holds one token: whoever changes the system has it. A channel, so
-	// that waiting for it can be cancelled.
+	// writing is the lock of writers. It is a channel so that waiting can be cancelled.
 	writing chan struct{}
-	// now is what readers see: nil before Index and after Close.
+	// now is the state that readers see: nil before Index and after Close.
 	now  atomic.Pointer[state]
-	turn sync.RWMutex // held while now changes, so that no reader takes one that ends
+	turn sync.RWMutex // held while now changes, so that no reader acquires a state being released
 	paid *replies
 }
 
@@ -56,12 +55,12 @@ func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 	})
 }
 
-// Insert adds documents; one with the ID of one that is there takes its place.
+// Insert adds documents; one with an existing ID replaces that document.
 func (s *System) Insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
 	return s.update(ctx, "insert", docs, nil)
 }
 
-// Delete removes documents. IDs that are not there change nothing.
+// Delete removes documents. Unknown IDs change nothing.
 func (s *System) Delete(ctx context.Context, ids ...string) (graphrag.IndexStats, error) {
 	return s.update(ctx, "delete", nil, ids)
 }
@@ -76,8 +75,8 @@ func (s *System) update(ctx context.Context, what string, docs iter.Seq2[graphra
 	})
 }
 
-// change builds a new state aside and puts it in the place of the old one. When
-// anything fails the old one stays; what models replied until then is kept.
+// change builds a new state aside and replaces the old one. If anything fails the old state
+// stays; replies of models until then stay cached.
 func (s *System) change(ctx context.Context, what string, prepare func(old *state) (*draft, error)) (graphrag.IndexStats, error) {
 	fail := func(err error) (graphrag.IndexStats, error) {
 		return graphrag.IndexStats{}, fmt.Errorf("%s: %s: %w", s.frame.Name, what, err)
@@ -107,7 +106,7 @@ func (s *System) change(ctx context.Context, what string, prepare func(old *stat
 	return stats, nil
 }
 
-// show lets readers see a state, or none.
+// show makes a state, or none, visible to readers.
 func (s *System) show(next *state) error {
 	s.turn.Lock()
 	old := s.now.Swap(next)
@@ -115,7 +114,7 @@ func (s *System) show(next *state) error {
 	return old.release()
 }
 
-// acquire is the state that readers see, to be released; nil if there is none.
+// acquire returns the visible state, to be released; nil if there is none.
 func (s *System) acquire() *state {
 	s.turn.RLock()
 	defer s.turn.RUnlock()
@@ -126,7 +125,7 @@ func (s *System) acquire() *state {
 	return now
 }
 
-// Graph is what is known; nil before Index and of systems without a graph.
+// Graph returns the knowledge graph; nil before Index and for systems without one.
 func (s *System) Graph() *kg.Graph {
 	if now := s.now.Load(); now != nil {
 		return now.graph
@@ -134,7 +133,7 @@ func (s *System) Graph() *kg.Graph {
 	return nil
 }
 
-// Chunks are those of a document, in order; nil of one that is not indexed.
+// Chunks returns the chunks of a document, in order; nil if it is not indexed.
 func (s *System) Chunks(doc string) []graphrag.Chunk {
 	if now := s.now.Load(); now != nil {
 		return now.docs[doc]
@@ -142,8 +141,8 @@ func (s *System) Chunks(doc string) []graphrag.Chunk {
 	return nil
 }
 
-// Retrieve finds what helps to answer a question. What is to be read is within the
-// question's budget and the kit's.
+// Retrieve returns the evidence for a question, within the budgets of the question and the
+// kit.
 func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	now := s.acquire()
 	if now == nil {
@@ -159,7 +158,7 @@ func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 	return s.within(q, found), nil
 }
 
-// within cuts what was found to the depth and the budgets.
+// within cuts a result to the depth and the budgets.
 func (s *System) within(q graphrag.Question, found graphrag.Found) graphrag.Found {
 	budget := s.frame.Kit.MaxContext
 	if q.Tokens > 0 {
@@ -194,7 +193,7 @@ func (s *System) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answ
 	return last, nil
 }
 
-// Stream is Answer, piece by piece if the kit's reader can.
+// Stream is Answer with partial answers, if the kit's reader can stream.
 func (s *System) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
 	return s.answers(ctx, q, func(found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
 		return reader.Stream(ctx, s.frame.Kit.Read, q, found.Evidence, found.Derived)
@@ -205,7 +204,7 @@ func whole(a graphrag.Answer, err error) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) { yield(a, err) }
 }
 
-// answers completes what a reader makes of what was found.
+// answers retrieves, reads, and completes the answers of the reader.
 func (s *System) answers(ctx context.Context, q graphrag.Question, read func(graphrag.Found) iter.Seq2[graphrag.Answer, error]) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) {
 		found, err := s.Retrieve(ctx, q)
@@ -223,7 +222,7 @@ func (s *System) answers(ctx context.Context, q graphrag.Question, read func(gra
 	}
 }
 
-// Close releases the index. A change that is under way ends first.
+// Close releases the index. It waits for a running change.
 func (s *System) Close() error {
 	s.writing <- struct{}{}
 	defer func() { <-s.writing }()

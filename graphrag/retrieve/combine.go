@@ -17,17 +17,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// Batch is a retriever that takes several questions in one call, where a call may be
-// a journey. It gives one result for each, in their order.
+// Batch is a retriever that takes several questions in one call, which saves round trips.
+// It returns one result for each question, in their order.
 type Batch interface {
 	RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error)
 }
 
-// callsAtOnce is how many questions a retriever is asked at a time that takes one.
+// callsAtOnce is the number of concurrent calls of a retriever that is no [Batch].
 const callsAtOnce = 8
 
-// All retrieves for several questions: in one call if r is a [Batch], and otherwise
-// some at a time.
+// All retrieves for several questions: in one call if r is a [Batch], otherwise in
+// concurrent calls.
 func All(ctx context.Context, r graphrag.Retriever, qs []graphrag.Question) ([]graphrag.Found, error) {
 	if b, ok := r.(Batch); ok {
 		found, err := b.RetrieveAll(ctx, qs)
@@ -44,12 +44,12 @@ func All(ctx context.Context, r graphrag.Retriever, qs []graphrag.Question) ([]g
 	return found, err
 }
 
-// each calls f for 0..n-1, some of them at a time.
+// each calls f for 0..n-1 concurrently.
 func each(ctx context.Context, n int, f func(i int) error) error {
 	return par.Each(ctx, n, max(callsAtOnce, runtime.GOMAXPROCS(0)), f)
 }
 
-// one retrieves for one question.
+// one implements Retrieve by RetrieveAll.
 func one(ctx context.Context, b Batch, q graphrag.Question) (graphrag.Found, error) {
 	found, err := b.RetrieveAll(ctx, []graphrag.Question{q})
 	if err != nil {
@@ -58,13 +58,13 @@ func one(ctx context.Context, b Batch, q graphrag.Question) (graphrag.Found, err
 	return found[0], nil
 }
 
-// fuseDepth is how deep lists are merged at least: a chunk that one retriever has
-// in place 30 may be the first of the merged list.
+// fuseDepth is the least depth of the merged lists: a chunk at rank 30 of one retriever may
+// be the first of the merged list.
 const fuseDepth = 100
 
-// Fuse returns a retriever that asks all of some at the same time and merges
-// their rankings by reciprocal rank fusion (Cormack and others, SIGIR 2009).
-// Derived texts, each once, steps and usage are those of all, in the order given.
+// Fuse returns a retriever that asks several retrievers concurrently and merges their
+// rankings by reciprocal rank fusion (Cormack and others, SIGIR 2009). Derived texts
+// (without repetitions), steps and usage are those of all, in the order given.
 func Fuse(retrievers ...graphrag.Retriever) (graphrag.Retriever, error) {
 	if len(retrievers) == 0 || slices.Contains(retrievers, nil) {
 		return nil, fmt.Errorf("retrieve: Fuse: %w", errMissing)
@@ -108,8 +108,7 @@ func (f fused) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graph
 	return out, nil
 }
 
-// Fused is what was found by several, with their rankings merged by reciprocal rank
-// fusion: what [Fuse] does of what it was given.
+// Fused merges results by reciprocal rank fusion, as [Fuse] does.
 func Fused(all []graphrag.Found, want int) graphrag.Found {
 	found, _ := merge(all, want, func(lists ...[]rank.Scored[string]) ([]rank.Scored[string], error) {
 		ids := make([][]string, len(lists))
@@ -123,7 +122,7 @@ func Fused(all []graphrag.Found, want int) graphrag.Found {
 	return found
 }
 
-// merge makes one ranking of several, by the rule given.
+// merge merges several results by a rule for their rankings.
 func merge(all []graphrag.Found, want int, rule func(...[]rank.Scored[string]) ([]rank.Scored[string], error)) (graphrag.Found, error) {
 	var out graphrag.Found
 	hits := make(map[string]graphrag.Hit)
@@ -156,10 +155,9 @@ func merge(all []graphrag.Found, want int, rule func(...[]rank.Scored[string]) (
 	return out, err
 }
 
-// PerDoc returns a retriever with at most n chunks of one document, so that a long
-// page does not fill the list; what is left out makes room for the next in the
-// ranking. It looks deeper into r until there are enough, which asks r again. n 0
-// is no limit.
+// PerDoc returns a retriever with at most n chunks of one document, so that a long page
+// does not fill the list; the next chunks of the ranking take the place of those left out.
+// It asks r again, for a longer ranking, until there are enough. An n of 0 is no limit.
 func PerDoc(r graphrag.Retriever, n int) (graphrag.Retriever, error) {
 	var errs []error
 	if r == nil {
@@ -201,8 +199,8 @@ func (p perDoc) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	}
 }
 
-// Capped are the hits but those beyond the first n of their document; n 0 keeps all.
-// It is for what was merged of rankings that each keep to the limit.
+// Capped returns the hits without those beyond the first n of their document; an n of 0
+// keeps all. It is for rankings merged from several that each keep to the limit.
 func Capped(hits []graphrag.Hit, n int) []graphrag.Hit {
 	if n == 0 || hits == nil {
 		return hits
@@ -210,7 +208,7 @@ func Capped(hits []graphrag.Hit, n int) []graphrag.Hit {
 	return perDoc{n: n}.first(hits, len(hits))
 }
 
-// first are the first hits, no more than n of a document.
+// first returns the first hits, at most n of a document.
 func (p perDoc) first(hits []graphrag.Hit, want int) []graphrag.Hit {
 	out := []graphrag.Hit{}
 	limit := newLimit(p.n)
@@ -222,17 +220,16 @@ func (p perDoc) first(hits []graphrag.Hit, want int) []graphrag.Hit {
 	return out
 }
 
-// StepSearch is the kind of the steps of [Iterate]: each has its query.
+// StepSearch is the kind of the steps of [Iterate], which have the query.
 const StepSearch = "search"
 
-// Next says what to look for next, given the question and what was found so far;
-// "" ends the search. What it costs goes into the usage.
+// Next returns the next query, given the question and the results so far; "" ends the
+// search. Its usage is added to that of the search.
 type Next func(ctx context.Context, q graphrag.Question, sofar graphrag.Found) (query string, usage graphrag.Usage, err error)
 
-// Iterate returns a retriever that retrieves for the question and then, at most
-// steps times in all, for the queries that next makes of what was found. A chunk
-// has the best of its scores over the steps (IRCoT in HippoRAG, src/ircot), so the
-// scores of r must compare between queries.
+// Iterate returns a retriever that retrieves for the question and then, at most steps times
+// in all, for the queries of next. The score of a chunk is the best of its scores over the
+// steps (IRCoT in HippoRAG, src/ircot), so scores of r must be comparable between queries.
 func Iterate(r graphrag.Retriever, next Next, steps int) (graphrag.Retriever, error) {
 	var errs []error
 	if r == nil {
@@ -291,9 +288,9 @@ func chunkIDs(hits []graphrag.Hit) []string {
 	return out
 }
 
-// Budget returns a retriever that keeps what is to be read within
-// Question.Tokens, as [Fit] does. Without a budget it changes nothing. It asks r
-// for more chunks until the budget is full.
+// Budget returns a retriever whose evidence and derived texts fit into Question.Tokens, as
+// [Fit] selects them. Without a budget it changes nothing. It asks r for more chunks until
+// the budget is full.
 func Budget(r graphrag.Retriever, count func(string) int) (graphrag.Retriever, error) {
 	var errs []error
 	if r == nil {
@@ -310,7 +307,7 @@ type budgeted struct {
 	count func(string) int
 }
 
-// tokensPerChunk is how long chunks are taken to be at first.
+// tokensPerChunk is the first estimate of the length of a chunk.
 const tokensPerChunk = 100
 
 func (b budgeted) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
@@ -338,8 +335,7 @@ func (b budgeted) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.F
 	}
 }
 
-// Within returns the beginning of a list that costs no more than a number of
-// tokens.
+// Within returns the longest prefix of a list that costs at most a number of tokens.
 func Within[T any](list []T, tokens int, cost func(T) int) []T {
 	for i, x := range list {
 		if tokens -= cost(x); tokens < 0 {
@@ -349,10 +345,10 @@ func Within[T any](list []T, tokens int, cost func(T) int) []T {
 	return list
 }
 
-// Fit returns what of the evidence and the derived texts fits into a number of
-// tokens. Derived texts get half of them, or what the evidence leaves, the rest goes
-// to evidence, both in the order given, up to the first piece that does not fit.
-// If nothing fits at all, the first chunk is cut. The evidence is not nil.
+// Fit returns the evidence and the derived texts that fit into a number of tokens. Derived
+// texts get half of the tokens, or more if the evidence needs less; evidence gets the rest.
+// Both are taken in the order given, up to the first that does not fit. If nothing fits,
+// the first chunk is cut. The evidence is not nil.
 func Fit(evidence []graphrag.Hit, derived []graphrag.Derived, tokens int, count func(string) int) ([]graphrag.Hit, []graphrag.Derived) {
 	left := tokens
 	for i := 0; i < len(evidence) && len(derived) > 0 && left > tokens/2; i++ {
@@ -382,8 +378,8 @@ func Fit(evidence []graphrag.Hit, derived []graphrag.Derived, tokens int, count 
 	return out, derived[:notes:notes]
 }
 
-// shorten cuts a hit to as many whole words as fit into a number of tokens, and
-// moves the end of its source span accordingly.
+// shorten cuts a hit to the whole words that fit into a number of tokens, and adjusts the
+// end of its source span.
 func shorten(h graphrag.Hit, tokens int, count func(string) int) graphrag.Hit {
 	full := h.Chunk
 	var ends []int // of each word

@@ -4,16 +4,14 @@
 //
 // [NewSparse] ranks chunks by BM25, [NewDense] by the cosine of their vectors; [Stored]
 // does both with chunks that are in a store.
-// [NewPages] ranks pages by clean passages (package passage), and reads what is worth
-// most for a budget of tokens.
-// [Fuse] merges several by rank, [PerDoc] limits the chunks of one document,
-// [Budget] keeps what is read within a number of tokens, and [Iterate] retrieves
-// again with the queries that what was found leads to, as IRCoT does. Each is a
-// graphrag.Retriever over any other, so they compose in every order. [All] asks
-// several questions at once.
+// [NewPages] ranks pages by clean passages ([chunk.Pages]), and spends a budget of tokens on
+// the pieces that are worth most.
+// [Fuse] merges several retrievers by rank, [PerDoc] limits the chunks of one document,
+// [Budget] limits the evidence to a number of tokens, and [Iterate] retrieves again with
+// queries derived from the results so far, as IRCoT does. Each is a graphrag.Retriever
+// over any other, so they compose in any order. [All] answers several questions at once.
 //
 // [Texts] compares a query with texts of any kind: entities, facts, sentences,
 // reports. [NewWords] does so by BM25, [NewVectors] by the vectors of an embedder.
-// Systems that rank chunks by scores of their own make hits
-// of them with [Ranking].
+// [Ranking] turns a system's own scores of chunks into hits.
 package retrieve

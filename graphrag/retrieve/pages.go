@@ -20,15 +20,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
-// Pages ranks pages by their best passages, and spends a budget of tokens on what to
-// read of them. It is safe for concurrent use.
+// Pages ranks pages by their best passages, and selects the units to read within a budget of
+// tokens. It is safe for concurrent use.
 //
-// The score of a page is that of its best passage, by BM25 with the question's names
-// counted more, and likeness if there is one to ask; BM25 of its title; BM25 of the
-// names in the whole page; and less the longer the page is: a long page has a passage
-// for any question. An overview is searched for by its aspects as well, since its
-// question names few of the things that it asks for: see Aspects and Plan of
-// [PagesOptions].
+// The score of a page is the sum of that of its best passage, by BM25 with more weight on
+// the question's names and by similarity of vectors if Like is set; BM25 of its title; and
+// BM25 of the names in the whole page; less a term that grows with the page, because a long
+// page has a passage for any question. An overview is searched for by its aspects as well,
+// since its question names few of them: see Aspects and Plan of [PagesOptions].
 type Pages struct {
 	o     PagesOptions
 	pages []chunk.Page
@@ -44,37 +43,36 @@ type Pages struct {
 	memory            sync.Pool // of *asked
 }
 
-// PagesOptions are the options of [NewPages]. Of its numbers 0 is the default, and a
-// negative one leaves the part out. docs/systems.md has what each is worth.
+// PagesOptions are the options of [NewPages]. A number of 0 means the default, a negative one
+// leaves the part out. docs/systems.md has the effect of each.
 type PagesOptions struct {
-	// Names, Title, Page and Length weigh the scores beside that of the best passage.
+	// Names, Title, Page and Length are the weights of the other parts of the score.
 	Names, Title, Page, Length float64
-	// Aspects weighs the words that come with the subject of an overview: those of the
-	// best passages, and those of the pages that they stand on (relevance feedback:
-	// Lavrenko and Croft, SIGIR 2001). The words of either are a search of their own.
+	// Aspects is the weight of the words that co-occur with the subject of an overview, in
+	// the best passages and in their pages (relevance feedback: Lavrenko and Croft, SIGIR
+	// 2001). Each of the two sets of words is a search of its own.
 	Aspects float64
-	// Plan, if set, names the aspects of an overview, and Planned is what the best
-	// passage for one of them gains. A passage has what it gains by the aspect that it
-	// fits best, so that each aspect leads to its own pages.
+	// Plan, if set, names the aspects of an overview, and Planned is the score that the best
+	// passage for one of them gains. A passage gains by the aspect that it matches best, so
+	// each aspect finds its own pages.
 	Plan    Plan
 	Planned float64
-	// Like compares questions with the tiles of all pages ([chunk.Page.Tiles]), in
-	// their order, and Likeness weighs that; nil is words alone. A passage is as like as
-	// the best of the tiles that it overlaps, so that an encoder reads each word once.
+	// Like compares questions with the tiles of all pages ([chunk.Page.Tiles]), in their
+	// order, and Likeness is the weight of that similarity; nil compares by words only. The
+	// similarity of a passage is that of the best tile that it overlaps, so an encoder reads
+	// each word once.
 	Like     Texts
 	Likeness float64
-	// Follow, if set, tells where pages lead to: it is given the chance of each page to
-	// be right, and returns that of each with what leads to it. Both add up to 1, at
-	// most.
+	// Follow, if set, propagates relevance between pages: it is given the probability of
+	// each page to be relevant and returns that after propagation. Both sum to at most 1.
 	Follow func(ctx context.Context, question string, right []float64) ([]float64, error)
-	// Detail is what all that a page tells is worth beside the page itself. Spread is
-	// how far below the best a score is with 1/e of its chance to be of a right page,
-	// and OverviewSpread that of an overview. With Like scores are further apart: the
-	// default of Spread is twice as much, those of OverviewSpread and Aspects half as
-	// much again.
+	// Detail is the value of full coverage of a page relative to the page itself. Spread is
+	// the difference in score that divides the probability of relevance by e, and
+	// OverviewSpread that for an overview. With Like scores differ more: the default of
+	// Spread is doubled, those of OverviewSpread and Aspects are multiplied by 1.5.
 	Detail, Spread, OverviewSpread float64
-	// Longest is the most tokens that are read of one page, and what each of K pieces
-	// may have where a question has no budget; 0 is chunk.DefaultSize.
+	// Longest bounds the tokens that are read of one page, and is the budget of each of K
+	// pages where a question has none; 0 is chunk.DefaultSize.
 	Longest int
 	// Count counts tokens; nil is cl100k.
 	Count func(string) int
@@ -119,7 +117,7 @@ func (o PagesOptions) withDefaults() PagesOptions {
 	return o
 }
 
-// NewPages indexes pages. It keeps them.
+// NewPages indexes pages, which must not change.
 func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, error) {
 	c := opt.Checks{Of: "retrieve: Pages"}
 	opt.Min(&c, "Longest", o.Longest, 0)
@@ -161,8 +159,8 @@ func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, 
 	return p, nil
 }
 
-// cover notes which tiles the passages of a page overlap; before are those of the pages
-// before it. It returns how many there are with this page.
+// cover records which tiles the passages of a page overlap; before is the number of tiles of
+// the pages before it. It returns the number including this page.
 func (p *Pages) cover(page *chunk.Page, before int) int {
 	tiles := page.Tiles()
 	from := 0
@@ -179,9 +177,9 @@ func (p *Pages) cover(page *chunk.Page, before int) int {
 	return before + len(tiles)
 }
 
-// Retrieve ranks one passage a page, and reads for the budget of the question, or K
-// pages as far as Longest. The budget is that of the wording as well: who wants twice
-// as much for an overview asks for it, see [text.AsksOverview].
+// Retrieve ranks one passage of each page, and reads within the budget of the question, or up
+// to Longest tokens of each of K pages. The wording of a question does not change its budget;
+// a caller that wants more for overviews can ask [text.AsksOverview].
 func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if err := ctx.Err(); err != nil {
 		return graphrag.Found{}, fmt.Errorf("retrieve: pages: %w", err)
@@ -211,7 +209,7 @@ func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	p.candidates(a, order[:min(most, budget/minOpening+1)], spread)
 	a.spend(budget, most)
 	found.Evidence = p.evidence(a, budget)
-	if len(found.Evidence) == 0 && q.Tokens > 0 { // not even one passage: a part of the best
+	if len(found.Evidence) == 0 && q.Tokens > 0 { // no passage fits: cut the best one
 		first := graphrag.Hit{Chunk: p.passages[a.best[order[0].ID]], Score: order[0].Score, Source: pagesSource}
 		if part, _ := Fit([]graphrag.Hit{first}, nil, q.Tokens, p.o.Count); part[0].Chunk.Text != "" {
 			found.Evidence = part
@@ -222,10 +220,10 @@ func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 
 const (
 	pagesSource = "pages"
-	minOpening  = 100 // tokens that a page costs at the least, but for the shortest
+	minOpening  = 100 // least tokens of a page, except for very short ones
 )
 
-// candidates prepares pages to be read, best first.
+// candidates prepares the pages that can be read, best first.
 func (p *Pages) candidates(a *asked, order []rank.Scored[int32], spread float64) {
 	if more := len(order) - cap(a.list); more > 0 {
 		a.list = append(a.list[:cap(a.list)], make([]candidate, more)...)
@@ -241,8 +239,8 @@ func (p *Pages) candidates(a *asked, order []rank.Scored[int32], spread float64)
 	}
 }
 
-// evidence is what was read, best page first, in the order of each page. What was
-// counted unit by unit is counted once more, and last taken is left out first.
+// evidence returns the selected units as chunks, best page first, in page order. The tokens of
+// whole chunks are counted again, and the last steps are reverted until they fit.
 func (p *Pages) evidence(a *asked, budget int) []graphrag.Hit {
 	cost := make([]int, len(a.list))
 	chunks := make([]graphrag.Chunk, len(a.list))
@@ -271,8 +269,7 @@ func (p *Pages) evidence(a *asked, budget int) []graphrag.Hit {
 	return hits
 }
 
-// chunk is what is read of a page: the passage that was found, with more around it and,
-// where others are left out between, elsewhere.
+// chunk returns the units that are read of a page, with gaps where units are left out.
 func (p *Pages) chunk(c *candidate) graphrag.Chunk {
 	page := &p.pages[c.page]
 	out := page.Chunk(c.first, c.end)
@@ -301,7 +298,7 @@ func (p *Pages) chunk(c *candidate) graphrag.Chunk {
 	return out
 }
 
-// asked is the memory of one question.
+// asked is the reused memory of one question.
 type asked struct {
 	ask
 	spender
@@ -315,7 +312,7 @@ type asked struct {
 	aspects
 }
 
-// rank scores the pages that have to do with a question, and orders them, best first.
+// rank scores the pages that match a question, and orders them, best first.
 func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read text.Wording) ([]rank.Scored[int32], error) {
 	standard := text.Default()
 	a.ask.clear()
@@ -354,7 +351,7 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read te
 	return a.order, nil
 }
 
-// follow orders pages by the chance that they have with what leads to them.
+// follow orders pages by their probability after propagation.
 func (p *Pages) follow(ctx context.Context, a *asked, question string) error {
 	a.more = zeros(a.more, len(p.pages))
 	sum := 0.0
@@ -391,7 +388,7 @@ func add(to, scores []float64, weight float64) {
 	}
 }
 
-// order puts together the scores of pages, and orders those that have any.
+// order adds up the scores of pages, and orders those above 0.
 func (p *Pages) order(a *asked) {
 	n := len(p.pages)
 	a.best, a.score, a.order = zeros(a.best, n), zeros(a.score, n), a.order[:0]
@@ -415,18 +412,17 @@ func (p *Pages) order(a *asked) {
 	slices.SortFunc(a.order, rank.Compare)
 }
 
-// Plan names aspects of an overview, each a search of its own in words: parts of the
-// subject that its question does not name. titles are those of the pages found for the
-// question, best first. More than [MaxAspects] are not searched for.
+// Plan names aspects of an overview: parts of the subject that its question does not name,
+// each a query. titles are those of the pages found for the question, best first. Aspects
+// beyond [MaxAspects] are ignored.
 type Plan func(ctx context.Context, question string, titles []string) ([]string, error)
 
 // MaxAspects is how many aspects of an overview are searched for. A summary of
 // WildGraphBench has five statements on average.
 const MaxAspects = 8
 
-// The words that come with a subject: in how many of the best passages and of the best
-// pages they are looked for, and how many of them are searched for. docs/systems.md has
-// what others find.
+// Relevance feedback: the number of best passages and of best pages that terms are taken
+// from, and the number of terms that are searched for. docs/systems.md has other settings.
 const (
 	aspectPassages = 10
 	aspectPages    = 20
@@ -434,7 +430,7 @@ const (
 	planTitles     = 20
 )
 
-// aspects is the memory of what is searched for beside the question of an overview.
+// aspects is the reused memory of the further searches of an overview.
 type aspects struct {
 	weight  []float64 // of each term
 	count   []int32   // of each term in a page
@@ -445,7 +441,7 @@ type aspects struct {
 	planned []float64 // of each passage
 }
 
-// aspects adds to the scores what the aspects of an overview say.
+// aspects adds the scores of the aspects of an overview.
 func (p *Pages) aspects(ctx context.Context, a *asked, question string) error {
 	if p.o.Aspects > 0 {
 		a.query = a.query[:0]
@@ -469,9 +465,9 @@ func (p *Pages) aspects(ctx context.Context, a *asked, question string) error {
 	return nil
 }
 
-// comes adds to the query the terms that come with the subject in the units given of so
-// many of the best pages, by how likely the pages with a term are right ones, how often
-// they have it, and how rare it is. The first weighs 1.
+// comes adds to the query the terms that co-occur with the subject in the given units of the
+// best pages. Their weights are the sum over pages of the probability of relevance and the
+// saturated frequency, times the IDF, scaled so that the first has 1.
 func (p *Pages) comes(a *asked, pages int, of func(page int32) (from, end int)) {
 	best := a.order[0].Score
 	a.seen, a.come = a.seen[:0], a.come[:0]
@@ -509,8 +505,8 @@ func (p *Pages) comes(a *asked, pages int, of func(page int32) (from, end int)) 
 	}
 }
 
-// plan adds what the best passages gain for the aspects that are planned. A score counts
-// as a share of the best one, so that no aspect takes the pages of another.
+// plan adds the gains of passages by the planned aspects. Scores are divided by the best of
+// each aspect, so that no aspect displaces the pages of another.
 func (p *Pages) plan(ctx context.Context, a *asked, question string) error {
 	if p.o.Plan == nil || p.o.Planned == 0 {
 		return nil

@@ -17,9 +17,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Ranking makes ranked hits of chunks that a system scored or ordered itself.
+// Ranking makes hits of chunks that a system scored or ordered itself.
 type Ranking struct {
-	// Chunks are those of the corpus; scores and places refer to them.
+	// Chunks are those of the corpus; scores and indexes refer to them.
 	Chunks []graphrag.Chunk
 	// PerDoc limits the chunks of one document; 0 is no limit.
 	PerDoc int
@@ -51,8 +51,8 @@ func (r Ranking) ByScore(scores []float64, n int, source string) []graphrag.Hit 
 	return r.hits(order, n, source, func(i int32, _ int) float64 { return scores[i] })
 }
 
-// InOrder returns the first n chunks of an order that has no scores: each is worth
-// one over its rank.
+// InOrder returns the first n chunks of an order without scores; the score of each is the
+// reciprocal of its rank.
 func (r Ranking) InOrder(order []int32, n int, source string) []graphrag.Hit {
 	return r.hits(order, n, source, func(_ int32, rank int) float64 { return 1 / float64(rank) })
 }
@@ -84,7 +84,7 @@ func newLimit(perDoc int) limit {
 	return limit{perDoc, make(map[string]int)}
 }
 
-// take tells whether one more chunk of a document may be taken, and counts it.
+// take counts one more chunk of a document and reports whether it is within the limit.
 func (l limit) take(doc string) bool {
 	if l.taken == nil {
 		return true
@@ -93,7 +93,7 @@ func (l limit) take(doc string) bool {
 	return l.taken[doc] <= l.perDoc
 }
 
-// Titled is the title of a chunk, a line break, and its text: what is compared
+// Titled returns the title of a chunk, a line break, and its text: the text that is compared
 // with questions.
 func Titled(c graphrag.Chunk) string {
 	if c.Title == "" {
@@ -102,7 +102,7 @@ func Titled(c graphrag.Chunk) string {
 	return c.Title + "\n" + c.Text
 }
 
-// TitledTexts are the texts of chunks with their titles.
+// TitledTexts returns the texts of chunks with their titles.
 func TitledTexts(chunks []graphrag.Chunk) text.List {
 	return text.NewList(len(chunks), func(i int) string { return Titled(chunks[i]) })
 }
@@ -127,8 +127,7 @@ func NewSparse(ctx context.Context, chunks []graphrag.Chunk, o bm25.Options) (*S
 	return &Sparse{index: ix, chunks: chunks, results: sync.Pool{New: func() any { return new([]rank.Scored[int32]) }}}, nil
 }
 
-// Index returns the index behind the retriever; its documents are the chunks in
-// the order of their IDs.
+// Index returns the index; its documents are the chunks in the order of their IDs.
 func (s *Sparse) Index() *bm25.Index { return s.index }
 
 // Retrieve returns the best chunks for the question.

@@ -12,34 +12,34 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// A budget is spent where a token is worth most. What is read is worth
+// Evidence is selected greedily within a budget of tokens. Its value is
 //
 //	Σ over the pages p that are read of  right(p) · (1 + Detail · told(p))
 //
-// right(p) is how likely p is a right page: exp((score(p) - best score) / Spread). An
-// overview has many right pages and spreads further. told(p) is how much of what the
-// question's words can tell of p stands in the units of p that are read:
+// right(p) is proportional to the probability that p is relevant: exp((score(p) - best
+// score) / Spread). An overview has many relevant pages and a larger Spread. told(p) is how
+// well the units of p that are read cover the terms of the question:
 //
 //	told(p) = Σ over the terms t of the question of  share(t) · tf/(tf+saturation)
 //
-// tf counts t in these units; the shares add up to 1 and go by how rare t is, among the
-// pages and among the units of p, half and half: a word that the whole page repeats
-// does not say where to read it. A unit beside one that is read tells a little more,
-// whatever its words, since what is told goes on.
+// tf is the frequency of t in these units; the shares add up to 1 and are proportional to
+// the mean of the IDF among the pages and among the units of p: a word that the whole page
+// repeats does not say which unit to read. A unit next to one that is read has a small
+// value whatever its words, since texts continue.
 //
-// The greedy takes what adds most for its tokens: a page by its best passage, or one
-// more unit of a page that is read already. All returns diminish, so it is the usual
-// greedy for a submodular function under a budget (Khuller, Moss and Naor, IPL 70,
-// 1999). With many pages that may be right it adds pages; where one stands out it reads
-// more of that.
+// Each step takes the item with the largest gain per token: the best passage of another
+// page, or one more unit of a page that is read already. Gains diminish, so this is the
+// greedy algorithm for a submodular function under a budget (Khuller, Moss and Naor, IPL
+// 70, 1999). With many similar pages it adds pages; where one stands out it reads more of
+// that page.
 const (
 	saturation = 2.0
 	localShare = 0.5
 	besideTold = 0.02
 )
 
-// gap stands between two units of a page where others are left out. It is a paragraph
-// of its own, so that nobody reads over it.
+// gap replaces units that are left out between two others. It is a paragraph of its own, so
+// that a reader notices it.
 const (
 	gap       = "\n\n…\n\n"
 	gapTokens = 3
@@ -65,13 +65,13 @@ type candidate struct {
 	value float64 // what it adds for a token
 }
 
-// step is one thing that was taken.
+// step is one selection.
 type step struct {
 	candidate int
-	unit      int // -1 is the page by its best passage
+	unit      int // -1 is the best passage of the page
 }
 
-// spender spends a budget on candidates. It is memory to be used again.
+// spender selects units of candidates within a budget. It is reused.
 type spender struct {
 	pages  []chunk.Page
 	detail float64
@@ -79,7 +79,7 @@ type spender struct {
 	steps  []step
 }
 
-// spend reads units of the candidates for a number of tokens, of at most so many pages.
+// spend selects units of at most most pages within a number of tokens.
 func (s *spender) spend(budget, most int) {
 	s.steps = s.steps[:0]
 	for opened := 0; ; {
@@ -123,7 +123,7 @@ func (s *spender) spend(budget, most int) {
 	}
 }
 
-// undo takes the last step back, and returns the number of its candidate.
+// undo reverts the last step, and returns the index of its candidate.
 func (s *spender) undo() int {
 	last := s.steps[len(s.steps)-1]
 	s.steps = s.steps[:len(s.steps)-1]
@@ -137,12 +137,12 @@ func (s *spender) undo() int {
 	return last.candidate
 }
 
-// opening is what reading a page by its best passage costs.
+// opening returns the tokens of the best passage of a page with the title.
 func (s *spender) opening(c *candidate) int {
 	return s.pages[c.page].Tokens(c.first, c.end) + c.title
 }
 
-// price is what one more unit costs.
+// price returns the tokens of one more unit.
 func (s *spender) price(c *candidate, unit int) int {
 	n := s.pages[c.page].Units[unit].Tokens
 	if !c.beside(unit) {
@@ -151,12 +151,12 @@ func (s *spender) price(c *candidate, unit int) int {
 	return n
 }
 
-// beside tells whether a neighbour of a unit is read.
+// beside reports whether a neighbour of a unit is read.
 func (c *candidate) beside(unit int) bool {
 	return unit > 0 && c.read[unit-1] || unit+1 < len(c.read) && c.read[unit+1]
 }
 
-// take reads a unit.
+// take marks a unit as read.
 func (s *spender) take(c *candidate, unit int) {
 	c.read[unit] = true
 	c.used += s.pages[c.page].Units[unit].Tokens
@@ -167,7 +167,7 @@ func (s *spender) take(c *candidate, unit int) {
 	}
 }
 
-// advance finds the unit of a page that adds most for its tokens.
+// advance finds the unit of a page with the largest gain per token.
 func (s *spender) advance(c *candidate, budget int) {
 	c.next, c.value = -1, 0
 	hit := 0
@@ -197,7 +197,7 @@ func (s *spender) advance(c *candidate, budget int) {
 	}
 }
 
-// tells is how much more is told with a hit.
+// tells returns the gain in told of a unit with terms of the question.
 func (c *candidate) tells(hit int) (told float64) {
 	n := len(c.tf)
 	for t, f := range c.freq[hit*n : hit*n+n] {
@@ -209,7 +209,7 @@ func (c *candidate) tells(hit int) (told float64) {
 	return told
 }
 
-// prepare counts what is asked for in the units of a page.
+// prepare counts the question's terms in the units of a page.
 func (c *candidate) prepare(u *units, k *ask) {
 	n, from, to := len(k.terms), u.first[c.page], u.first[c.page+1]
 	c.share, c.tf, c.read = zeros(c.share, n), zeros(c.tf, n), zeros(c.read, to-from)
@@ -229,7 +229,7 @@ func (c *candidate) prepare(u *units, k *ask) {
 			}
 			f := &c.freq[at+j-1]
 			if *f == 0 {
-				c.share[j-1]++ // a count of units until all are read, a share after
+				c.share[j-1]++ // first the number of units with the term; the share is computed below
 			}
 			*f = min(*f, math.MaxUint8-1) + 1
 		}
@@ -244,7 +244,7 @@ func (c *candidate) prepare(u *units, k *ask) {
 	}
 }
 
-// zeros is a list of n zeros, in the memory of an old one.
+// zeros returns a list of n zeros in the memory of old.
 func zeros[T any](old []T, n int) []T {
 	old = slices.Grow(old[:0], n)[:n]
 	clear(old)
@@ -260,8 +260,7 @@ type units struct {
 	df    []int32 // pages with each term
 }
 
-// newUnits reads the pages one after the other, so that the numbers of terms depend on
-// nothing else.
+// newUnits reads the pages in sequence, so the numbers of terms depend on nothing else.
 func newUnits(ctx context.Context, pages []chunk.Page, a text.Analyzer) (*units, error) {
 	numbers := text.NewNumbering(a)
 	u := &units{terms: numbers.Terms(), first: make([]int, 1, len(pages)+1)}
@@ -297,10 +296,10 @@ func newUnits(ctx context.Context, pages []chunk.Page, a text.Analyzer) (*units,
 	return u, nil
 }
 
-// in are the terms of a unit.
+// in returns the terms of a unit.
 func (u *units) in(unit int) []int32 { return u.across(unit, unit+1) }
 
-// across are the terms of the units from one to the one before end.
+// across returns the terms of the units from from to end-1.
 func (u *units) across(from, end int) []int32 {
 	if from == end {
 		return nil
@@ -312,20 +311,20 @@ func (u *units) across(from, end int) []int32 {
 	return u.of[start:u.ends[end-1]]
 }
 
-// rarity is the idf of a term among the pages.
+// rarity returns the IDF of a term among the pages.
 func (u *units) rarity(t int32) float64 { return idf(float64(u.df[t]), float64(len(u.first)-1)) }
 
-// idf is the weight of a term that n of all have, as in BM25.
+// idf is BM25's weight of a term that n of all texts contain.
 func idf(n, all float64) float64 { return math.Log(1 + (all-n+.5)/(n+.5)) }
 
-// maxAsked is how many distinct terms of a question count.
+// maxAsked bounds the distinct terms of a question.
 const maxAsked = 255
 
-// ask is what a question looks for: terms, and how often it says them.
+// ask is the terms of a question with their weights.
 type ask struct {
 	terms  []int32
 	times  []float64
-	number []uint8 // of each term of the vocabulary its place in terms, from 1, or 0
+	number []uint8 // by term of the vocabulary: its index in terms + 1, or 0
 }
 
 // add adds the terms of some words.
@@ -351,7 +350,7 @@ func (k *ask) add(u *units, a text.Analyzer, words string, times float64) {
 	})
 }
 
-// query is the ask as a query of weighted terms.
+// query returns the terms as a weighted query.
 func (k *ask) query(u *units, dst []bm25.Term) []bm25.Term {
 	dst = dst[:0]
 	for i, t := range k.terms {
@@ -362,7 +361,7 @@ func (k *ask) query(u *units, dst []bm25.Term) []bm25.Term {
 	return dst
 }
 
-// clear makes room for the next question.
+// clear empties the ask for the next question.
 func (k *ask) clear() {
 	for _, t := range k.terms {
 		k.number[t] = 0

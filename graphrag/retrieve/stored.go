@@ -12,12 +12,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// Stored are the chunks in a table of a store, put there as [ToRecord] makes them. A
-// search is two calls of the table: one for the hits, one for their records. A chunk
-// that is deleted between them is left out.
+// Stored searches the chunks in a table of a store, as [ToRecord] wrote them. A search is
+// two calls of the table: one for the hits, one for their records. A chunk that is deleted
+// between them is left out.
 type Stored struct {
 	Table store.Table
-	// Where is what chunks must meet; the zero Filter is no condition.
+	// Where is a condition on the chunks; the zero Filter is none.
 	Where store.Filter
 	// Effort is that of searches by vectors, see [store.VectorQuery].
 	Effort float64
@@ -34,9 +34,9 @@ func (s Stored) Sparse() graphrag.Retriever {
 	}}
 }
 
-// Dense ranks the chunks by how like their vectors are to that of the question. The
-// embedder must be the one that made the vectors. A question of which it knows nothing
-// has a vector of zeros and finds nothing. It is a [Batch].
+// Dense ranks the chunks by the similarity of their vectors to that of the question. The
+// embedder must be the one that made the vectors. A question that the embedder maps to
+// zeros finds nothing. It is a [Batch].
 func (s Stored) Dense(e embed.Embedder) graphrag.Retriever {
 	return stored{s.Table, "dense", func(ctx context.Context, qs []graphrag.Question) ([][]store.Hit, error) {
 		rows := make([][]float32, len(qs))
@@ -68,7 +68,7 @@ func (s stored) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	return one(ctx, s, q)
 }
 
-// RetrieveAll implements [Batch]. Questions that want nothing are not asked.
+// RetrieveAll implements [Batch]. Questions with a limit of 0 are not sent.
 func (s stored) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error) {
 	answers, err := some(len(qs), func(i int) bool { return qs[i].Want() > 0 }, func(asked []int) ([][]store.Hit, error) {
 		these := make([]graphrag.Question, len(asked))
@@ -99,8 +99,8 @@ func (s stored) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]grap
 	return out, nil
 }
 
-// some asks for those of n that are wanted, in one call if there are any, and puts the
-// answers in their places.
+// some asks for the wanted ones of n queries, in at most one call, and returns the answers by
+// the index of the query.
 func some(n int, wanted func(i int) bool, ask func(asked []int) ([][]store.Hit, error)) ([][]store.Hit, error) {
 	var asked []int
 	for i := range n {
@@ -125,7 +125,7 @@ func some(n int, wanted func(i int) bool, ask func(asked []int) ([][]store.Hit, 
 	return out, nil
 }
 
-// chunks are those of all hits, by their ids.
+// chunks returns the chunks of all hits, by id.
 func (s stored) chunks(ctx context.Context, answers [][]store.Hit) (map[string]graphrag.Chunk, error) {
 	var ids []string
 	chunks := make(map[string]graphrag.Chunk)
@@ -153,7 +153,7 @@ func (s stored) chunks(ctx context.Context, answers [][]store.Hit) (map[string]g
 	return chunks, nil
 }
 
-// place is what a chunk has that a record has no field for.
+// place holds the fields of a chunk that a record has no field for.
 type place struct {
 	Index  int    `json:"index,omitempty"`
 	Start  int    `json:"start,omitempty"`
@@ -162,8 +162,8 @@ type place struct {
 	Lead   string `json:"lead,omitempty"`
 }
 
-// ToRecord is a chunk as it is stored: its scope is the document, its data the place
-// in it as JSON, nil if it is all zero. Vector and fields are the caller's.
+// ToRecord returns a chunk as it is stored: its scope is the document, its data the place
+// in the document as JSON, nil if that is zero. The caller sets vector and fields.
 func ToRecord(c graphrag.Chunk) store.Record {
 	r := store.Record{ID: c.ID, Scope: c.Doc, Title: c.Title, Text: c.Text}
 	if p := (place{c.Index, c.Start, c.End, c.Tokens, c.Lead}); p != (place{}) {
@@ -172,8 +172,7 @@ func ToRecord(c graphrag.Chunk) store.Record {
 	return r
 }
 
-// FromRecord is the chunk of which [ToRecord] made a record. Data that is not of a
-// chunk is an error.
+// FromRecord is the inverse of [ToRecord]. Data of anything but a chunk is an error.
 func FromRecord(r store.Record) (graphrag.Chunk, error) {
 	var p place
 	if len(r.Data) > 0 {

@@ -15,24 +15,21 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// Texts compares queries with a set of texts of any kind: entities, facts,
-// sentences, passages, reports. A text is known by its place. How like a query it
-// is, is told by a cosine, or by what stands in for it. It is safe for concurrent
-// use.
+// Texts compares queries with a list of texts of any kind: entities, facts, sentences,
+// passages, reports. A text is identified by its index. The similarity is a cosine, or a
+// score on the same scale. It is safe for concurrent use.
 type Texts interface {
 	Len() int
-	// Best returns the k texts most like the query, best first, equal ones by
-	// place; fewer if fewer have to do with it at all.
+	// Best returns the k texts most similar to the query, best first, equal ones by index;
+	// fewer if fewer match at all.
 	Best(ctx context.Context, query string, k int) ([]rank.Scored[int32], error)
-	// Scores writes one number for each text over dst, 0 for those that have
-	// nothing to do with the query.
+	// Scores writes the score of each text over dst, 0 for texts that do not match.
 	Scores(ctx context.Context, query string, dst []float64) ([]float64, error)
 }
 
-// Words compares by BM25. What stands in for a cosine is the share of the score
-// that a text of average length would have with every word of the query once;
-// a text that has them more often is above 1. A share of the best score would call
-// something alike whatever the query.
+// Words compares by BM25. In place of a cosine, the score is divided by that of a text of
+// average length with every word of the query once; repeated words can raise it above 1.
+// Dividing by the best score instead would make some text similar to any query.
 type Words struct{ index *bm25.Index }
 
 // wordsKey is the key of the index of a list of texts.
@@ -45,7 +42,7 @@ func NewWords(ctx context.Context, texts text.List) (*Words, error) {
 		return &Words{ix}, err
 	}
 	if !memo.Under(ctx) {
-		return build() // texts that are made when they are read are not made for a digest
+		return build() // a digest would generate every text once more
 	}
 	return memo.Of(ctx, wordsKey(memo.DigestOf(texts.All())), build)
 }
@@ -68,7 +65,7 @@ func (w *Words) Scores(ctx context.Context, query string, dst []float64) ([]floa
 	return shares(w.index.Scores(query, dst), w.index.Whole(query)), ctx.Err()
 }
 
-// shares divides scores, in place, by that of the whole query.
+// shares divides scores, in place, by the score of the whole query.
 func shares(scores []float64, whole float64) []float64 {
 	if whole > 0 {
 		for i := range scores {
@@ -78,12 +75,12 @@ func shares(scores []float64, whole float64) []float64 {
 	return scores
 }
 
-// Joined compares with texts that are each put together of documents of an index, with
-// blanks between them, as [Words] of those texts do, to the bit, without an index of
-// them. It is safe for concurrent use.
+// Joined compares queries with texts that are concatenations of documents of an index, with
+// blanks between them. Scores are equal to the bit to those of [Words] over these texts,
+// without an index of them. It is safe for concurrent use.
 type Joined struct{ index *bm25.Index }
 
-// Joined is of the documents of an index; nil if that is of other settings.
+// Joined returns a Joined over the documents of an index, nil if its settings differ.
 func (w *Words) Joined(ix *bm25.Index) *Joined {
 	if !w.index.Like(ix) {
 		return nil
@@ -91,13 +88,13 @@ func (w *Words) Joined(ix *bm25.Index) *Joined {
 	return &Joined{ix}
 }
 
-// Scores is [Words.Scores] of the texts that groups of documents make.
+// Scores returns [Words.Scores] of the texts that groups of documents form.
 func (j *Joined) Scores(ctx context.Context, query string, groups [][]int32) ([]float64, error) {
 	return shares(j.index.Joined(query, groups, nil)), ctx.Err()
 }
 
-// MinMax scales scores, in place, so that the lowest becomes 0 and the highest 1;
-// equal ones all become 1. Scores of 0 alone stay.
+// MinMax scales scores, in place, so that the lowest becomes 0 and the highest 1. If all are
+// equal they become 1, or stay 0.
 func MinMax(scores []float64) []float64 {
 	if len(scores) == 0 {
 		return scores
@@ -117,10 +114,10 @@ func MinMax(scores []float64) []float64 {
 	return scores
 }
 
-// Scaled returns the k texts most like the query, scaled so that the best of all
-// texts has 1 and the worst 0.
+// Scaled returns the k texts most similar to the query, with scores scaled so that the best
+// of all texts has 1 and the worst 0.
 func Scaled(ctx context.Context, t Texts, query string, k int) ([]rank.Scored[int32], error) {
-	if _, ok := t.(*Words); ok { // the worst has no word of the query, but for tiny collections
+	if _, ok := t.(*Words); ok { // the worst has no word of the query, except in tiny collections
 		found, err := t.Best(ctx, query, k)
 		for i := len(found) - 1; i >= 0; i-- {
 			found[i].Score /= found[0].Score
@@ -178,8 +175,7 @@ func (v *Vectors) Len() int {
 	return v.index.Len()
 }
 
-// Best implements [Texts]. A query of which the embedder knows nothing has a
-// vector of zeros and finds nothing.
+// Best implements [Texts]. A query that the embedder maps to zeros finds nothing.
 func (v *Vectors) Best(ctx context.Context, query string, k int) ([]rank.Scored[int32], error) {
 	row, err := v.query(ctx, query)
 	if err != nil || row == nil || k <= 0 {
@@ -197,7 +193,7 @@ func (v *Vectors) Scores(ctx context.Context, query string, dst []float64) ([]fl
 	return v.index.Scores(row, dst)
 }
 
-// query embeds a query; nil if there is nothing to compare.
+// query returns the vector of a query, nil if there are no texts.
 func (v *Vectors) query(ctx context.Context, query string) ([]float32, error) {
 	if err := ctx.Err(); err != nil || v.index == nil {
 		return nil, err
