@@ -79,11 +79,14 @@ func (j *Judge) grounded(r *reader, c judge.Case) judge.Verdict {
 // fact compares an answer with the reference.
 func (r *reader) fact(c judge.Case) judge.Verdict {
 	gold := r.read(exam.Plain(c.Reference))
+	sentences := r.sentences(c.Answer)
+	if gold.bare() {
+		return bareYesOrNo(&gold, sentences)
+	}
 	if gold.empty() {
 		return judge.NoScore("the reference holds no word to compare")
 	}
 	question := r.question(c, &gold)
-	sentences := r.sentences(c.Answer)
 	if v, ok := yesOrNo(c.Question, &gold, sentences); ok {
 		return v
 	}
@@ -119,6 +122,23 @@ func (r *reader) question(c judge.Case, gold *features) *features {
 	}
 	gold.give(&features{})
 	return nil
+}
+
+// bare tells whether a statement is yes or no and nothing else.
+func (f *features) bare() bool {
+	return f.answer != 0 && len(f.terms) <= 1 && len(f.dates)+len(f.amounts)+len(f.names) == 0
+}
+
+// bareYesOrNo compares with a reference that is yes or no alone as the scripts of HotpotQA
+// and 2WikiMultiHopQA do: an answer that does not begin with either is wrong.
+func bareYesOrNo(gold *features, answer []features) judge.Verdict {
+	switch {
+	case len(answer) == 0 || answer[0].answer == 0:
+		return judge.Score(0, "it says neither yes nor no")
+	case answer[0].answer != gold.answer:
+		return judge.Score(0, "one side denies it")
+	}
+	return judge.Score(1, "yes or no, as the reference")
 }
 
 // yesOrNo judges the answers yes and no to a question that asks for them.

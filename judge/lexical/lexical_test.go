@@ -39,6 +39,12 @@ func TestLexicalFact(t *testing.T) {
 		{"another name", "Sanba reached Korea.", "Bolaven reached Korea.", 0},
 		{"spread over sentences", "Sanba formed in 2012 and reached Korea.", "Sanba formed in 2012. Sanba reached Korea.", 1},
 		{"empty", "Sanba reached Korea.", " ", 0},
+		{"no", "no", "No, they are of different countries [1].", 1},
+		{"no, and yes", "No.", "Yes.", 0},
+		{"yes", "yes", "**Yes**", 1},
+		{"yes, and neither", "yes", "Both are American.", 0},
+		{"a number", "3", "There are three of them.", 1},
+		{"another bare number", "3", "4", 0},
 		{"unrelated", "Sanba reached Korea.", "Prime numbers have two divisors.", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
