@@ -27,9 +27,6 @@ func materialOf(evidence []graphrag.Hit, derived []graphrag.Derived, mode Mode) 
 	return m
 }
 
-// any tells whether there is something to cite.
-func (m material) any() bool { return m.passages+len(m.facts)+len(m.reports) > 0 }
-
 // cite takes the citation marks [1], [2, F3], [R4-6] and [memory] out of a reply
 // and returns the text without them, and one citation for each sentence and piece
 // that a mark connects. Marks of pieces that do not exist go without leaving a

@@ -101,9 +101,7 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
 	answer := graphrag.Answer{Text: strings.TrimSpace(reply.Text), Evidence: evidence, Derived: derived, Usage: reply.Usage}
-	if of := materialOf(evidence, derived, r.o.Mode); of.any() {
-		answer.Text, answer.Citations = cite(reply.Text, of)
-	}
+	answer.Text, answer.Citations = cite(reply.Text, materialOf(evidence, derived, r.o.Mode))
 	if answer.Refused = r.refuses(answer); answer.Refused {
 		answer.Citations = nil
 	}

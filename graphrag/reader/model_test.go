@@ -125,8 +125,8 @@ func TestByModel(t *testing.T) {
 	if a = read(t, byModel(t, reader.ModelOptions{Model: f, Mode: reader.Reject}), graphrag.Question{Text: "x?"}, nil); !a.Refused || a.Text != reader.Refusal || len(f.asked) != asked {
 		t.Errorf("without evidence: %+v after %d calls", a, len(f.asked)-asked)
 	}
-	f.reply = "In 1969 [1]."
-	if a = read(t, r, graphrag.Question{Text: "x?"}, nil); a.Text != "In 1969 [1]." || a.Citations != nil || len(f.asked) != asked+1 {
+	f.reply = "In 1969 [1, memory]."
+	if a = read(t, r, graphrag.Question{Text: "x?"}, nil); a.Text != "In 1969." || len(a.Citations) != 1 || a.Citations[0].Of != graphrag.OfMemory || len(f.asked) != asked+1 {
 		t.Errorf("closed book: %+v", a)
 	}
 

@@ -7,9 +7,12 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
@@ -31,8 +34,9 @@ func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.V
 	return j.ask(ctx, "grade", c, t, map[string]float64{"0": 0, "0.5": 0.5, "1": 1})
 }
 
-// ask makes a score of a reply that is one of the words, blanks around it aside. Any
-// other reply is none: a guess would be a score.
+// ask makes a score of a reply whose first line is one of the words, marks of emphasis and
+// a full stop aside. Any other reply is asked for once more, with the fault named, and then
+// none: a guess would be a score.
 func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *exam.Trace, words map[string]float64) (judge.Verdict, error) {
 	gold := exam.Plain(c.Reference)
 	for _, alias := range c.Aliases {
@@ -45,16 +49,27 @@ func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *exam.Trac
 	if err != nil {
 		return judge.Verdict{}, err
 	}
-	reply, err := j.model.Generate(ctx, req)
-	t.Charge(reply.Usage, err)
-	if err != nil {
-		return t.Failure(ctx, err)
+	for again := false; ; again = true {
+		reply, err := j.model.Generate(ctx, req)
+		t.Charge(reply.Usage, err)
+		if err != nil {
+			return t.Failure(ctx, err)
+		}
+		first, _, _ := strings.Cut(strings.TrimSpace(reply.Text), "\n")
+		if value, ok := words[strings.Trim(first, "*_`\"' .")]; ok {
+			return judge.Score(value, ""), nil
+		}
+		if again {
+			return t.Failure(ctx, &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the reply is %.40q", reply.Text)})
+		}
+		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: text.Head(reply.Text, shownAgain)}, llm.Message{
+			Role: llm.User, Text: "That reply is none of " + strings.Join(slices.Sorted(maps.Keys(words)), ", ") + ". Reply with one of them alone.",
+		})
 	}
-	if value, ok := words[strings.TrimSpace(reply.Text)]; ok {
-		return judge.Score(value, ""), nil
-	}
-	return t.Failure(ctx, &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the reply is %.40q", reply.Text)})
 }
+
+// shownAgain is how much of an unusable reply the model is shown, in bytes.
+const shownAgain = 500
 
 // byModel adds the scores of a scheme that a model gives. Of an answer that says
 // nothing they are 0, without a call; without a model they are not applicable.

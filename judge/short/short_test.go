@@ -165,11 +165,11 @@ func TestByRules(t *testing.T) {
 	}
 }
 
-// The judge's reply is 0 or 1, blanks aside; anything else is no score and counted
-// apart. Nothing is asked about an answer that says nothing.
+// The first line of the judge's reply is 0 or 1, emphasis aside; anything else is asked for
+// once more, and then no score and counted apart. Nothing is asked about an answer that says nothing.
 func TestAccuracyReply(t *testing.T) {
 	for reply, want := range map[string]string{
-		"1": "1", " 1\n": "1", "0": "0", "1.": "unscored", "yes": "unscored", "0 or 1": "unscored", "The answer is 1": "unscored", "10": "unscored",
+		"1": "1", " 1\n": "1", "0": "0", "1.": "1", "**0**": "0", "1\n\nThe answer names Hall.": "1", "yes": "unscored", "0 or 1": "unscored", "The answer is 1": "unscored", "10": "unscored",
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, reply)
 		f := fact(t, short.Options{Model: m}, judge.Case{Type: "musique", Question: "Who?", Reference: "Hall", Answer: "Hall"})
@@ -179,7 +179,7 @@ func TestAccuracyReply(t *testing.T) {
 		if want == "unscored" && f.Cause() != string(llm.ErrInvalidOutput) {
 			t.Errorf("%q: the cause is %q", reply, f.Cause())
 		}
-		if f.Usage.Calls != 1 {
+		if (f.Usage.Calls == 2) != (want == "unscored") {
 			t.Errorf("%q: %d calls", reply, f.Usage.Calls)
 		}
 	}
