@@ -67,7 +67,7 @@ func read(t *testing.T, r reader.Reader, q graphrag.Question, ev []graphrag.Hit,
 func checkAnswer(t *testing.T, a graphrag.Answer) {
 	t.Helper()
 	for _, c := range a.Citations {
-		if c.Start < 0 || c.Start >= c.End || c.End > len(a.Text) || c.Evidence < 0 || c.Evidence >= len(a.Evidence)+len(a.Derived) || c.SourceStart > c.SourceEnd {
+		if c.Start < 0 || c.Start >= c.End || c.End > len(a.Text) || c.Of != graphrag.OfMemory && (c.Evidence < 0 || c.Evidence >= len(a.Evidence)+len(a.Derived)) || c.SourceStart > c.SourceEnd {
 			t.Fatalf("citation %+v of %q, %d pieces of evidence", c, a.Text, len(a.Evidence))
 		}
 	}

@@ -189,7 +189,7 @@ func TestFilterFills(t *testing.T) {
 	q := question
 	q.K, q.Depth = 1, 4
 	found, err := s.Retrieve(t.Context(), q)
-	if err != nil || len(found.Ranked) < 3 || len(found.Evidence) != 1 || found.Evidence[0].Chunk.ID != found.Ranked[1].Chunk.ID {
+	if err != nil || len(found.Ranked) < 2 || len(found.Evidence) != 1 || found.Evidence[0].Chunk.ID != found.Ranked[1].Chunk.ID {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

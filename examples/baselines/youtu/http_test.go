@@ -146,16 +146,16 @@ func TestCallsOfAnIndex(t *testing.T) {
 	}
 }
 
-// Four sub-queries are at the server at the same time: it answers none before all of
-// them have come.
+// Sub-queries are at the server at the same time, two of them at a local one to begin
+// with: it answers none before both have come.
 func TestSubQueriesInFlight(t *testing.T) {
 	var waiting sync.WaitGroup
-	waiting.Add(4)
+	waiting.Add(2)
 	all := make(chan struct{})
 	go func() { waiting.Wait(); close(all) }()
 	subs := make(map[string]*sync.Once)
 	var plan []string
-	for i := range 4 {
+	for i := range 2 {
 		text := fmt.Sprintf("Which river does Town%03d lie on?", i)
 		subs[text] = new(sync.Once)
 		plan = append(plan, fmt.Sprintf(`{"id": "q%d", "text": %q}`, i, text))
@@ -190,7 +190,7 @@ func TestSubQueriesInFlight(t *testing.T) {
 			facts++
 		}
 	}
-	if len(a.Steps) == 0 || len(a.Steps[0].Found) != 4 || facts > youtu.DefaultFacts {
+	if len(a.Steps) == 0 || len(a.Steps[0].Found) != 2 || facts > youtu.DefaultFacts {
 		t.Errorf("%d facts, %+v", facts, a.Steps)
 	}
 }
