@@ -12,49 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeFile keeps a journal in memory, so that thousands of damaged ones can
-// be opened in no time.
-type fakeFile struct {
-	*bytes.Reader
-	data   []byte
-	synced []byte // what a power cut leaves
-}
-
-type sized struct {
-	os.FileInfo
-	n int64
-}
-
-func (s sized) Size() int64 { return s.n }
-
-func newFake(data []byte) *fakeFile {
-	data = bytes.Clone(data)
-	return &fakeFile{Reader: bytes.NewReader(data), data: data}
-}
-
-func (f *fakeFile) Stat() (os.FileInfo, error) { return sized{n: int64(len(f.data))}, nil }
-func (f *fakeFile) Close() error               { return nil }
-
-func (f *fakeFile) Sync() error {
-	f.synced = bytes.Clone(f.data)
-	return nil
-}
-
-func (f *fakeFile) Truncate(n int64) error {
-	f.data = f.data[:n]
-	f.Reader = bytes.NewReader(f.data)
-	return nil
-}
-
-func (f *fakeFile) WriteAt(p []byte, off int64) (int, error) {
-	f.data = append(f.data[:off], append(p, f.data[min(int(off)+len(p), len(f.data)):]...)...)
-	f.Reader = bytes.NewReader(f.data)
-	return len(p), nil
-}
-
-func openFake(data []byte) (*Journal, *fakeFile, error) {
-	f := newFake(data)
-	j, err := Open("fake", testHeader, Options{disk: hookDisk{open_: func(string) (file, error) { return f, nil }}})
+// openFake opens a journal in memory, so that thousands of damaged ones can be opened in
+// no time.
+func openFake(data []byte) (*Journal, *simFile, error) {
+	d, f := newSimDisk(), &simFile{data: bytes.Clone(data), synced: bytes.Clone(data)}
+	d.files["fake"], d.disk["fake"] = f, f
+	j, err := Open("fake", testHeader, Options{disk: d})
 	return j, f, err
 }
 

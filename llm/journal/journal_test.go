@@ -122,25 +122,36 @@ func TestAppendedRecordsComeBack(t *testing.T) {
 	}
 }
 
-// lastToSync lets everybody else run before it syncs, as the wait for a disk does,
-// even with a single processor and a disk in memory.
-type lastToSync struct{ *faulty }
+// yielding is a disk that lets everybody else run before it syncs, as the wait for a
+// real one does, even with a single processor.
+type yielding struct {
+	*simDisk
+	syncs int
+}
 
-func (d lastToSync) Sync() error {
+type yieldingFile struct {
+	file
+	d *yielding
+}
+
+func (d *yielding) at(string, file) bool { return true }
+
+func (d *yielding) open(path string) (file, error) {
+	f, err := d.simDisk.open(path)
+	return yieldingFile{f, d}, err
+}
+
+func (f yieldingFile) Sync() error {
+	f.d.syncs++ // under commit
 	for range 100 {
 		runtime.Gosched()
 	}
-	return d.faulty.Sync()
+	return f.file.Sync()
 }
 
 func TestConcurrentAppendsShareSyncs(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "j")
-	var disk *faulty
-	j, err := Open(path, testHeader, Options{disk: hookDisk{open_: func(p string) (file, error) {
-		f, err := openLocked(p)
-		disk = &faulty{file: f, failAt: -1}
-		return lastToSync{disk}, err
-	}}})
+	disk := &yielding{simDisk: newSimDisk()}
+	j, err := Open("j", testHeader, Options{disk: disk})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,14 +167,11 @@ func TestConcurrentAppendsShareSyncs(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
 	if disk.syncs >= workers*each {
 		t.Errorf("%d fsyncs for %d appends", disk.syncs, workers*each)
 	}
 	last := map[uint8]int{}
-	records := readAll(t, mustOpen(t, path))
+	records := readAll(t, j)
 	for _, r := range records {
 		var w, i int
 		if _, err := fmt.Sscanf(string(r.Payload), "%d/%d", &w, &i); err != nil || uint8(w) != r.Kind {

@@ -159,6 +159,13 @@ func (d *simDisk) restart() *simDisk {
 	return d
 }
 
+type sized struct {
+	os.FileInfo
+	n int64
+}
+
+func (s sized) Size() int64 { return s.n }
+
 type simHandle struct {
 	f *simFile
 	d *simDisk
