@@ -91,6 +91,11 @@ func TestProviderFailures(t *testing.T) {
 		{name: "wrong type for ever", ask: decode, faults: forever(say(`{"n":"one"}`)), want: llm.ErrInvalidOutput, billed: llm.BilledYes, requests: 2},
 		{name: "reasoning before the answer", faults: []llmtest.Fault{say("<think>hm</think>\nfour")}, text: "four", requests: 1},
 		{name: "reasoning that never ends", faults: []llmtest.Fault{say("<think>hm")}, want: llm.ErrTruncated, billed: llm.BilledYes, requests: 1},
+		{name: "an error object at 200", faults: []llmtest.Fault{{Status: 200, Body: `{"error":{"message":"upstream failed","code":502}}`}}, requests: 2, max: time.Second},
+		{name: "half a JSON document", faults: forever(llmtest.Fault{Status: 200, Body: `{"choices":[`}), want: llm.ErrTransient, requests: 3, max: 3 * time.Second},
+		{name: "401", faults: []llmtest.Fault{{Status: 401}}, want: llm.ErrAuth, billed: llm.BilledNo, requests: 1},
+		{name: "404", faults: []llmtest.Fault{{Status: 404}}, want: llm.ErrBadRequest, billed: llm.BilledNo, requests: 1},
+		{name: "redirect", faults: []llmtest.Fault{{Status: 307, Header: map[string]string{"Location": "http://example.com/"}}}, want: llm.ErrBadRequest, billed: llm.BilledNo, requests: 1},
 		{name: "context length exceeded", faults: []llmtest.Fault{{Status: 400, Body: `{"error":{"message":"This model's maximum context length is 8192 tokens"}}`}}, want: llm.ErrContextLength, billed: llm.BilledNo, requests: 1},
 		{name: "huge body", faults: []llmtest.Fault{{Status: 200, Body: `{"a":"` + strings.Repeat("x", 1<<20) + `"}`}}, want: llm.ErrInvalidOutput, billed: llm.BilledYes, requests: 1},
 		{name: "a body that stops coming", faults: []llmtest.Fault{{StallAfter: 30}}, requests: 2, min: time.Minute, max: time.Minute + time.Second},
@@ -112,7 +117,8 @@ func TestProviderFailures(t *testing.T) {
 						want = "You said: hello"
 					}
 					start := time.Now()
-					text, err := ask(t.Context(), m)
+					var written llm.Bill
+					text, err := ask(llm.WithBill(t.Context(), &written), m)
 					took := time.Since(start)
 					var e *llm.Error
 					switch {
@@ -123,6 +129,15 @@ func TestProviderFailures(t *testing.T) {
 					}
 					if got := len(s.Requests()); got != tc.requests {
 						t.Errorf("%d requests, want %d", got, tc.requests)
+					}
+					usage := written.Known()
+					if e != nil {
+						usage = e.Usage
+					}
+					// What the caller is told is what the provider billed, as far as
+					// anybody can know.
+					if bill := s.Bill().Total; written.Unknown() == 0 && !usage.Estimated && usage != bill {
+						t.Errorf("told %+v, billed %+v", usage, bill)
 					}
 					if took < tc.min || took > tc.max {
 						t.Errorf("took %v, want %v to %v", took, tc.min, tc.max)
