@@ -245,9 +245,9 @@ func (t *topic) check(sum hash.Hash, stats *Stats) error {
 		}
 		fmt.Fprintf(sum, "%s\x00%d\x00", file, len(text))
 		io.WriteString(sum, text)
-		stats.addPage(text)
+		stats.Pages++
+		stats.Bytes += int64(len(text))
 	}
-	stats.References = len(t.refs)
 	stats.note("left out of reference_pages, being no .txt", t.others)
 	return errors.Join(problems...)
 }

@@ -87,10 +87,11 @@ func (t *topic) questions(domain string, sections []section, stats *Stats) ([]be
 		it.Question.ID = id
 		if it.Type == Summary {
 			var n int
-			it.Section, n = sectionOf(sections, it.Statements)
-			stats.addSummary(n)
+			if it.Section, n = sectionOf(sections, it.Statements); n == 1 {
+				stats.Sections++
+			}
 		}
-		stats.addQuestion(it, q.URLs)
+		stats.addQuestion(it.Type)
 		items = append(items, it)
 	}
 	stats.note("gold statements left out, being null, blank or repeated", dropped)
@@ -252,5 +253,53 @@ func readLines[T any](fsys fs.FS, name string) iter.Seq2[jsonl.Line[T], error] {
 		}
 		defer f.Close() // only read
 		jsonl.Read[T](f, jsonl.Options{Name: name})(yield)
+	}
+}
+
+// Stats describes one loaded domain (WildGraphBench, Tables 1 and 5).
+type Stats struct {
+	Domain string `json:"domain"`
+	Topic  string `json:"topic"`
+	// Questions by type.
+	SingleFact int `json:"single_fact"`
+	MultiFact  int `json:"multi_fact"`
+	Summary    int `json:"summary"`
+	// Pages is the number of page files, Bytes their size.
+	Pages int   `json:"pages"`
+	Bytes int64 `json:"bytes"`
+	// Sections counts the summary questions that map to exactly one section
+	// of the article; the others have no section text.
+	Sections int `json:"sections"`
+	// Notes say what was unusual and how it was handled.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// note adds what is unusual, and where.
+func (s *Stats) note(what string, places []string) {
+	if len(places) > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%s: %s (%d): %s", s.Domain, what, len(places), some(places)))
+	}
+}
+
+// some are the first few of a list.
+func some(all []string) string {
+	const most = 5
+	if n := len(all); n > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), n-most)
+	}
+	return strings.Join(all, ", ")
+}
+
+// Questions is the number of questions of all types.
+func (s Stats) Questions() int { return s.SingleFact + s.MultiFact + s.Summary }
+
+func (s *Stats) addQuestion(kind string) {
+	switch kind {
+	case SingleFact:
+		s.SingleFact++
+	case MultiFact:
+		s.MultiFact++
+	case Summary:
+		s.Summary++
 	}
 }
