@@ -140,3 +140,17 @@ func TestFewTextsTakeLittle(t *testing.T) {
 		t.Errorf("%d bytes for an index, want %d at most", each, most)
 	}
 }
+
+// A batch has no more documents than its postings can name, however short they are.
+func TestBatchesOfManyDocuments(t *testing.T) {
+	const n = 5 * mostBatch / 2
+	starts, _ := cut(n, func(int) (string, string) { return "", "" }, mostBytes)
+	if len(starts) < 4 || starts[len(starts)-1] != n {
+		t.Fatalf("%d batches, the last ends at %d", len(starts)-1, starts[len(starts)-1])
+	}
+	for i, start := range starts[1:] {
+		if start-starts[i] > mostBatch {
+			t.Errorf("a batch has %d documents", start-starts[i])
+		}
+	}
+}

@@ -5,6 +5,7 @@ package bm25
 import (
 	"bytes"
 	"cmp"
+	"container/heap"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -168,34 +169,27 @@ func newCursors(parts []Part) cursors {
 			h = append(h, c)
 		}
 	}
-	for i := len(h) / 2; i >= 0; i-- {
-		h.down(i)
-	}
+	heap.Init(&h)
 	return h
 }
 
 // next goes on from the first term.
 func (h *cursors) next() {
 	c := (*h)[0]
-	c.at++
-	if !c.look() {
-		last := len(*h) - 1
-		(*h)[0] = (*h)[last]
-		*h = (*h)[:last]
+	if c.at++; c.look() {
+		heap.Fix(h, 0)
+	} else {
+		heap.Pop(h)
 	}
-	h.down(0)
 }
 
-func (h cursors) down(i int) {
-	for {
-		child := 2*i + 1
-		if child+1 < len(h) && h[child+1].before(h[child]) {
-			child++
-		}
-		if child >= len(h) || !h[child].before(h[i]) {
-			return
-		}
-		h[i], h[child] = h[child], h[i]
-		i = child
-	}
+func (h cursors) Len() int           { return len(h) }
+func (h cursors) Less(i, j int) bool { return h[i].before(h[j]) }
+func (h cursors) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *cursors) Push(x any)        { *h = append(*h, x.(*cursor)) }
+func (h *cursors) Pop() any {
+	last := len(*h) - 1
+	c := (*h)[last]
+	*h = (*h)[:last]
+	return c
 }

@@ -283,22 +283,6 @@ func (ix *inverted) blockIn(e entry, from, w uint32) (block uint32, ok bool) {
 	return from + uint32(i), i < len(list) && list[i].window == w
 }
 
-// search16 returns where x is in an ascending list, or -1.
-func search16(list []uint16, x uint16) int {
-	lo, hi := 0, len(list)
-	for lo < hi {
-		if mid := int(uint(lo+hi) >> 1); list[mid] < x {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo < len(list) && list[lo] == x {
-		return lo
-	}
-	return -1
-}
-
 // gallop16 is the first place from i on in an ascending list that is not below x.
 func gallop16(list []uint16, i int, x uint16) int {
 	step := 1

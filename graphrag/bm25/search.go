@@ -110,9 +110,7 @@ type searcher struct {
 	sums       [windowSize]float32
 	impacts    [256]float32      // of a part of a list
 	column     [windowSize]uint8 // frequencies of a list, laid out; 0 between two
-	touched    []uint16          // documents that have one
 	candidates candidates
-	probed     []rank.Scored[int32]
 	active     []activeTerm
 	keep       func(part int, doc int32) bool // what may be found; nil: all
 	keepDoc    func(doc int32) bool

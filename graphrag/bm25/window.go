@@ -13,12 +13,6 @@ func (s *searcher) window(w int) {
 	base, norms := s.activate(w)
 	added, i := 0, 0
 	for ; i < len(s.active) && s.active[i].upper >= s.cutoff; i++ {
-		if i > 0 {
-			s.probe(i, norms, base)
-			if s.active[i].upper < s.cutoff {
-				break
-			}
-		}
 		s.partial.CopyOf(&s.best)
 		added += s.accumulate(&s.active[i], norms, base)
 	}
@@ -173,51 +167,6 @@ func (s *searcher) addColumn(a *activeTerm, norms *[windowSize]float32, base int
 	}
 }
 
-// Before a long list is read, the best documents so far are looked up in all that is
-// left: their scores are a threshold that may make the reading needless.
-const (
-	probeAt   = 1 << 10 // postings
-	probeMost = 1 << 6  // documents
-)
-
-// probe raises the threshold to the scores of the documents in partial, if the next
-// term is long.
-func (s *searcher) probe(next int, norms *[windowSize]float32, base int) {
-	a := &s.active[next]
-	if a.column == nil && len(a.docs) < probeAt || s.k > probeMost {
-		return
-	}
-	s.probed = s.partial.Append(s.probed[:0])
-	s.partial.Reset(s.k)
-	for _, p := range s.probed {
-		d := int(p.ID-s.at.first) - base
-		if uint(d) < windowSize { // of this window: the others are whole
-			sum := s.sums[d]
-			for i := next; i < len(s.active); i++ {
-				a := &s.active[i]
-				sum += a.weight * saturation(s.frequency(a, a.small(uint16(d)), uint16(d), base), norms[d])
-			}
-			p.Score = float64(sum)
-		}
-		s.partial.Push(p.ID, p.Score)
-	}
-	s.raise(&s.partial)
-}
-
-// small is the byte of a document of the window.
-func (a *activeTerm) small(d uint16) uint8 {
-	if a.column != nil {
-		if int(d) < len(a.column) {
-			return a.column[d]
-		}
-		return 0
-	}
-	if i := search16(a.docs, d); i >= 0 {
-		return a.tfs[i]
-	}
-	return 0
-}
-
 // collect makes candidates of the documents whose sum is at least the minimum, and
 // sets the sums to 0.
 func (s *searcher) collect(lists []activeTerm, norms *[windowSize]float32, added int, minimum float32) {
@@ -238,35 +187,18 @@ func (s *searcher) collect(lists []activeTerm, norms *[windowSize]float32, added
 	}
 }
 
-// searchShare is how many times longer than the candidates a list is that is searched
-// for each of them. A shorter one is laid out as a column.
-const searchShare = 16
-
 // extend adds a term to the sums of the candidates and keeps those that are still
 // candidates, given what the rest can add.
 func (s *searcher) extend(a *activeTerm, base int, rest float32) {
 	c := &s.candidates
-	switch {
-	case a.column != nil:
+	if a.column != nil {
 		s.refine(a, a.column, base, rest)
-	case len(a.docs) < searchShare*c.n:
+	} else { // laid out as a column
 		for i, d := range a.docs {
 			s.column[d&(windowSize-1)] = a.tfs[i]
 		}
 		s.refine(a, s.column[:], base, rest)
 		for _, d := range a.docs {
-			s.column[d&(windowSize-1)] = 0
-		}
-	default:
-		s.touched = s.touched[:0]
-		for _, d := range c.docs[:c.n] {
-			if small := a.small(d); small > 0 {
-				s.column[d&(windowSize-1)] = small
-				s.touched = append(s.touched, d)
-			}
-		}
-		s.refine(a, s.column[:], base, rest)
-		for _, d := range s.touched {
 			s.column[d&(windowSize-1)] = 0
 		}
 	}

@@ -5,13 +5,8 @@
 package ppr_test
 
 import (
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
-	"math"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -94,10 +89,7 @@ func perQuery(b *testing.B, query func(i int) error) float64 {
 	return times[len(times)/2]
 }
 
-// BenchmarkSolve measures exact queries, and beside them igraph's prpack if
-// PPR_PEER names a Python interpreter that has igraph and numpy:
-//
-//	PPR_PEER=/usr/bin/python3 WILDGRAPHBENCH_DIR=… go test -run '^$' -bench . -benchtime 3x -timeout 1h ./graphrag/ppr
+// BenchmarkSolve measures exact queries; docs/performance/peers/graph has igraph beside them.
 func BenchmarkSolve(b *testing.B) {
 	eachWorkload(b, func(b *testing.B, g *graph.Graph, damping float64) {
 		sets := graphtest.Resets(g, 8, 1)
@@ -110,64 +102,5 @@ func BenchmarkSolve(b *testing.B) {
 				return err
 			})
 		})
-		b.Run("igraph", func(b *testing.B) {
-			python := os.Getenv("PPR_PEER")
-			if python == "" {
-				b.Skip("PPR_PEER is not set")
-			}
-			peer(b, python, g, sets[:3], damping)
-		})
 	})
-}
-
-// peer runs igraph on the same edges and checks that it agrees.
-func peer(b *testing.B, python string, g *graph.Graph, sets [][]int32, damping float64) {
-	dir := b.TempDir()
-	var edges, weights []byte
-	for e := range g.Edges() {
-		edges = binary.LittleEndian.AppendUint32(edges, uint32(e.From))
-		edges = binary.LittleEndian.AppendUint32(edges, uint32(e.To))
-		weights = binary.LittleEndian.AppendUint32(weights, math.Float32bits(float32(e.Weight)))
-	}
-	queries, err := json.Marshal(map[string]any{"nodes": g.N(), "resets": sets})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for name, data := range map[string][]byte{"edges.i32": edges, "weights.f32": weights, "resets.json": queries} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for b.Loop() {
-		out, err := exec.Command(python, "testdata/peer.py", dir, fmt.Sprint(damping)).Output()
-		if err != nil {
-			b.Fatalf("%v: %s", err, out)
-		}
-		var result struct{ Ms []float64 }
-		if err := json.Unmarshal(out, &result); err != nil {
-			b.Fatal(err)
-		}
-		slices.Sort(result.Ms)
-		b.ReportMetric(result.Ms[0], "min-cpu-ms/query")
-		b.ReportMetric(result.Ms[len(result.Ms)/2], "cpu-ms/query")
-		if b.N > 1 {
-			break // a query takes seconds, and there are several in a run
-		}
-	}
-	theirs, err := os.ReadFile(filepath.Join(dir, "first.f64"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	ours, err := solver(b, g, ppr.Options{Damping: damping, Tolerance: 1e-12}).Solve(b.Context(), uniform(sets[0]...), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	difference := 0.0
-	for u, x := range ours {
-		difference += math.Abs(x - math.Float64frombits(binary.LittleEndian.Uint64(theirs[8*u:])))
-	}
-	b.ReportMetric(difference, "L1-difference")
-	if difference > 1e-8 {
-		b.Errorf("igraph differs by %g", difference)
-	}
 }
