@@ -45,48 +45,6 @@ func denseSVD(t *testing.T, d *mat.Dense) (sigma []float64, v *mat.Dense) {
 	return exact.Values(nil), v
 }
 
-// TestRightSingularExact takes matrices so small that the sketch spans
-// everything: all singular values and vectors are those of a dense SVD.
-func TestRightSingularExact(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 1))
-	for _, size := range [][2]int{{1, 1}, {12, 7}, {7, 12}, {30, 30}, {60, 25}, {25, 60}} {
-		a, d := randomSparse(rng, size[0], size[1], .5)
-		want, wantV := denseSVD(t, d)
-		rank := min(size[0], size[1])
-		sigma, v, err := rightSingular(t.Context(), a, rank, 5, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for j, s := range sigma {
-			if math.Abs(s-want[j]) > 1e-6*want[0] {
-				t.Errorf("%v: singular value %d is %v, want %v", size, j, s, want[j])
-			}
-			if s < 1e-3*want[0] {
-				continue // the direction of a near-zero value is noise
-			}
-			cos, largest := 0.0, 0.0
-			for i := range size[1] {
-				x := v[i*len(sigma)+j]
-				cos += x * wantV.At(i, j)
-				if math.Abs(x) > math.Abs(largest) {
-					largest = x
-				}
-			}
-			if math.Abs(math.Abs(cos)-1) > 1e-5 {
-				t.Errorf("%v: singular vector %d has cosine %v with the dense one", size, j, cos)
-			}
-			if largest < 0 {
-				t.Errorf("%v: singular vector %d has a negative largest component", size, j)
-			}
-		}
-		for j := len(sigma); j < len(want); j++ {
-			if want[j] > 1e-6*want[0] {
-				t.Errorf("%v: singular value %d = %v is missing", size, j, want[j])
-			}
-		}
-	}
-}
-
 // TestRightSingularTruncated takes a matrix of rank 8 under noise: the sketch
 // of rank 8+oversample must find its values and the space of its vectors.
 func TestRightSingularTruncated(t *testing.T) {
@@ -165,44 +123,6 @@ func TestRightSingularDegenerate(t *testing.T) {
 	cancel()
 	if _, _, err := rightSingular(ctx, twice, 2, 0, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
-	}
-}
-
-// TestFullRankKeepsDotProducts: with all dimensions the projection changes
-// no dot product with a row, so that ranking is that of brute force.
-func TestFullRankKeepsDotProducts(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	a, d := randomSparse(rng, 20, 50, .3)
-	sigma, v, err := rightSingular(t.Context(), a, 20, 9, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	project := func(x []float64) []float64 {
-		out := make([]float64, len(sigma))
-		for i, w := range x {
-			for j := range out {
-				out[j] += w * v[i*len(sigma)+j]
-			}
-		}
-		return out
-	}
-	query := make([]float64, 50)
-	for i := range query {
-		query[i] = rng.NormFloat64()
-	}
-	q := project(query)
-	for i := range 20 {
-		row := d.RawRowView(i)
-		want, got := 0.0, 0.0
-		for j := range row {
-			want += row[j] * query[j]
-		}
-		for j, x := range project(row) {
-			got += x * q[j]
-		}
-		if math.Abs(got-want) > 1e-8 {
-			t.Errorf("row %d: %v, want %v", i, got, want)
-		}
 	}
 }
 
