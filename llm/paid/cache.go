@@ -230,7 +230,7 @@ func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 }
 
 // Stream implements [llm.Streamer].
-func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) error) (reply llm.Reply, err error) {
+func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) error) (llm.Reply, error) {
 	raw, err := canonical(m.Name(), req)
 	if err != nil {
 		return llm.Reply{}, err
@@ -239,21 +239,24 @@ func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) 
 	if _, known := c.look(k); ctx.Err() == nil && (llm.Anew(ctx) || piece != nil && !known) {
 		return m.fetch(ctx, k, raw, req, piece)
 	}
+	var reply llm.Reply // of our own call; it may go on after we have left
 	led, err := c.once(ctx, k, func(ctx context.Context) (err error) {
 		reply, err = m.fetch(ctx, k, raw, req, nil)
 		return err
 	})
-	if err == nil && !led {
-		at, _ := c.look(k)
-		reply, err = c.serve(raw, at)
-	}
-	if err == nil && piece != nil {
-		err = piece(reply.Text)
-	}
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	return reply, nil
+	if !led {
+		at, _ := c.look(k)
+		if reply, err = c.serve(raw, at); err != nil {
+			return llm.Reply{}, err
+		}
+	}
+	if piece != nil {
+		err = piece(reply.Text)
+	}
+	return reply, err
 }
 
 // serve answers from the journal.
