@@ -5,7 +5,6 @@ package llmtest
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -13,7 +12,6 @@ import (
 type ollamaChatRequest struct {
 	chat
 	Format  json.RawMessage `json:"format"`
-	Stream  *bool           `json:"stream"`
 	Options struct {
 		Temperature *float64 `json:"temperature"`
 		TopP        *float64 `json:"top_p"`
@@ -46,7 +44,7 @@ func (r ollamaChatRequest) request() (llm.Request, error) {
 	return req, nil
 }
 
-func (s *Server) ollamaChat(r Received, f Fault, h http.Header) ([]byte, llm.Usage, error) {
+func (s *Server) ollamaChat(r Received, f Fault) ([]byte, llm.Usage, error) {
 	var wire ollamaChatRequest
 	reply, err := s.reply(r, f, &wire)
 	if err != nil {
@@ -66,21 +64,11 @@ func (s *Server) ollamaChat(r Received, f Fault, h http.Header) ([]byte, llm.Usa
 	if f.EmptyChoices {
 		message["content"] = ""
 	}
-	if wire.Stream != nil && !*wire.Stream {
-		body, err := json.Marshal(last)
-		return body, reply.Usage, err
-	}
-	h.Set("Content-Type", "application/x-ndjson")
-	first, err := json.Marshal(map[string]any{"model": wire.Model, "message": message, "done": false})
-	if err != nil {
-		return nil, reply.Usage, err
-	}
-	last["message"] = map[string]any{"role": "assistant", "content": ""}
-	end, err := json.Marshal(last)
-	return append(append(append(first, '\n'), end...), '\n'), reply.Usage, err
+	body, err := json.Marshal(last)
+	return body, reply.Usage, err
 }
 
-func (s *Server) ollamaEmbed(r Received, f Fault, _ http.Header) ([]byte, llm.Usage, error) {
+func (s *Server) ollamaEmbed(r Received, f Fault) ([]byte, llm.Usage, error) {
 	model, vectors, usage, err := s.vectors(r)
 	if err != nil {
 		return nil, usage, err

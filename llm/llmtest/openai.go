@@ -3,11 +3,9 @@
 package llmtest
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -47,7 +45,6 @@ type openaiChatRequest struct {
 	MaxTokens           int             `json:"max_tokens"`
 	MaxCompletionTokens int             `json:"max_completion_tokens"`
 	Stop                json.RawMessage `json:"stop"`
-	Stream              bool            `json:"stream"`
 	ResponseFormat      *struct {
 		Type       string `json:"type"`
 		JSONSchema struct {
@@ -108,7 +105,7 @@ func contentText(raw json.RawMessage) (string, error) {
 	return text, nil
 }
 
-func (s *Server) openaiChat(r Received, f Fault, h http.Header) ([]byte, llm.Usage, error) {
+func (s *Server) openaiChat(r Received, f Fault) ([]byte, llm.Usage, error) {
 	var wire openaiChatRequest
 	reply, err := s.reply(r, f, &wire)
 	if err != nil {
@@ -129,10 +126,6 @@ func (s *Server) openaiChat(r Received, f Fault, h http.Header) ([]byte, llm.Usa
 	if !f.NoUsage {
 		out["usage"] = f.usage(openaiUsage(reply.Usage))
 	}
-	if wire.Stream {
-		h.Set("Content-Type", "text/event-stream")
-		return sse(out, message, string(reply.Finish)), reply.Usage, nil
-	}
 	body, err := json.Marshal(out)
 	return body, reply.Usage, err
 }
@@ -142,25 +135,6 @@ func openaiUsage(u llm.Usage) map[string]any {
 		"prompt_tokens": u.PromptTokens, "completion_tokens": u.CompletionTokens,
 		"total_tokens": u.PromptTokens + u.CompletionTokens,
 	}
-}
-
-// sse is the reply as a stream of one piece.
-func sse(out, message map[string]any, finish string) []byte {
-	var b bytes.Buffer
-	event := func(choices any) {
-		chunk := map[string]any{"id": out["id"], "object": "chat.completion.chunk", "model": out["model"],
-			"choices": choices}
-		if len(choices.([]any)) == 0 {
-			chunk["usage"] = out["usage"]
-		}
-		data, _ := json.Marshal(chunk)
-		fmt.Fprintf(&b, "data: %s\n\n", data)
-	}
-	event([]any{map[string]any{"index": 0, "delta": message}})
-	event([]any{map[string]any{"index": 0, "delta": map[string]any{}, "finish_reason": finish}})
-	event([]any{})
-	b.WriteString("data: [DONE]\n\n")
-	return b.Bytes()
 }
 
 // reply asks the fault or the handler what wire, once read, asks for.
@@ -191,7 +165,7 @@ func limited(req llm.Request, reply llm.Reply) llm.Reply {
 	return reply
 }
 
-func (s *Server) openaiEmbeddings(r Received, f Fault, _ http.Header) ([]byte, llm.Usage, error) {
+func (s *Server) openaiEmbeddings(r Received, f Fault) ([]byte, llm.Usage, error) {
 	model, vectors, usage, err := s.vectors(r)
 	if err != nil {
 		return nil, usage, err

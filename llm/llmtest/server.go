@@ -41,8 +41,8 @@ type ServerOptions struct {
 
 // Server speaks, on the loopback interface,
 //
-//	POST /v1/chat/completions  /v1/embeddings   OpenAI (JSON, or SSE with "stream")
-//	POST /api/chat             /api/embed       Ollama (NDJSON unless "stream" is false)
+//	POST /v1/chat/completions  /v1/embeddings   OpenAI
+//	POST /api/chat             /api/embed       Ollama
 //
 // It records what it was sent, fails as told by [Server.Fail], and bills each
 // reply it began to send. Close it after use.
@@ -234,7 +234,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	if f.Lost {
-		if _, usage, status := s.answer(r, f, http.Header{}); status == http.StatusOK {
+		if _, usage, status := s.answer(r, f); status == http.StatusOK {
 			s.charge(r, usage)
 		}
 	}
@@ -253,7 +253,8 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		s.send(w, req, f, http.StatusUnauthorized, errorBody("Incorrect API key provided.", "invalid_api_key"))
 		return
 	}
-	reply, usage, status := s.answer(r, f, w.Header())
+	w.Header().Set("Content-Type", "application/json")
+	reply, usage, status := s.answer(r, f)
 	if status == http.StatusOK {
 		s.charge(r, usage)
 	}
@@ -261,9 +262,8 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 }
 
 // answer makes the body of the reply by the path's wire format.
-func (s *Server) answer(r Received, f Fault, h http.Header) (body []byte, u llm.Usage, status int) {
-	h.Set("Content-Type", "application/json")
-	format := map[string]func(Received, Fault, http.Header) ([]byte, llm.Usage, error){
+func (s *Server) answer(r Received, f Fault) (body []byte, u llm.Usage, status int) {
+	format := map[string]func(Received, Fault) ([]byte, llm.Usage, error){
 		"/v1/chat/completions": s.openaiChat,
 		"/v1/embeddings":       s.openaiEmbeddings,
 		"/api/chat":            s.ollamaChat,
@@ -272,7 +272,7 @@ func (s *Server) answer(r Received, f Fault, h http.Header) (body []byte, u llm.
 	if format == nil {
 		return errorBody("unknown path "+r.Path, "not_found"), u, http.StatusNotFound
 	}
-	body, u, err := format(r, f, h)
+	body, u, err := format(r, f)
 	if err != nil {
 		return errorBody(err.Error(), "invalid_request_error"), u, http.StatusBadRequest
 	}

@@ -3,13 +3,11 @@
 package transport
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/bits"
 	"net/http"
@@ -361,45 +359,31 @@ func (e *endpoint) context(req llm.Request) int {
 	return e.t.context(e.name, max(leastContext, 1<<bits.Len(uint(need-1))))
 }
 
-// readOllama reads one reply, in one object or in NDJSON pieces.
+// readOllama reads a reply that came in one object.
 func readOllama(body []byte) (llm.Reply, error) {
-	var text, thinking bytes.Buffer
-	reply := llm.Reply{Usage: llm.Usage{Calls: 1, Estimated: true}}
-	for dec := json.NewDecoder(bytes.NewReader(body)); ; {
-		var raw json.RawMessage
-		err := dec.Decode(&raw)
-		if errors.Is(err, io.EOF) {
-			return reply, &llm.Error{Kind: llm.ErrTransient, Err: errors.New("the reply ends without its last piece")}
-		}
-		if err != nil {
-			return reply, fmt.Errorf("read the chat: %w", err)
-		}
-		if e := errorInBody(raw); e != nil {
-			return reply, e
-		}
-		var piece struct {
-			Model   string `json:"model"`
-			Message struct {
-				Content  string `json:"content"`
-				Thinking string `json:"thinking"`
-			} `json:"message"`
-			Done       bool      `json:"done"`
-			DoneReason string    `json:"done_reason"`
-			Prompt     llm.Count `json:"prompt_eval_count"`
-			Eval       llm.Count `json:"eval_count"`
-		}
-		if err := json.Unmarshal(raw, &piece); err != nil {
-			return reply, fmt.Errorf("read the chat: %w", err)
-		}
-		text.WriteString(piece.Message.Content)
-		thinking.WriteString(piece.Message.Thinking)
-		if !piece.Done {
-			continue
-		}
-		reply.Model, reply.Reasoning = piece.Model, thinking.String()
-		reply.Usage = llm.UsageOf(piece.Prompt, piece.Eval)
-		return Finish(reply, text.String(), piece.DoneReason)
+	if e := errorInBody(body); e != nil {
+		return llm.Reply{}, e
 	}
+	var r struct {
+		Model   string `json:"model"`
+		Message struct {
+			Content  string `json:"content"`
+			Thinking string `json:"thinking"`
+		} `json:"message"`
+		Done       bool      `json:"done"`
+		DoneReason string    `json:"done_reason"`
+		Prompt     llm.Count `json:"prompt_eval_count"`
+		Eval       llm.Count `json:"eval_count"`
+	}
+	reply := llm.Reply{Usage: llm.Usage{Calls: 1, Estimated: true}}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return reply, fmt.Errorf("read the chat: %w", err)
+	}
+	if !r.Done {
+		return reply, &llm.Error{Kind: llm.ErrTransient, Err: errors.New("the reply ends without its last piece")}
+	}
+	reply.Model, reply.Reasoning, reply.Usage = r.Model, r.Message.Thinking, llm.UsageOf(r.Prompt, r.Eval)
+	return Finish(reply, r.Message.Content, r.DoneReason)
 }
 
 // Finish makes a reply of what a model wrote and why it stopped: it splits the reasoning off and maps the stop reason to success or

@@ -315,7 +315,7 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 		}
 		return &failure{Error: e}
 	}
-	if !looksLikeJSON(resp.Header, data) {
+	if !looksLikeJSON(data) {
 		return &failure{soft: true, Error: &llm.Error{Kind: llm.ErrTransient, Status: resp.StatusCode, Body: llm.Excerpt(data, x.secrets()...),
 			Billed: llm.BilledNo, Err: errors.New("the reply is not JSON: is this the base URL of a model server?")}}
 	}
@@ -388,10 +388,7 @@ func (x *exchange) redacted(e *failure) *failure {
 }
 
 // looksLikeJSON tells a model server's reply from a proxy's error page.
-func looksLikeJSON(h http.Header, data []byte) bool {
-	if strings.HasPrefix(h.Get("Content-Type"), "text/event-stream") {
-		return true
-	}
+func looksLikeJSON(data []byte) bool {
 	data = bytes.TrimLeft(data, " \t\r\n\ufeff")
 	return len(data) > 0 && (data[0] == '{' || data[0] == '[')
 }
