@@ -31,21 +31,20 @@ const (
 	StageAspects   = "aspects"
 )
 
-// Decomposer takes a question apart. What it returns need not be sound: see [Plan].
+// Decomposer returns the sub-queries of a question. [Plan] repairs invalid ones.
 type Decomposer func(ctx context.Context, question string) ([]SubQuery, error)
 
 // DecomposeOptions of [DecomposeByModel].
 type DecomposeOptions struct {
 	Model llm.Model
-	// Schema bounds what sub-queries are after; nil leaves them free.
+	// Schema limits the types of sub-queries; nil does not.
 	Schema *extract.Schema
-	// Most is how many there may be; 0 means [DefaultSubQueries].
+	// Most is the largest number of sub-queries; 0 means [DefaultSubQueries].
 	Most int
 }
 
-// DecomposeByModel asks a model, once a question. A reply that cannot be used, and
-// a refusal, leave the question as it is: there are no sub-queries then. Any other
-// error is an error.
+// DecomposeByModel asks a model, with one call for each question. After an unusable reply or
+// a refusal there are no sub-queries. Any other error is returned.
 func DecomposeByModel(o DecomposeOptions) (Decomposer, error) {
 	if o.Model == nil {
 		return nil, errors.New("agent: the model that decomposes is missing")
@@ -80,7 +79,7 @@ func DecomposeByModel(o DecomposeOptions) (Decomposer, error) {
 	}, nil
 }
 
-// subQuery is what a model writes.
+// subQuery is a sub-query in the reply of a model.
 type subQuery struct {
 	ID        string   `json:"id"`
 	Text      string   `json:"text" llm:"alone"`
@@ -91,7 +90,7 @@ type subQuery struct {
 
 func clean(s string) string { return strings.TrimSpace(llm.Printable(s)) }
 
-// cleaned are the texts of a list that say something.
+// cleaned returns the cleaned texts of a list that are not empty.
 func cleaned(list []string) (out []string) {
 	for _, s := range list {
 		if s = clean(s); s != "" {
@@ -101,15 +100,14 @@ func cleaned(list []string) (out []string) {
 	return out
 }
 
-// Search finds what helps with a sub-query of a question: q has the question's
-// form, K and budget, and the text that is to be looked for.
+// Search retrieves for a sub-query of a question: q has the form, K and budget of the
+// question, and the text to search for.
 type Search func(ctx context.Context, q graphrag.Question, sub SubQuery) (graphrag.Found, error)
 
-// Decomposed is a retriever that takes a question apart with decompose, searches for
-// its sub-queries and gives the best of each in turn. All sub-queries that wait for
-// no other are searched at the same time; one that does is asked together with the
-// best fact, or else the beginning of the best chunk, that was found for those that
-// it waits for. schema and most are those of [Plan].
+// Decomposed returns a retriever that searches for the sub-queries of a question and
+// interleaves their results. Independent sub-queries run concurrently; to the text of a
+// dependent one the best fact, or else the beginning of the best chunk, of each of its
+// dependencies is appended. schema and most are those of [Plan].
 func Decomposed(search Search, decompose Decomposer, schema *extract.Schema, most int) (graphrag.Retriever, error) {
 	var problems []error
 	if search == nil {
@@ -148,7 +146,7 @@ func (d decomposed) Retrieve(ctx context.Context, q graphrag.Question) (graphrag
 	return out, nil
 }
 
-// carryOut searches for all sub-queries, each as soon as it can be.
+// carryOut searches for all sub-queries, each as soon as its dependencies are done.
 func (d decomposed) carryOut(ctx context.Context, q graphrag.Question, subs []SubQuery) ([]graphrag.Found, error) {
 	found := make([]graphrag.Found, len(subs))
 	done := make(map[string]chan struct{}, len(subs))
@@ -186,7 +184,7 @@ func (d decomposed) carryOut(ctx context.Context, q graphrag.Question, subs []Su
 	return found, nil
 }
 
-// best is the one thing that a search found that says most.
+// best returns the first derived text, or else the first chunk, of a result.
 func best(f graphrag.Found) string {
 	if len(f.Derived) > 0 {
 		return clip(f.Derived[0].Text)
@@ -205,11 +203,11 @@ func chunkIDs(hits []graphrag.Hit) []string {
 	return ids
 }
 
-// AspectsByModel asks a model, once for an overview, which parts of the subject to
-// search for. It sees the question and the titles of the pages found for it. Aspects
-// without a word, and those that say the same as another or as the question, are left
-// out; no more than [retrieve.MaxAspects] are kept. A reply that cannot be used, and a
-// refusal, name none. Any other error is an error.
+// AspectsByModel asks a model, with one call for each overview, which parts of the subject to
+// search for. The prompt has the question and the titles of the pages found for it. Empty
+// aspects, and those that repeat another or the question, are dropped; at most
+// [retrieve.MaxAspects] are kept. After an unusable reply or a refusal there are none. Any
+// other error is returned.
 func AspectsByModel(m llm.Model) (retrieve.Plan, error) {
 	if m == nil {
 		return nil, errors.New("agent: the model that names aspects is missing")
@@ -233,8 +231,8 @@ func AspectsByModel(m llm.Model) (retrieve.Plan, error) {
 	}, nil
 }
 
-// distinct are the aspects that say something beside the question and each other, as the
-// sub-queries of a [Plan].
+// distinct returns the aspects that repeat neither the question nor each other, by the rules
+// of [Plan].
 func distinct(aspects []string, question string) []string {
 	var proposed []SubQuery
 	for _, a := range aspects {
@@ -253,9 +251,8 @@ func distinct(aspects []string, question string) []string {
 	return out
 }
 
-// merge puts together what several searches found, each of which should be heard:
-// the first hit of each, then the second of each, and so on, and the same with what
-// they derived.
+// merge interleaves the results of several searches: the first hit of each, then the second
+// of each, and so on, and the same for derived texts.
 func merge(all []graphrag.Found, want int) graphrag.Found {
 	var out graphrag.Found
 	hits, derived := make(map[string]graphrag.Hit), make(map[string]graphrag.Derived)

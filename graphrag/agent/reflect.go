@@ -19,18 +19,17 @@ type ReflectOptions struct {
 	Model llm.Model
 	// Count counts tokens.
 	Count func(string) int
-	// Evidence is how many tokens of what was found a reflection is shown; 0 means
-	// 8,000.
+	// Evidence is the limit of the evidence in the prompt of a reflection, in tokens; 0
+	// means 8,000.
 	Evidence int
 }
 
-// defaultEvidence is about what five chunks of 1,200 tokens and twenty facts take.
+// defaultEvidence is about the size of five chunks of 1,200 tokens and twenty facts.
 const defaultEvidence = 8000
 
-// ReflectByModel asks a model whether what was found answers the question, and what
-// to search for if not. It always sees the question as it was asked first. A reply
-// that cannot be used, and a refusal, end the search. Where there is a budget no
-// call is made that might exceed it.
+// ReflectByModel asks a model whether the evidence answers the question, and for the next
+// query if not. The prompt always has the original question. An unusable reply or a refusal
+// ends the search. With a budget no call is made that might exceed it.
 func ReflectByModel(o ReflectOptions) (Reflect, error) {
 	var problems []error
 	if o.Model == nil {
@@ -74,7 +73,7 @@ func (o ReflectOptions) reflect(ctx context.Context, m Memory) (Verdict, error) 
 	return v, nil
 }
 
-// turns are the searches and thoughts so far.
+// turns returns the searches and thoughts so far as text.
 func (m *Memory) turns() string {
 	var b strings.Builder
 	for i, t := range m.Turns {
@@ -86,8 +85,8 @@ func (m *Memory) turns() string {
 	return strings.TrimSpace(b.String())
 }
 
-// evidence is what there is to read, the facts first, as far as there is room for it:
-// not what else was ranked for measuring.
+// evidence returns the facts and the evidence that fit, without chunks that were ranked for
+// measuring only.
 func (o ReflectOptions) evidence(m Memory) string {
 	hits, derived := retrieve.Fit(m.Found.Read(m.Question), m.Found.Derived, o.Evidence, o.Count)
 	var parts []string
@@ -105,7 +104,7 @@ func (o ReflectOptions) evidence(m Memory) string {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(llm.Printable(s)), " ") }
 
-// reflection is what a model writes.
+// reflection is the reply of a model.
 type reflection struct {
 	Thought string `json:"thought"`
 	Status  string `json:"status"`
@@ -126,15 +125,15 @@ func (r reflection) Check() error {
 	return fmt.Errorf(`the key "status" is %q, want "answer", "continue" or "abstain"`, r.Status)
 }
 
-// purse is a model that makes no call that might take more tokens than are left.
-// left is negative where there is no budget.
+// purse is a model that makes no call that might exceed the remaining tokens; left is
+// negative without a budget.
 type purse struct {
 	llm.Model
 	count       func(string) int
 	left, spent int
 }
 
-// leastReply is what must be left for a reply, in tokens.
+// leastReply is the number of tokens that must be left for a reply.
 const leastReply = 256
 
 func (p *purse) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
@@ -153,38 +152,37 @@ func (p *purse) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 	return reply, err
 }
 
-// Verdict is what a reflection came to.
+// Verdict is the result of a reflection.
 type Verdict struct {
-	// Thought is remembered and shown to the reflections that follow.
+	// Thought is shown to later reflections.
 	Thought string
-	// Query is what to search for next; "" ends the search.
+	// Query is the next query; "" ends the search.
 	Query string
-	// Answered tells that what was found answers the question.
+	// Answered reports that the evidence answers the question.
 	Answered bool
-	// Tokens is what the reflection took of the budget.
+	// Tokens is the number of tokens used.
 	Tokens int
 }
 
-// Reflect looks at what was found so far. An error that wraps [ErrSpent] ends the
-// search, and what was found stands; any other one is an error of the question.
+// Reflect judges the evidence so far. An error that wraps [ErrSpent] ends the search and keeps
+// its results; any other error fails the question.
 type Reflect func(ctx context.Context, m Memory) (Verdict, error)
 
-// ErrSpent says that a reflection would cost more than there is left.
+// ErrSpent reports that a reflection might exceed the budget.
 var ErrSpent = errors.New("the budget for reflection is spent")
 
-// Memory is what an agent knows of a question.
+// Memory is the state of the search for a question.
 type Memory struct {
 	Question graphrag.Question
-	// Turns are what was searched for, beginning with the question, and what was
-	// thought of it.
+	// Turns are the queries, beginning with the question, with the thoughts about them.
 	Turns []Turn
-	// Found is all that was found.
+	// Found is the merged result of all searches.
 	Found graphrag.Found
-	// Left is what is left of the budget, in tokens; -1 without one.
+	// Left is the rest of the budget, in tokens; -1 without one.
 	Left int
 
-	// known are the chunks and derived texts of all searches, also of those that did
-	// not make it into Found.
+	// known are the chunks and derived texts of all searches, including those that are not
+	// in Found.
 	known map[string]bool
 }
 
@@ -197,22 +195,20 @@ const DefaultSteps = 5
 
 // Options of [Reflecting].
 type Options struct {
-	// Steps is how many reflections there are at most; 0 means [DefaultSteps].
+	// Steps is the largest number of reflections; 0 means [DefaultSteps].
 	Steps int
-	// Tokens is what they may take together; 0 is no limit.
+	// Tokens is their common budget; 0 is no limit.
 	Tokens int
-	// Draft, when set, is the first thought: an answer from what was found first.
+	// Draft, if set, returns the first thought: an answer from the first result.
 	Draft func(ctx context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error)
-	// Merge puts together what the searches found, as many hits as are wanted; nil
-	// takes the best of each in turn.
+	// Merge merges the results of the searches into want hits; nil interleaves them.
 	Merge func(ctx context.Context, all []graphrag.Found, want int) (graphrag.Found, error)
 }
 
-// Reflecting is a retriever that searches with first and then, as long as reflect
-// has another query, with again. It stops when reflect is content or gives up, has a
-// query that was searched for already, at a search that finds nothing new, after the
-// last step, and when the budget is spent; the last of Found.Steps says which. What
-// is found is merged of all searches.
+// Reflecting returns a retriever that searches with first and then, as long as reflect returns
+// another query, with again. It stops when reflect has an answer or no query, when a query
+// repeats, when a search finds nothing new, after the last step, and when the budget is
+// spent; the last of Found.Steps has the reason. The results of all searches are merged.
 func Reflecting(first, again graphrag.Retriever, reflect Reflect, o Options) (graphrag.Retriever, error) {
 	var problems []error
 	if first == nil || again == nil {
@@ -241,7 +237,7 @@ type reflecting struct {
 	o            Options
 }
 
-// Why a search ended, in the words of its last step.
+// The reasons for the end of a search, as in its last step.
 const (
 	stopAnswered = "answered"
 	stopGaveUp   = "no further query"
@@ -291,8 +287,7 @@ func (r *reflecting) Retrieve(ctx context.Context, q graphrag.Question) (graphra
 	return m.Found, nil
 }
 
-// step reflects and, if there is a new query, searches. stop says why it was the
-// last one.
+// step reflects and, if there is a new query, searches. stop is the reason if it is the last.
 func (r *reflecting) step(ctx context.Context, m *Memory) (found graphrag.Found, stop string, err error) {
 	v, err := r.reflect(ctx, *m)
 	if errors.Is(err, ErrSpent) {
@@ -335,7 +330,7 @@ func (r *reflecting) step(ctx context.Context, m *Memory) (found graphrag.Found,
 	return found, stop, nil
 }
 
-// Asked tells whether a query was searched for before.
+// Asked reports whether a query was searched for before.
 func (m *Memory) Asked(query string) bool {
 	for _, t := range m.Turns {
 		if fold(t.Query) == fold(query) {
@@ -345,7 +340,7 @@ func (m *Memory) Asked(query string) bool {
 	return false
 }
 
-// news takes note of what was found and tells whether any of it is new.
+// news records a result and reports whether any of it is new.
 func (m *Memory) news(found graphrag.Found) bool {
 	before := len(m.known)
 	for _, h := range found.Read(m.Question) {

@@ -11,7 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Target is what a sub-query is looking for.
+// Target is the kind of answer of a sub-query.
 type Target string
 
 // The targets of Youtu-GraphRAG, and none in particular.
@@ -22,14 +22,14 @@ const (
 	Community Target = "community" // what many have in common
 )
 
-// SubQuery is a part of a question that can be searched for by itself.
+// SubQuery is a part of a question that is searched for separately.
 type SubQuery struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
-	// Target and Types say what it is after: names of the schema. They are hints.
+	// Target and Types are hints at the answer: its kind, and names of the schema.
 	Target Target   `json:"target,omitempty"`
 	Types  []string `json:"types,omitempty"`
-	// DependsOn are the IDs of those whose results it needs.
+	// DependsOn are the IDs of the sub-queries whose results it needs.
 	DependsOn []string `json:"depends_on,omitempty"`
 }
 
@@ -40,14 +40,12 @@ const DefaultSubQueries = 4
 // maxSubQuery is the longest text of a sub-query, in bytes.
 const maxSubQuery = 1000
 
-// Plan makes sub-queries that can be carried out of what somebody, a model most
-// often, proposed for a question: those without a text and those that say the same
-// as another are left out, no more than most are kept (0 means
-// [DefaultSubQueries]), an ID that is missing or taken is replaced, targets and
-// types that do not exist are dropped, and so is what one waits for that is not
-// there, is itself, or would have it wait for ever. Of nothing it makes the question
-// itself. schema may be nil: then all types are dropped. The second result tells, in
-// words, what was changed.
+// Plan repairs the proposed sub-queries of a question, which are usually written by a model:
+// those without a text and repetitions are dropped, at most most are kept (0 means
+// [DefaultSubQueries]), a missing or repeated ID is replaced, and unknown targets, unknown
+// types, and dependencies that are unknown, on itself, or circular are removed. Without any
+// sub-query the question is the only one. If schema is nil all types are removed. The second
+// result describes the changes.
 func Plan(question string, proposed []SubQuery, schema *extract.Schema, most int) ([]SubQuery, []string) {
 	if most <= 0 {
 		most = DefaultSubQueries
@@ -72,7 +70,7 @@ func Plan(question string, proposed []SubQuery, schema *extract.Schema, most int
 
 type plan struct {
 	kept  []SubQuery
-	names map[string]string // of the IDs that were given: the first that has one keeps it
+	names map[string]string // by given ID: the ID of the first sub-query that has it
 	said  map[string]string // folded texts and the IDs of their sub-queries
 	taken map[string]bool
 	notes []string
@@ -80,7 +78,7 @@ type plan struct {
 
 func (p *plan) note(format string, a ...any) { p.notes = append(p.notes, fmt.Sprintf(format, a...)) }
 
-// add keeps a sub-query unless it says nothing new.
+// add keeps a sub-query unless it is empty, a repetition, or one too many.
 func (p *plan) add(s SubQuery, most int) {
 	given := strings.TrimSpace(s.ID)
 	s.Text = clip(strings.Join(strings.Fields(s.Text), " "))
@@ -112,7 +110,7 @@ func (p *plan) add(s SubQuery, most int) {
 	p.kept = append(p.kept, s)
 }
 
-// types drops targets and types that do not exist.
+// types removes unknown targets and types.
 func (p *plan) types(s *SubQuery, schema *extract.Schema) {
 	s.Target = Target(fold(string(s.Target)))
 	if s.Target == "auto" {
@@ -138,7 +136,7 @@ func (p *plan) types(s *SubQuery, schema *extract.Schema) {
 	s.Types = known
 }
 
-// needs keeps what a sub-query waits for if it is there.
+// needs removes invalid dependencies.
 func (p *plan) needs(s *SubQuery) {
 	var known []string
 	for _, d := range s.DependsOn {
@@ -155,8 +153,8 @@ func (p *plan) needs(s *SubQuery) {
 	s.DependsOn = known
 }
 
-// untangle drops what closes a circle: where all that are left wait for each other,
-// the first of them waits no longer.
+// untangle removes circular dependencies: if all remaining sub-queries wait for each other,
+// those of the first one are removed.
 func (p *plan) untangle() {
 	done := make(map[string]bool)
 	for left := len(p.kept); left > 0; {

@@ -25,20 +25,20 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Options say what is indexed, where, and by which system.
+// Options of [Open]: the files, the index, and the system.
 type Options struct {
-	// Docs is the folder of files, Index the folder of their index, which is made; see
-	// [UserIndex]. One index is of one Docs and one system.
+	// Docs is the folder of files, Index the folder of their index, which is created; see
+	// [UserIndex]. An index belongs to one Docs and one system.
 	Docs, Index string
 	// New makes the system, whose kit reads through [Folder.Reader].
 	New func(f *Folder) (*kit.System, error)
-	// Settings name what decides the index beside the system, such as the model that
-	// embeds: with others the index is made anew.
+	// Settings name what else the index depends on, such as the embedding model. If they
+	// change, the index is rebuilt.
 	Settings string
 	// Load says what files are read.
 	Load load.Options
-	// Progress is told of how many files have been read, and at the end of reading 0; nil
-	// tells nobody.
+	// Progress, if set, is called with the number of files read so far, and with 0 at the end
+	// of reading.
 	Progress func(files int)
 }
 
@@ -52,24 +52,24 @@ type Folder struct {
 	now     atomic.Pointer[generation]
 }
 
-// Change is what a refresh found.
+// Change is the result of a refresh.
 type Change struct {
-	// Files are how many there are now; Added, Changed and Deleted since the index was
-	// made. A renamed file is one that was deleted and one that was added.
+	// Files is the number of files; Added, Changed and Deleted are the differences to the
+	// previous index. A renamed file counts as deleted and added.
 	Files, Added, Changed, Deleted int
-	// Skipped says which files are not read, and why.
+	// Skipped are the errors of files that are not read.
 	Skipped []error
-	// Rebuilt is why the whole index was made anew, "" if it was not; a first index is
-	// none made anew.
+	// Rebuilt is the reason for rebuilding the whole index; "" if it was not, or is the
+	// first.
 	Rebuilt string
 	Stats   graphrag.IndexStats
 }
 
-// Any tells whether the index changed.
+// Any reports whether the index changed.
 func (c Change) Any() bool { return c.Added+c.Changed+c.Deleted > 0 || c.Rebuilt != "" }
 
-// UserIndex is where programs keep the index of a folder: in the user's cache folder,
-// under a name made of the folder's absolute path and the kind of the index.
+// UserIndex returns the usual folder of an index: in the user's cache folder, with a name derived
+// from the absolute path of docs and the kind of the index.
 func UserIndex(docs, kind string) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -86,8 +86,8 @@ func UserIndex(docs, kind string) (string, error) {
 	return filepath.Join(cache, "wildgraph", "folders", filepath.Base(path)+"-"+hex.EncodeToString(digest[:6])+"-"+kind), nil
 }
 
-// Open opens the index of a folder and brings it up to date. The error is about the
-// folder or the index; files that cannot be read are in [Change.Skipped].
+// Open opens the index of a folder and updates it. Errors concern the folder or the index; files
+// that cannot be read are in [Change.Skipped].
 func Open(ctx context.Context, o Options) (*Folder, Change, error) {
 	fail := func(err error) (*Folder, Change, error) {
 		return nil, Change{}, fmt.Errorf("folder: %w", err)
@@ -113,8 +113,7 @@ func Open(ctx context.Context, o Options) (*Folder, Change, error) {
 	return f, c, nil
 }
 
-// maxMoved is how often an index is looked for again that another process replaced while
-// it was opened.
+// maxMoved bounds the retries of opening an index that another process replaces meanwhile.
 const maxMoved = 5
 
 func (f *Folder) open(ctx context.Context) (c Change, err error) {
@@ -140,7 +139,7 @@ func (f *Folder) open(ctx context.Context) (c Change, err error) {
 	}
 }
 
-// apart is an error if an index would be read as files of its own folder.
+// apart returns an error if the index would be read as files of the folder.
 func apart(docs, index string) error {
 	docs, err1 := filepath.Abs(docs)
 	index, err2 := filepath.Abs(index)
@@ -161,7 +160,7 @@ func apart(docs, index string) error {
 	return nil
 }
 
-// resolved is a path without symbolic links, as far as it exists.
+// resolved resolves the symbolic links of a path, as far as it exists.
 func resolved(path string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if above := filepath.Dir(path); err != nil && above != path {
@@ -172,21 +171,21 @@ func resolved(path string) string {
 	return real
 }
 
-// Refresh brings the index up to date with the files. Questions are answered meanwhile
-// by what was known before; when it fails, that stays.
+// Refresh updates the index. Meanwhile, and if it fails, questions are answered from the previous
+// index.
 func (f *Folder) Refresh(ctx context.Context) (Change, error) {
 	return f.refresh(ctx, f.now.Load(), "", func(next *draft) (graphrag.IndexStats, error) {
 		return f.System.Update(ctx, "", next.documents(), next.deleted()...)
 	})
 }
 
-// refresh reads the folder, and if anything changed since the old generation, or there
-// is none, updates the system and writes a new one.
+// refresh reads the folder, and if anything changed since the old generation, or there is none,
+// updates the system and writes a new generation.
 func (f *Folder) refresh(ctx context.Context, old *generation, rebuilt string, update func(*draft) (graphrag.IndexStats, error)) (Change, error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	if now := f.now.Load(); now != nil {
-		old = now // of a refresh that went before
+		old = now // another refresh replaced it
 	}
 	next := &draft{old: old, rebuilt: rebuilt, index: f.o.Index}
 	skipped, err := f.read(ctx, next)
@@ -213,7 +212,7 @@ func (f *Folder) refresh(ctx context.Context, old *generation, rebuilt string, u
 	return c, nil
 }
 
-// read finds what has changed, and parses it.
+// read finds changed files, and parses them.
 func (f *Folder) read(ctx context.Context, next *draft) (skipped []error, err error) {
 	tell := f.o.Progress
 	if tell == nil {
@@ -232,7 +231,7 @@ func (f *Folder) read(ctx context.Context, next *draft) (skipped []error, err er
 	return skipped, err
 }
 
-// File is what was read of a file, by the ID of its document.
+// File returns the parsed file of a document.
 func (f *Folder) File(id string) (*load.File, error) {
 	for {
 		now := f.now.Load()
@@ -247,12 +246,12 @@ func (f *Folder) File(id string) (*load.File, error) {
 	}
 }
 
-// Answer answers from the folder.
+// Answer answers a question from the folder.
 func (f *Folder) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	return f.System.Answer(ctx, q)
 }
 
-// Stream is Answer, piece by piece if the kit's reader can.
+// Stream is Answer with partial answers, if the kit's reader can stream.
 func (f *Folder) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
 	return f.System.Stream(ctx, q)
 }
@@ -264,9 +263,9 @@ func (f *Folder) Close() error {
 	return cmp.Or(f.System.Close(), f.now.Swap(nil).close())
 }
 
-// Reader reads what was found as it stands in the files: whole lines, with what they
-// stand under. Spread says that of chunks with gaps, the gaps are read as well, for readers
-// that pay nothing for what they read.
+// Reader returns a reader that reads evidence as it is in the files: whole lines, with their
+// headings. With spread the gaps inside chunks are read as well, which is meant for readers
+// without costs.
 func (f *Folder) Reader(r reader.Reader, spread bool) reader.Reader {
 	longest := 2
 	if spread {
@@ -278,7 +277,7 @@ func (f *Folder) Reader(r reader.Reader, spread bool) reader.Reader {
 type restored struct {
 	reader.Reader
 	folder  *Folder
-	longest int // how many times its text what is read of a chunk may be
+	longest int // largest ratio of the length that is read to that of the chunk
 }
 
 func (r restored) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
@@ -289,15 +288,15 @@ func (r restored) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 	return reader.Stream(ctx, r.Reader, q, r.folder.restore(evidence, r.longest), derived)
 }
 
-// Bounds of restoring: a span may have so many bytes more than as often its text; a line
-// is followed so far.
+// Bounds of restoring: a span may be maxSpread times as long as the chunk's text plus freeSpan
+// bytes; lines are extended by up to maxLine bytes.
 const (
 	maxSpread = 64
 	freeSpan  = 512
 	maxLine   = 400
 )
 
-// restore replaces the text of chunks by that of the files, where it is about as long.
+// restore replaces the text of chunks by that of the files if the lengths are similar.
 func (f *Folder) restore(evidence []graphrag.Hit, longest int) []graphrag.Hit {
 	out := make([]graphrag.Hit, len(evidence))
 	for i, h := range evidence {
@@ -319,7 +318,7 @@ func (f *Folder) restore(evidence []graphrag.Hit, longest int) []graphrag.Hit {
 	return out
 }
 
-// holds tells whether a chunk can be of a text: the file may have changed since.
+// holds reports whether a chunk can be part of a text: the file may have changed.
 func holds(s string, c graphrag.Chunk) bool {
 	if c.Start < 0 || c.Start > c.End || c.End > len(s) {
 		return false
@@ -328,16 +327,16 @@ func holds(s string, c graphrag.Chunk) bool {
 	return len(words) == 0 || strings.Contains(s[c.Start:c.End], words[0])
 }
 
-// Source is a quote of an answer and where it stands.
+// Source is a quote of an answer with its place.
 type Source struct {
-	// Doc is the file, by its path in the folder, and Title its title. Place is where the
-	// quote stands in it, see [load.File.Place].
+	// Doc is the path of the file in the folder, and Title its title. Place is the place of
+	// the quote in it, see [load.File.Place].
 	Doc   string `json:"path"`
 	Title string `json:"title,omitempty"`
 	Place string `json:"place"`
 	Quote string `json:"quote"`
-	// Start and End delimit what it supports in the text of the answer, From and To the
-	// quote in the text of the document.
+	// Start and End delimit the supported text in the answer, From and To the quote in the
+	// text of the document.
 	Start int `json:"start"`
 	End   int `json:"end"`
 	From  int `json:"from"`
@@ -347,7 +346,7 @@ type Source struct {
 // maxQuote is the longest quote, in runes.
 const maxQuote = 300
 
-// Sources are the places of the quotes of an answer, each once.
+// Sources returns the distinct sources of the quotes of an answer.
 func (f *Folder) Sources(a graphrag.Answer) []Source {
 	var out []Source
 	for _, c := range a.Citations {
@@ -368,7 +367,7 @@ func (f *Folder) Sources(a graphrag.Answer) []Source {
 	return out
 }
 
-// Source is a piece of the document that a chunk is of.
+// Source returns a part of the document of a chunk as a source.
 func (f *Folder) Source(c graphrag.Chunk, start, end int) Source {
 	s := Source{Doc: c.Doc, Title: c.Title, Place: "1", Quote: c.Text}
 	if file, err := f.File(c.Doc); err == nil && 0 <= start && start <= end && end <= len(file.Document.Text) {
@@ -379,7 +378,7 @@ func (f *Folder) Source(c graphrag.Chunk, start, end int) Source {
 	return s
 }
 
-// quote is a text on one line of bounded length, of a row what stands between its edges.
+// quote returns a text on one line of bounded length, without the outer bars of table rows.
 func quote(s string) string {
 	r := []rune(strings.Trim(strings.Join(strings.Fields(text.OneLine(s)), " "), "| "))
 	if len(r) > maxQuote {

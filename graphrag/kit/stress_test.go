@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -201,31 +200,5 @@ func TestReadersAndWriters(t *testing.T) {
 	}
 	if len(committed) < changes/4 || seen < readers {
 		t.Errorf("%d states and %d answers: the test saw too little", len(committed), seen)
-	}
-}
-
-// Index, a failed Insert, another Insert: nothing of the failed one is left, and
-// every chunk is the passage of its own text.
-func TestFailedInsertLeavesNothing(t *testing.T) {
-	var fail atomic.Bool
-	s := walking(t, &fail)
-	a := graphrag.Document{ID: "a.md", Text: "Alpha met Anna in Athens."}
-	b := graphrag.Document{ID: "b.md", Text: "Beta met Bruno in Berlin."}
-	c := graphrag.Document{ID: "c.md", Text: "Gamma met Greta in Graz."}
-	if _, err := s.Index(t.Context(), stream(a)); err != nil {
-		t.Fatal(err)
-	}
-	fail.Store(true)
-	if _, err := s.Insert(t.Context(), stream(b)); !errors.Is(err, errQuota) || !strings.Contains(err.Error(), "walking: insert") {
-		t.Fatalf("a failing extraction: %v", err)
-	}
-	fail.Store(false)
-	stats, err := s.Insert(t.Context(), stream(c))
-	if err != nil || stats.Documents != 2 || stats.Chunks != 2 || len(s.Graph().Passages) != 2 {
-		t.Fatalf("%+v, %v", stats, err)
-	}
-	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Whom did Gamma meet?", K: 1})
-	if err != nil || len(found.Evidence) != 1 || found.Evidence[0].Chunk.Doc != "c.md" {
-		t.Errorf("%+v, %v", found.Evidence, err)
 	}
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
-// Input is what fits of a community into the prompt for its report. Its
-// rows come about by the rules of microsoft/graphrag v0.3.0, with edges
-// restricted to the community:
+// Input is the part of a community that fits into the prompt for its report. Rows are selected
+// by the rules of microsoft/graphrag v0.3.0, with edges restricted to the community:
 //
 //  1. Edges are taken by combined degree, the largest first, then by id, each
 //     with those of its ends that are not there yet. Members without an edge
@@ -68,7 +67,7 @@ func (c *Input) Text() string {
 	return strings.Join(sections, sectionsBreak)
 }
 
-// Sources are the passages behind everything shown.
+// Sources returns the passages of everything in the input.
 func (c *Input) Sources() []int32 {
 	var all []int32
 	for _, v := range c.Nodes {
@@ -121,7 +120,7 @@ func field(s string) string {
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
-// packer decides what reports are written from.
+// packer selects the inputs of reports.
 type packer struct {
 	g *Graph
 	h community.Hierarchy
@@ -134,7 +133,7 @@ type packer struct {
 	size   []int  // of the rows of a community
 	inside []int  // how many edges a community has
 	needed []bool // a report is written
-	// The rows of the communities of the current level and the one below, in order.
+	// The rows of the communities of the current level and the level below, in order.
 	nodes, edges [][]int32
 
 	reports      []*Report
@@ -173,7 +172,7 @@ func newPacker(ctx context.Context, g *Graph, h community.Hierarchy, o Options) 
 	return p, nil
 }
 
-// measure finds how large the rows of each community are.
+// measure computes the tokens of the rows of each community.
 func (p *packer) measure() {
 	for level := range int32(p.h.Levels) {
 		of := p.members(level)
@@ -197,13 +196,13 @@ func (p *packer) measure() {
 	}
 }
 
-// reportable tells whether there is something to write about a community.
+// reportable reports whether a community gets a report.
 func (p *packer) reportable(c int32) bool {
 	return p.inside[c] > 0 && len(p.h.Communities[c].Nodes) >= p.o.MinSize
 }
 
-// want asks for the report of a community, or of the next one above that has one,
-// and of its parts, if it must be made of theirs.
+// want marks the report of a community, or of the next one above that has one, as needed, and
+// those of its parts if it does not fit without them.
 func (p *packer) want(c int32) {
 	for c >= 0 && !p.reportable(c) {
 		c = p.h.Communities[c].Parent
@@ -258,8 +257,8 @@ func ordered(n int, rank func(int32) int) []int32 {
 	return out
 }
 
-// enter gathers the rows of the communities of a level, drops those of the level
-// two below, and returns the communities to report on.
+// enter collects the rows of the communities of a level, drops those two levels below, and
+// returns the communities to report on.
 func (p *packer) enter(level int32) []int32 {
 	of := p.members(level)
 	for _, v := range p.nodeOrder {
@@ -285,7 +284,7 @@ func (p *packer) enter(level int32) []int32 {
 	return found
 }
 
-// pack chooses what is shown of a community.
+// pack selects the input for a community.
 func (p *packer) pack(c int32) *Input {
 	shown := &Input{Graph: p.g, Community: c}
 	if p.size[c] > p.o.Tokens && p.substitute(shown) {
@@ -352,8 +351,8 @@ func (w *walker) add(edge, a, b int32) bool {
 	return true
 }
 
-// substitute replaces the rows of parts by their reports until the rest fits, or
-// shows as many reports as fit. It reports whether any report could be shown.
+// substitute replaces the rows of parts by their reports until the rest fits, or selects as many
+// reports as fit. It reports whether there is any report.
 func (p *packer) substitute(shown *Input) bool {
 	c := shown.Community
 	var parts []int32
@@ -363,7 +362,7 @@ func (p *packer) substitute(shown *Input) bool {
 		}
 	}
 	slices.SortFunc(parts, func(a, b int32) int { return cmp.Or(cmp.Compare(p.size[b], p.size[a]), cmp.Compare(a, b)) })
-	step := make(map[int32]int, len(p.nodes[c])) // by which a node is replaced, 0 for none
+	step := make(map[int32]int, len(p.nodes[c])) // by node: the number of the part that replaces it, 0 for none
 	for i, part := range parts {
 		for _, v := range p.nodes[part] {
 			step[v] = i + 1
@@ -399,8 +398,8 @@ func (p *packer) substitute(shown *Input) bool {
 	return len(shown.Reports) > 0
 }
 
-// rest returns how many tokens the rows have that are left after each step. An
-// edge goes with the later one of its ends.
+// rest returns the tokens of the remaining rows after each step. An edge is removed with the
+// later one of its ends.
 func (p *packer) rest(c int32, step map[int32]int, steps int) []int {
 	type tally struct{ rows, tokens int }
 	nodes, edges := make([]tally, steps+1), make([]tally, steps+1)

@@ -17,8 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Graph is what reports are about: nodes and the described edges between
-// them. The places in the lists are the ids that reports cite.
+// Graph is the subject of reports: nodes and edges with descriptions. Indexes in the lists
+// are the ids that reports cite.
 type Graph struct {
 	Nodes []Node
 	Edges []Edge
@@ -72,28 +72,27 @@ type Report struct {
 	Community int32
 	Title     string
 	Summary   string
-	// Rating says how much the community matters, 0 to 10, and why; 0 where
-	// it is not rated.
+	// Rating is the importance of the community, 0 to 10, with the reason; 0 if it is not
+	// rated.
 	Rating            float64
 	RatingExplanation string
 	Findings          []Finding
-	// Sources are the passages the report rests on, ascending: of an extractive
-	// one those that are quoted, of a model's those of all it was shown.
+	// Sources are the passages that the report is based on, ascending: those of the quotes
+	// of an extractive report, those of the whole input of a model's.
 	Sources []int32
 }
 
 // Finding is one insight of a report.
 type Finding struct {
 	Summary, Explanation string
-	// Nodes and Edges are what it rests on, and Sources their passages. A
-	// finding of a model names what it cites, as far as it was shown that.
+	// Nodes and Edges are what it is based on, and Sources their passages. For a model
+	// these are the citations that were in its input.
 	Nodes, Edges []int32
 	Sources      []int32
 }
 
-// Text is the whole report in markdown: title, summary, and a section for each
-// finding, without the marks of what statements rest on: those mean something only
-// beside the tables.
+// Text returns the report as Markdown: title, summary, and a section for each finding,
+// without citation marks, which have a meaning only beside the tables.
 func (r *Report) Text() string {
 	parts := append(make([]string, 0, 4+4*len(r.Findings)), "# ", r.Title, "\n\n", Unmarked(r.Summary))
 	for _, f := range r.Findings {
@@ -105,8 +104,7 @@ func (r *Report) Text() string {
 	return strings.Join(parts, "")
 }
 
-// Unmarked is a text without marks such as [Data: Entities (3, 17)], and without the white
-// space before them.
+// Unmarked removes marks such as [Data: Entities (3, 17)] with the white space before them.
 func Unmarked(text string) string {
 	if strings.IndexByte(text, '[') < 0 {
 		return strings.TrimSpace(text)
@@ -132,7 +130,7 @@ func Unmarked(text string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// markSize is the length of the mark that a text begins with, or 0.
+// markSize returns the length of the mark at the beginning of a text, or 0.
 func markSize(text string) int {
 	const open = "[data:"
 	if len(text) < len(open) || !strings.EqualFold(text[:len(open)], open) {
@@ -145,7 +143,7 @@ func markSize(text string) int {
 	return len(open) + end + 1
 }
 
-// Reporter writes the report of one community from what fits into its prompt.
+// Reporter writes the report of one community from its [Input].
 //
 // Report does not change its argument, is safe for concurrent use, and stops
 // with the context's error when ctx is cancelled.
@@ -158,20 +156,19 @@ type Reporter interface {
 type Options struct {
 	// Reporter is required.
 	Reporter Reporter
-	// Tokens is how much each report is written from, counted by CountTokens row
-	// by row; 0 means 8,000 (microsoft/graphrag, config/defaults.py,
-	// max_input_length). CountTokens nil means those of cl100k.
+	// Tokens limits the input of a report, counted by CountTokens row by row; 0 means 8,000
+	// (microsoft/graphrag, config/defaults.py, max_input_length). A nil CountTokens counts
+	// tokens of cl100k.
 	Tokens      int
 	CountTokens func(string) int
-	// MinSize is the least number of members of a community that gets a report; 0
-	// is no bound.
+	// MinSize is the least size of a community with a report; 0 is no bound.
 	MinSize int
-	// Wanted are the communities whose reports are read, nil for all. Others get a
-	// report only where it is needed for one of these: as the report of a part, if
-	// the rows do not fit, or of the community above, if there is none.
+	// Wanted are the communities whose reports are needed, nil for all. Others get a report
+	// only if one of these needs it: as a part whose rows do not fit, or as the community
+	// above if there is no report.
 	Wanted []int32
-	// Concurrency is how many reports are written at a time; 0 means 8. It has no
-	// influence on the reports.
+	// Concurrency is the number of concurrent reports; 0 means 8. It has no effect on the
+	// result.
 	Concurrency int
 }
 
@@ -193,8 +190,8 @@ func (o Options) resolve() (Options, error) {
 type Set struct {
 	// Reports in the order of their communities.
 	Reports []Report
-	// Failed are the communities whose report could not be written, and why. The
-	// communities above show their rows instead.
+	// Failed are the communities without a report, with the errors. The reports above are
+	// written from their rows.
 	Failed []Failure
 
 	of []int32
@@ -254,7 +251,7 @@ func (p *packer) level(ctx context.Context, level int32) error {
 	return cmp.Or(ctx.Err(), err)
 }
 
-// report writes one report, or notes why there is none.
+// report writes one report, or records its error.
 func (p *packer) report(ctx context.Context, c int32) error {
 	shown := p.pack(c)
 	if len(shown.Nodes) == 0 && len(shown.Reports) == 0 {
@@ -275,7 +272,7 @@ func (p *packer) report(ctx context.Context, c int32) error {
 	return nil
 }
 
-// set gathers what was written.
+// set returns the reports.
 func (p *packer) set() *Set {
 	s := &Set{of: make([]int32, len(p.reports))}
 	for c, r := range p.reports {

@@ -116,7 +116,7 @@ type material struct {
 	at      map[string]int
 }
 
-// gatherMaterial takes the descriptions of edges, nodes and the parts' findings.
+// gatherMaterial collects the descriptions of edges and nodes, and the findings of parts.
 func gatherMaterial(c *Input) *material {
 	m := &material{at: make(map[string]int)}
 	for _, e := range c.Edges {
@@ -152,8 +152,7 @@ func (m *material) add(text string, sources []int32) {
 	m.sources[i] = union(m.sources[i], sources)
 }
 
-// findings quotes one description of each row, as long as there are any that
-// are not quoted yet.
+// findings quotes from each row the first description that is not quoted yet.
 func (x *extractiveReporter) findings(c *Input, m *material, quoted []bool) []Finding {
 	var out []Finding
 	free := func(of []kg.Description) (string, bool) { // the first that is not quoted yet
@@ -315,8 +314,7 @@ func (m *modelReporter) request(c *Input) (llm.Request, error) {
 // citation is one part of a grounding mark, such as "Entities (3, 17, +more)".
 var citation = regexp.MustCompile(`(?i)\b(entities|relationships|reports)\s*\(([^()]*)\)`)
 
-// citable is what a report may cite: what was shown, and what the findings of
-// shown reports cite.
+// citable is the set of valid citations: the input, and the citations of the reports in it.
 type citable struct {
 	c            *Input
 	nodes, edges map[int32]bool
@@ -345,8 +343,7 @@ func (c *Input) cited() citable {
 	return s
 }
 
-// ground fills in what a finding cites. Numbers that were not shown are passed
-// over: models invent some.
+// ground parses the citations of a finding. Invalid numbers are ignored: models invent some.
 func (s citable) ground(f *Finding) {
 	for _, mark := range citation.FindAllStringSubmatch(f.Summary+" "+f.Explanation, -1) {
 		for _, number := range strings.FieldsFunc(mark[2], func(r rune) bool { return r == ',' || r == ' ' }) {

@@ -18,17 +18,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// The defaults of [Options].MaxNodes: what a browser moves smoothly, and what a person
-// takes in of one question.
+// The defaults of [Options].MaxNodes: what a browser renders smoothly, and what is readable for
+// one question.
 const (
 	DefaultMaxNodes = 20_000
 	DefaultMaxAsked = 120
 )
 
-// maxFacts is how many facts a view shows, those of the largest count.
+// maxFacts bounds the facts of a view; those with the largest counts are kept.
 const maxFacts = 200_000
 
-// The limits of what is shown of a text, in bytes.
+// The limits of texts, in bytes.
 const (
 	longName = 200
 	longText = 1_000
@@ -39,24 +39,24 @@ const (
 type Options struct {
 	// Title heads the page.
 	Title string
-	// Chunks returns the chunks of a document, whose sentences say the facts; nil shows
-	// the names of the pages alone.
+	// Chunks returns the chunks of a document, from which sentences are quoted for facts; nil
+	// shows only the names of pages.
 	Chunks func(doc string) []graphrag.Chunk
-	// MaxNodes is how many entities are shown, those with most neighbours; 0 is
-	// DefaultMaxNodes, of a question DefaultMaxAsked.
+	// MaxNodes bounds the entities; those with most neighbours are kept. 0 means
+	// DefaultMaxNodes, or DefaultMaxAsked for a question.
 	MaxNodes int
 	// Asked shows the part of the graph that led to an answer.
 	Asked *Asked
 }
 
-// Asked is a question with what was found for it.
+// Asked is a question with its result.
 type Asked struct {
 	Question, Answer string
 	Found            graphrag.Found
 }
 
-// View is a part of a knowledge graph with places and colours. It does not change and is
-// safe for concurrent use.
+// View is a part of a knowledge graph with coordinates and communities. It is immutable and safe
+// for concurrent use.
 type View struct {
 	title, note string
 	asked       *Asked
@@ -73,10 +73,10 @@ type node struct {
 	about      []string
 	community  int32
 	x, y       float64 // 0 to 1
-	mark       float64 // of what led to an answer: 0 to 1
+	mark       float64 // relevance to an answer, 0 to 1
 }
 
-// fact is a relation of two nodes with where it stands.
+// fact is a relation of two nodes with its source.
 type fact struct {
 	head, tail int32
 	label      string
@@ -84,7 +84,7 @@ type fact struct {
 	sentence   string
 	page       int32 // -1 is none
 	count      int
-	read       bool // it stands in what was read for the answer
+	read       bool // its passage was evidence for the answer
 }
 
 // New makes a view of a graph.
@@ -126,15 +126,15 @@ func newNode(e *kg.Entity, said []kg.Description, mark float64) node {
 	return n
 }
 
-// keep chooses the entities that are shown, in ascending order: those that are marked and
-// their neighbours, or those with most neighbours.
+// keep selects the entities to show, in ascending order: the marked ones and their neighbours, or
+// those with most neighbours.
 func keep(g *kg.Graph, whole *graph.Graph, m marks, o Options) []int32 {
 	most := cmp.Or(o.MaxNodes, DefaultMaxNodes)
 	if o.Asked != nil {
 		most = cmp.Or(o.MaxNodes, DefaultMaxAsked)
 	}
 	var out []int32
-	near := make([]float64, len(g.Entities)) // how near to what is marked
+	near := make([]float64, len(g.Entities)) // proximity to marked entities
 	for e := range near {
 		near[e] = 1
 		if o.Asked == nil {
@@ -144,7 +144,7 @@ func keep(g *kg.Graph, whole *graph.Graph, m marks, o Options) []int32 {
 		for _, w := range whole.Neighbors(int32(e)) {
 			near[e] += m.weight[w]
 		}
-		near[e] /= 1 + math.Sqrt(float64(whole.Degree(int32(e)))) // what is next to everything says little
+		near[e] /= 1 + math.Sqrt(float64(whole.Degree(int32(e)))) // hubs are near to everything
 		if w := m.weight[int32(e)]; w > 0 {
 			near[e] += 1000 * w
 		}
@@ -162,7 +162,7 @@ func keep(g *kg.Graph, whole *graph.Graph, m marks, o Options) []int32 {
 	return out
 }
 
-// arrange finds the communities of what is kept, names them, and gives each node a place.
+// arrange finds and names the communities of the kept entities, and computes the layout.
 func (v *View) arrange(ctx context.Context, whole *graph.Graph, kept []int32, place map[int32]int32) error {
 	var edges []graph.Edge
 	for i, e := range kept {
@@ -206,7 +206,7 @@ func (v *View) arrange(ctx context.Context, whole *graph.Graph, kept []int32, pl
 	return nil
 }
 
-// scale brings places into a square of side 1, without changing their shape.
+// scale maps coordinates into the unit square, preserving the aspect ratio.
 func scale(x, y []float64) {
 	if len(x) == 0 {
 		return
@@ -219,7 +219,7 @@ func scale(x, y []float64) {
 	}
 }
 
-// line is a text of somebody else's on one line, paragraph on several.
+// line makes an untrusted text printable on one line, paragraph on several.
 func line(s string) string      { return text.OneLine(text.Head(s, longName)) }
 func paragraph(s string) string { return text.Printable(text.Head(s, longText)) }
 
@@ -230,7 +230,7 @@ func counted(n int, one, many string) string {
 	return digits(n) + " " + many
 }
 
-// digits is a number with commas between groups of three digits.
+// digits formats a number with commas between groups of three digits.
 func digits(n int) string {
 	s := fmt.Sprint(n)
 	for at := len(s) - 3; at > 0; at -= 3 {
@@ -239,21 +239,21 @@ func digits(n int) string {
 	return s
 }
 
-// marks are what led to an answer.
+// marks is the relevance to an answer.
 type marks struct {
 	weight   map[int32]float64 // of entities, 0 to 1
-	passages map[int32]bool    // those that were read
+	passages map[int32]bool    // the evidence
 }
 
-// trail marks the entities that the steps of a search found, and those of the passages it
-// ranked, by 1/rank.
+// trail marks the entities in the steps of a search, and those of its ranked passages with
+// 1/rank.
 func trail(g *kg.Graph, a *Asked) marks {
 	m := marks{make(map[int32]float64), make(map[int32]bool)}
 	if a == nil {
 		return m
 	}
 	mark := func(e int32, w float64) { m.weight[e] = max(m.weight[e], w) }
-	stated := make(map[string]int32) // as steps write facts
+	stated := make(map[string]int32) // by the form that steps use for facts
 	for r := range g.Relations {
 		t := g.Triple(int32(r))
 		stated[t.Head+" "+t.Relation+" "+t.Tail] = int32(r)
@@ -295,8 +295,8 @@ func trail(g *kg.Graph, a *Asked) marks {
 	return m
 }
 
-// addFacts adds the relations of the nodes that are shown, those that more passages state
-// first, each with a sentence that says so.
+// addFacts adds the relations between shown nodes, preferring those with larger counts, each with
+// a sentence that states it.
 func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func(doc string) []graphrag.Chunk) {
 	s := speaker{g: g, chunks: chunks, sentences: make(map[int32][]sentence)}
 	pages := make(map[string]int32)
@@ -335,21 +335,21 @@ func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func
 	}
 }
 
-// speaker finds the sentences that say a fact.
+// speaker finds sentences that state a fact.
 type speaker struct {
 	g         *kg.Graph
 	chunks    func(doc string) []graphrag.Chunk
 	sentences map[int32][]sentence // by passage
 }
 
-// sentence is one of a passage, as it is and in lower case.
+// sentence is a sentence of a passage, also in lower case.
 type sentence struct{ text, folded string }
 
-// looked is in how many passages of a fact its sentence is looked for.
+// looked bounds the passages that are searched for the sentence of a fact.
 const looked = 4
 
-// says finds a sentence that names both ends of a relation, or else one of them, in a
-// passage that states it, one that was read before others. A passage of -1 is none.
+// says returns a sentence that names both ends of a relation, or else one of them, from a passage
+// that states it, preferring evidence. A passage of -1 is none.
 func (s *speaker) says(rel *kg.Relation, passages []kg.Posting, m marks) (passage int32, said string) {
 	order := slices.Clone(passages)
 	slices.SortStableFunc(order, func(a, b kg.Posting) int {
@@ -385,7 +385,7 @@ func (s *speaker) says(rel *kg.Relation, passages []kg.Posting, m marks) (passag
 	return passage, said
 }
 
-// names tells whether a sentence in lower case has an entity by one of its names.
+// names reports whether a sentence in lower case contains a name of an entity.
 func (s *speaker) names(e int32, folded string) bool {
 	all := s.g.Entities[e].Names
 	return slices.ContainsFunc(all[:min(len(all), 4)], func(n kg.Count) bool {
@@ -393,7 +393,7 @@ func (s *speaker) names(e int32, folded string) bool {
 	})
 }
 
-// of are the sentences of a passage.
+// of returns the sentences of a passage.
 func (s *speaker) of(p int32) []sentence {
 	if out, ok := s.sentences[p]; ok || s.chunks == nil {
 		return out
@@ -420,7 +420,7 @@ func (s *speaker) chunk(p int32) (graphrag.Chunk, bool) {
 	return graphrag.Chunk{}, false
 }
 
-// page is what the document of a passage is called.
+// page returns the name of the document of a passage.
 func (s *speaker) page(p int32) string {
 	c, _ := s.chunk(p)
 	doc := s.g.Passages[p].Doc
