@@ -16,10 +16,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
-// Schema declares what a collection holds. It is fixed when the collection is created.
+// Schema declares the tables of a collection. It is fixed when the collection is created.
 type Schema struct {
-	// Analyzer names what makes words of texts and queries, such as
-	// text.Default().Name(). Engines have it set alike, or say ErrMismatch.
+	// Analyzer names the analyzer of texts and queries, such as text.Default().Name(). A store
+	// with another one returns ErrMismatch.
 	Analyzer string `json:"analyzer,omitempty"`
 	// Tables are the kinds of records, by name.
 	Tables map[string]TableSchema `json:"tables"`
@@ -27,23 +27,23 @@ type Schema struct {
 
 // TableSchema declares the records of one kind.
 type TableSchema struct {
-	// Text says that Title and Text are searched; TitleWeight is how often the title
-	// counts as if it stood in the text. K1 and B are those of BM25; 0 is the default.
+	// Text makes Title and Text searchable; TitleWeight is the number of times that the title
+	// counts as part of the text. K1 and B are those of BM25; 0 is the default.
 	Text        bool    `json:"text,omitempty"`
 	TitleWeight int     `json:"title_weight,omitempty"`
 	K1          float64 `json:"k1,omitempty"`
 	B           float64 `json:"b,omitempty"`
-	// Dim is the number of components of vectors; 0 says that there are none.
+	// Dim is the number of components of vectors; 0 means no vectors.
 	Dim int `json:"dim,omitempty"`
 	// Dot compares vectors by their dot product instead of by the cosine.
 	Dot bool `json:"dot,omitempty"`
-	// Model names what made the vectors, so that nobody mixes those of two.
+	// Model names the source of the vectors, so that those of two models are not mixed.
 	Model string `json:"model,omitempty"`
-	// Fields are those that filters may name.
+	// Fields are the fields for filters.
 	Fields map[string]Kind `json:"fields,omitempty"`
 }
 
-// Kind is what values a field has.
+// Kind is the type of a field.
 type Kind string
 
 // The kinds of fields.
@@ -58,7 +58,7 @@ type Fields map[string]any
 // Value returns the value of a field, nil if it has none.
 func (f Fields) Value(field string) any { return f[field] }
 
-// Limits of what is stored; the data and texts of records end at 16 MiB.
+// Limits of records.
 const (
 	MaxID   = 1024     // bytes of an id or a scope
 	maxText = 16 << 20 // bytes of a title, a text or the data of a record
@@ -67,7 +67,7 @@ const (
 // maxComponent keeps the length of any vector below vector.MaxNorm.
 const maxComponent = vector.MaxNorm / 256
 
-// Check reports everything that is wrong with a schema.
+// Check reports all errors in a schema.
 func (s Schema) Check() error {
 	var errs []error
 	if len(s.Tables) == 0 {
@@ -120,9 +120,8 @@ func (s Schema) CheckAnalyzer(name string) error {
 	return fmt.Errorf("%w: its analyzer is %q, that of the store %q: set Options.Analyzer", ErrMismatch, s.Analyzer, name)
 }
 
-// CheckName tells what is wrong with the name of a collection, generation, table or
-// field: names are 1 to 63 of a-z, 0-9, _ and -, and begin with a letter, which all
-// engines take.
+// CheckName checks the name of a collection, generation, table or field: 1 to 63 of a-z, 0-9, _
+// and -, beginning with a letter, which all engines accept.
 func CheckName(of, name string) error {
 	ok := len(name) > 0 && len(name) <= 63 && name[0] >= 'a' && name[0] <= 'z'
 	if ok && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == "" {
@@ -131,7 +130,7 @@ func CheckName(of, name string) error {
 	return fmt.Errorf("%w: %s %.80q: a name is 1 to 63 of a-z, 0-9, _ and -, and begins with a letter", ErrInvalid, of, name)
 }
 
-// CheckRecord tells what is wrong with a record of a table.
+// CheckRecord reports all errors in a record of a table.
 func (t TableSchema) CheckRecord(r Record) error {
 	var errs []error
 	wrong := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -166,7 +165,7 @@ func (t TableSchema) CheckRecord(r Record) error {
 	return invalid(errs)
 }
 
-// value is a value of a field: a string or a float64.
+// value returns a value of a field as a string or a float64.
 func (t TableSchema) value(field string, v any) (any, error) {
 	kind, ok := t.Fields[field]
 	if !ok {
@@ -189,7 +188,7 @@ func (t TableSchema) value(field string, v any) (any, error) {
 	return nil, fmt.Errorf("field %q: %.80v is no %s that is stored: strings have at most %d bytes of UTF-8, numbers are float64 or int", field, v, kind, MaxID)
 }
 
-// CheckTriple tells what is wrong with a triple.
+// CheckTriple reports all errors in a triple.
 func CheckTriple(t Triple) error {
 	var errs []error
 	for _, e := range []triples.Entity{t.Head, t.Relation, t.Tail} {
@@ -219,9 +218,8 @@ func invalid(errs []error) error {
 	return nil
 }
 
-// Filter is a condition on the fields of records, small enough for every engine. The
-// zero Filter holds for all. A record without the field meets no condition on it but
-// Not of one.
+// Filter is a condition on the fields of records, simple enough for every engine. The zero Filter
+// holds for all. For a record without the field only a negated condition on it holds.
 type Filter struct {
 	Op      Op
 	Field   string
@@ -231,7 +229,7 @@ type Filter struct {
 	Filters []Filter // of And, Or and Not
 }
 
-// Op is what a filter asks.
+// Op is the operator of a filter.
 type Op string
 
 // The ops.
@@ -265,8 +263,8 @@ func Range(field string, low, high float64) Filter {
 	return Filter{Op: OpRange, Field: field, Low: low, High: high}
 }
 
-// CheckFilter returns the filter with all values as string or float64, or tells what
-// is wrong with it: a field that is not declared, a value of another kind.
+// CheckFilter returns the filter with all values as string or float64, or an error: a field is
+// not declared, or a value has another type.
 func (t TableSchema) CheckFilter(f Filter) (Filter, error) {
 	f, err := t.checkFilter(f)
 	if err != nil {

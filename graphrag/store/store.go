@@ -15,71 +15,67 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
-// Store keeps collections.
+// Store is a set of collections.
 type Store interface {
-	// Create makes a collection, or opens the one of that name, which must have this
-	// schema: ErrMismatch says what differs.
+	// Create makes a collection, or opens an existing one, which must have this schema:
+	// otherwise the error is ErrMismatch.
 	Create(ctx context.Context, name string, s Schema) (Collection, error)
-	// Open opens a collection. There is none of that name: ErrNotFound.
+	// Open opens a collection. The error is ErrNotFound if there is none of that name.
 	Open(ctx context.Context, name string) (Collection, error)
 	// Collections lists the names, in order.
 	Collections(ctx context.Context) ([]string, error)
-	// Drop removes a collection with all generations. What is pinned stays readable
-	// until it is closed.
+	// Drop removes a collection with all generations. Pinned generations stay readable until
+	// they are closed.
 	Drop(ctx context.Context, name string) error
-	// Can tells what the engine can do.
+	// Can returns the capabilities of the engine.
 	Can() Capabilities
-	// Close ends the use of the store. What was not flushed is lost.
+	// Close closes the store. Changes that were not flushed are lost.
 	Close() error
 }
 
-// Capabilities tell what an engine can do, so that nobody has to guess.
+// Capabilities of an engine.
 type Capabilities struct {
-	// BM25 says that text is ranked by BM25; otherwise by what the engine has.
+	// BM25 reports that text is ranked by BM25, rather than by another function of the engine.
 	BM25 bool
-	// Exact says that an Effort of 1 finds the true nearest vectors.
+	// Exact reports that an Effort of 1 finds the exact nearest vectors.
 	Exact bool
-	// FixedReads says that a pinned generation stays as it was pinned, even if it is
-	// written to. Otherwise it stays the same generation.
+	// FixedReads reports that a pinned generation does not change even if it is written to.
 	FixedReads bool
-	// Durable says that what was put is durable, and found by Get and All, before a Flush.
+	// Durable reports that puts are durable, and visible to Get and All, before a Flush.
 	Durable bool
-	// MaxBatch is the number of items that a call takes, MaxK the number of hits that
-	// it gives; 0 is no limit.
+	// MaxBatch is the limit of items of a call, MaxK that of hits; 0 is no limit.
 	MaxBatch, MaxK int
 }
 
 // Collection is the index of one corpus.
 type Collection interface {
-	// Schema is what the collection was created with.
+	// Schema returns the schema of the collection.
 	Schema() Schema
-	// Write opens a generation for writing: a new one of that name; one that was begun,
-	// as it was after its last Flush; or the published one.
+	// Write opens a generation for writing: a new one of that name, an unfinished one in the
+	// state of its last Flush, or the published one.
 	Write(ctx context.Context, generation string) (Generation, error)
-	// Pin opens the published generation for reading. Nothing was published yet:
-	// ErrNotFound.
+	// Pin opens the published generation for reading. The error is ErrNotFound if there is
+	// none.
 	Pin(ctx context.Context) (Generation, error)
-	// Publish makes a generation that was flushed the one that is read, if the one that
-	// is read now is was ("" for none): otherwise ErrConflict, and nothing changes.
+	// Publish publishes a flushed generation if the published one is was ("" for none).
+	// Otherwise the error is ErrConflict, and nothing changes.
 	Publish(ctx context.Context, generation, was string) error
-	// Generations lists their names, in order, and which of them is published: "" if none
-	// is.
+	// Generations returns their names, in order, and the name of the published one, or "".
 	Generations(ctx context.Context) (names []string, published string, err error)
-	// Discard removes a generation. The published one cannot be: ErrConflict. What is
-	// pinned stays readable until it is closed.
+	// Discard removes a generation, but not the published one: ErrConflict. Pinned generations
+	// stay readable until they are closed.
 	Discard(ctx context.Context, generation string) error
 }
 
 // Generation is one whole index.
 type Generation interface {
 	Name() string
-	// Table is a table of the schema. There is none of that name: ErrNotFound.
+	// Table returns a table of the schema. The error is ErrNotFound if there is none.
 	Table(name string) (Table, error)
 	Triples() Triples
-	// Flush makes everything that was put and deleted durable, and seen by all later
-	// searches.
+	// Flush makes all puts and deletions durable, and visible to later searches.
 	Flush(ctx context.Context) error
-	// Close ends the use of this handle.
+	// Close closes this handle.
 	Close() error
 }
 
@@ -90,44 +86,43 @@ type Table interface {
 	VectorIndex
 }
 
-// Records are found by their ids.
+// Records are accessed by their ids.
 type Records interface {
-	// Put adds records; one with the id of one that is there takes its place. Those that
-	// cannot be taken are told by an *ItemsError; the others are put.
+	// Put adds records; one with an existing id replaces that record. Invalid records are
+	// reported by an *ItemsError; the others are put.
 	Put(ctx context.Context, records ...Record) error
-	// Get returns the records of some ids, in the order of these. Ids that are not there
-	// are left out.
+	// Get returns the records of some ids, in the order of these, without unknown ids.
 	Get(ctx context.Context, ids ...string) ([]Record, error)
-	// Delete removes records. Ids that are not there change nothing.
+	// Delete removes records. Unknown ids change nothing.
 	Delete(ctx context.Context, ids ...string) error
 	// DeleteScope removes the records of a scope.
 	DeleteScope(ctx context.Context, scope string) error
-	// All reads the records with an id greater than after, in the order of their ids,
-	// as they were when it began. An error ends it.
+	// All reads the records with an id greater than after, in the order of their ids, as of
+	// the start of the iteration. An error ends it.
 	All(ctx context.Context, after string) iter.Seq2[Record, error]
-	// Count is how many there are.
+	// Count returns the number of records.
 	Count(ctx context.Context) (int, error)
 }
 
-// Record is one thing that is kept: a chunk, an entity, a report, a reply.
+// Record is a stored item: a chunk, an entity, a report, a reply.
 type Record struct {
 	ID string
-	// Scope is what it belongs to, such as a document: DeleteScope removes all of it.
+	// Scope is the group of the record, such as a document: DeleteScope removes a group.
 	Scope string
-	// Title and Text are what is searched by words. They may be empty.
+	// Title and Text are searched by words. They may be empty.
 	Title, Text string
-	// Vector is what is searched by likeness. A record without one is never found so.
+	// Vector is searched by similarity, unless it is empty.
 	Vector []float32
-	// Fields are what a Filter goes by: those of the schema.
+	// Fields are the values for filters, as declared in the schema.
 	Fields Fields
-	// Data is whatever else is to be kept.
+	// Data is any further data.
 	Data []byte
 }
 
 // TextIndex finds records by words.
 type TextIndex interface {
-	// SearchText returns the best records for each query. Those without a word of the
-	// query are no hits.
+	// SearchText returns the best records for each query. Records without a word of the query
+	// are no hits.
 	SearchText(ctx context.Context, queries ...TextQuery) ([][]Hit, error)
 }
 
@@ -149,12 +144,12 @@ type VectorQuery struct {
 	Vector []float32
 	K      int
 	Where  Filter
-	// Effort is the share of the records that an approximate search looks at, about: 1
-	// is all of them, 0 what the engine thinks right.
+	// Effort is about the share of the records that an approximate search compares: 1 is all
+	// of them, 0 the default of the engine.
 	Effort float64
 }
 
-// Hit is a record that was found.
+// Hit is a record of a search result.
 type Hit struct {
 	ID    string
 	Score float64 // larger is better
@@ -164,32 +159,31 @@ type Hit struct {
 var (
 	// ErrNotFound: there is no collection, generation or table of that name.
 	ErrNotFound = errors.New("not found")
-	// ErrConflict: something else was published meanwhile, or is in use.
+	// ErrConflict: another generation was published meanwhile, or the object is in use.
 	ErrConflict = errors.New("conflict")
-	// ErrMismatch: what is there was made with another schema, analyzer or version.
+	// ErrMismatch: the stored data has another schema, analyzer or version.
 	ErrMismatch = errors.New("made otherwise")
-	// ErrInvalid: what was given cannot be stored or asked.
+	// ErrInvalid: the argument cannot be stored or searched for.
 	ErrInvalid = errors.New("invalid")
 	// ErrReadOnly: the generation was pinned for reading.
 	ErrReadOnly = errors.New("read only")
-	// ErrUnavailable: the engine, or the part of it that was asked, does not answer.
-	// Another try may.
+	// ErrUnavailable: the engine, or a part of it, does not answer. A retry may succeed.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrDenied: the engine does not know who asks, or does not let them.
+	// ErrDenied: authentication or authorization failed.
 	ErrDenied = errors.New("permission denied")
 )
 
-// ThrottledError says that the engine has too much to do, and when to ask again.
+// ThrottledError reports that the engine is overloaded, and the time until a retry.
 type ThrottledError struct{ After time.Duration }
 
 func (e *ThrottledError) Error() string {
 	return fmt.Sprintf("throttled: ask again after %v", e.After)
 }
 
-// ItemsError tells which items of a call could not be taken. The others were.
+// ItemsError reports the invalid items of a call. The others were stored.
 type ItemsError struct{ Items []ItemError }
 
-// ItemError is what is wrong with one item.
+// ItemError is the error of one item.
 type ItemError struct {
 	Index int // among those of the call
 	ID    string
@@ -246,27 +240,26 @@ func (e *ItemsError) Unwrap() []error {
 
 // Triples are the edges of a graph.
 type Triples interface {
-	// PutTriples adds triples; one with the ID of one that is there takes its place. An
-	// entity has one label: if triples call it otherwise, that of one of them.
-	// Those that cannot be taken are told by an *ItemsError; the others are put.
+	// PutTriples adds triples; one with an existing ID replaces that triple. An entity has one
+	// label: if triples have different ones, that of any of them. Invalid triples are reported
+	// by an *ItemsError; the others are put.
 	PutTriples(ctx context.Context, ts ...Triple) error
-	// DeleteTriples removes triples by their IDs. Those that are not there change
-	// nothing.
+	// DeleteTriples removes triples by their IDs. Unknown IDs change nothing.
 	DeleteTriples(ctx context.Context, ids ...string) error
-	// SearchTriples returns the triples whose labels have most to do with each query.
-	// Filters are of the fields head, relation and tail, which are ids, and source.
+	// SearchTriples returns the triples whose labels match each query best. Filters have the
+	// fields head, relation and tail, which are ids, and source.
 	SearchTriples(ctx context.Context, queries ...TextQuery) ([][]TripleHit, error)
-	// Neighbors returns for each entity, by its id, triples that it is in, in the order
-	// of their IDs, or that of [Near.Like].
+	// Neighbors returns the triples of each entity, by its id, in the order of their IDs or of
+	// [Near.Like].
 	Neighbors(ctx context.Context, entities []string, o Near) ([][]Triple, error)
-	// AllTriples reads the triples with an ID greater than after, in the order of their
-	// IDs, as they were when it began. An error ends it.
+	// AllTriples reads the triples with an ID greater than after, in the order of their IDs,
+	// as of the start of the iteration. An error ends it.
 	AllTriples(ctx context.Context, after string) iter.Seq2[Triple, error]
-	// CountTriples is how many there are.
+	// CountTriples returns the number of triples.
 	CountTriples(ctx context.Context) (int, error)
 }
 
-// Triple is an edge: who stated what, and how sure it is.
+// Triple is an edge with its source and weight.
 type Triple struct {
 	triples.Triple
 	// Source is the record that states it; it may be empty.
@@ -274,9 +267,8 @@ type Triple struct {
 	Weight float64
 }
 
-// ID is made of the ids of head, relation and tail, and the source: 32 hexadecimal
-// digits. So a triple that one source states twice is one, and as many as sources
-// state it.
+// ID returns a hash of the ids of head, relation and tail, and the source: 32 hexadecimal digits.
+// So a statement is one triple for each source.
 func (t Triple) ID() string {
 	h := sha256.New()
 	literal := "entity"
@@ -285,7 +277,7 @@ func (t Triple) ID() string {
 	}
 	for _, s := range []string{t.Head.ID, t.Relation.ID, t.Tail.ID, literal, t.Source} {
 		h.Write([]byte(s))
-		h.Write([]byte{0xff}) // which no UTF-8 has
+		h.Write([]byte{0xff}) // a byte that UTF-8 does not contain
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
@@ -296,21 +288,21 @@ type TripleHit struct {
 	Score float64 // larger is better
 }
 
-// Near says which neighbors are wanted.
+// Near are the options of Neighbors.
 type Near struct {
-	// Limit is how many triples are wanted of an entity at most, so that a hub costs no
-	// more than another; 0 is all.
+	// Limit bounds the triples of an entity, so that hubs cost no more than others; 0 is no
+	// limit.
 	Limit int
-	// End leaves out triples in which the entity is at the other end.
+	// End selects the triples with the entity at this end.
 	End End
-	// Relation, if it is not "", is the id of the only relation that is wanted.
+	// Relation, if not "", selects the triples of a relation, by its id.
 	Relation string
-	// Like, if it is not "", is a text: the triples that SearchTriples finds for it come
-	// first, in its order, and then the others in that of their IDs.
+	// Like, if not "", is a query: its results by SearchTriples come first, in their order,
+	// then the other triples by ID.
 	Like string
 }
 
-// End is the end of a triple at which an entity is.
+// End is an end of a triple.
 type End string
 
 // The ends.

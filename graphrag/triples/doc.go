@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package triples reads knowledge graphs that others made, line by line, however
-// large the file is.
+// Package triples reads triples from files of any size, line by line, and indexes them by words
+// and by entities.
 //
 //	format          a line
-//	[TSV]           head, relation and tail by their names, between tabs
-//	[Wikidata5M]    the same by their ids, with the names in files of their own
+//	[TSV]           the names of head, relation and tail, separated by tabs
+//	[Wikidata5M]    their ids, separated by tabs, with labels in other files
 //	[JSONL]         {"h": …, "r": …, "t": …}, each a name or {"id": …, "label": …}
 //	[NTriples]      the W3C's N-Triples, as Wikidata and DBpedia are published
 //
-// Files may be compressed by gzip. A line that cannot be read is counted, and the
-// first of them are told ([Reader.Bad]); the others are read.
+// Files may be compressed by gzip. Invalid lines are counted and skipped, and the first are
+// reported ([Reader.Bad]).
 //
-// An [Entity] is known by its ID. Things of one name stay apart where the format has
-// ids, and are one where it has none.
+// An [Entity] is identified by its ID. In formats without ids, entities with the same name are
+// one.
 package triples

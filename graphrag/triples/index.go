@@ -20,10 +20,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Index finds triples by their words, and by the entities they share. A triple is
-// known by its number, in the order it was read in. An index is in memory ([New]), or
-// in a folder that is mapped there ([Open]) and may be larger than memory. It is safe
-// for concurrent use.
+// Index finds triples by their words, and by the entities that they share. Triples are numbered
+// in the order of reading. An index is in memory ([New]), or in a folder that is mapped into
+// memory ([Open]) and may be larger than it. It is safe for concurrent use.
 type Index struct {
 	edges           []edge
 	entities, kinds names   // and literals; kinds are relations
@@ -31,10 +30,10 @@ type Index struct {
 	adjacency       []int32
 	meta            folderMeta
 	words           *bm25.Index
-	folder          *flat.Folder // where the slices lie, if not in memory
+	folder          *flat.Folder // holds the slices, if they are not in memory
 }
 
-// edge is a triple by the numbers of its parts; a tail that is a value has ^number.
+// edge is a triple by the numbers of its parts; ^number for a tail that is a value.
 type edge struct{ head, relation, tail int32 }
 
 // Len is the number of triples.
@@ -59,19 +58,19 @@ func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Sc
 	return ix.words.Search(query, k, dst)
 }
 
-// SearchWith is [Index.Search] among the triples that keep wants, as
-// [bm25.Index.SearchWith] is.
+// SearchWith is [Index.Search] among the triples for which keep returns true, see
+// [bm25.Index.SearchWith].
 func (ix *Index) SearchWith(query string, k int, keep func(triple int32) bool, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	return ix.words.SearchWith(query, k, keep, dst)
 }
 
-// Whole is what [bm25.Index.Whole] is: what scores of a query are measured against.
+// Whole returns [bm25.Index.Whole], by which scores of a query can be normalized.
 func (ix *Index) Whole(query string) float64 { return ix.words.Whole(query) }
 
-// Neighbors appends to dst triples that share an entity with one, at most limit, each
-// once and never itself: first those of the entity that has fewer of them, which says
-// more, and of an entity in the order of their numbers. A hub costs no more than the
-// limit. Values join nothing.
+// Neighbors appends to dst at most limit distinct other triples that share an entity with a
+// triple: first those of its entity with fewer triples, which is more specific, and for each
+// entity in the order of their numbers. The cost is bounded by limit, for hubs as well. Values
+// connect no triples.
 func (ix *Index) Neighbors(triple int32, limit int, dst []int32) []int32 {
 	most := len(dst) + limit
 	first, second := ix.edges[triple].head, ix.edges[triple].tail
@@ -87,8 +86,8 @@ func (ix *Index) Neighbors(triple int32, limit int, dst []int32) []int32 {
 
 func (ix *Index) degree(entity int32) int64 { return ix.starts[entity+1] - ix.starts[entity] }
 
-// of appends the triples of an entity but one, and those that hold another entity,
-// up to a length of dst.
+// of appends the triples of an entity up to a length of dst, except one triple and those that
+// contain another entity.
 func (ix *Index) of(entity, but, without int32, most int, dst []int32) []int32 {
 	for _, t := range ix.adjacency[ix.starts[entity]:ix.starts[entity+1]] {
 		if len(dst) >= most {
@@ -107,10 +106,10 @@ const (
 	folderVersion = 3
 )
 
-// folderMeta is what a folder says beside its arrays.
+// folderMeta is the metadata of a folder.
 type folderMeta struct {
-	// Known is how many entities there are, which have the first numbers in the order of
-	// their ids. The others are values.
+	// Known is the number of entities, which have the first numbers in the order of their
+	// ids. The others are values.
 	Known int `json:"entities"`
 }
 

@@ -17,23 +17,23 @@ import (
 	"unicode/utf8"
 )
 
-// Entity is a thing or a relation of a graph.
+// Entity is an entity or a relation of a graph.
 type Entity struct {
-	// ID tells it from all others; it is the Label where a format has no ids.
+	// ID is unique; it is the Label if the format has no ids.
 	ID string
-	// Label is what people call it.
+	// Label is the name.
 	Label string
 }
 
 // Triple is one statement of a graph.
 type Triple struct {
 	Head, Relation, Tail Entity
-	// Literal tells that Tail is a value, such as a date, and no entity: two equal
-	// values have nothing to do with each other.
+	// Literal reports that Tail is a value, such as a date, and no entity: equal values do
+	// not connect triples.
 	Literal bool
 }
 
-// Text is the triple as a sentence of its labels.
+// Text returns the labels, separated by blanks.
 func (t Triple) Text() string { return t.Head.Label + " " + t.Relation.Label + " " + t.Tail.Label }
 
 // Limits of what is read, in bytes.
@@ -44,13 +44,13 @@ const (
 	MaxLabel = 2000
 )
 
-// firstBad is how many bad lines are told.
+// firstBad is the number of bad lines that are reported.
 const firstBad = 10
 
-// Bad are the lines of a file that could not be read.
+// Bad reports the invalid lines of a file.
 type Bad struct {
 	Lines int
-	// First are what is wrong with the first ten, with file and line.
+	// First are the errors of the first ten, with file and line.
 	First []error
 }
 
@@ -63,15 +63,14 @@ type Reader struct {
 	skipped int
 }
 
-// Bad tells which lines could not be read so far.
+// Bad reports the invalid lines so far.
 func (r *Reader) Bad() Bad { return r.bad }
 
-// Skipped is how many lines were passed over so far that are right but say nothing
-// of named things: blank nodes, labels.
+// Skipped returns the number of valid lines so far without a triple of named entities: blank
+// nodes, labels.
 func (r *Reader) Skipped() int { return r.skipped }
 
-// All reads the triples in the order of the file. An error ends it: the file
-// cannot be read on.
+// All reads the triples in the order of the file. An error, which is one of reading, ends it.
 func (r *Reader) All() iter.Seq2[Triple, error] {
 	return func(yield func(Triple, error) bool) {
 		for line, err := range lines(r.in) {
@@ -111,8 +110,8 @@ type line struct {
 	text   string
 }
 
-// lines yields the lines that are not empty; one that is too long comes as errLong
-// and is not held.
+// lines yields the lines that are not empty; for one that is too long it yields errLong without
+// the text.
 func lines(in io.Reader) iter.Seq2[line, error] {
 	return func(yield func(line, error) bool) {
 		plain, err := unpacked(in)
@@ -129,7 +128,7 @@ func lines(in io.Reader) iter.Seq2[line, error] {
 				return
 			}
 			if errors.Is(err, io.EOF) {
-				err = nil // the next one ends it
+				err = nil // the next read returns it again
 			}
 			if strings.TrimSpace(text) == "" && err == nil {
 				continue
@@ -141,11 +140,11 @@ func lines(in io.Reader) iter.Seq2[line, error] {
 	}
 }
 
-// unpacked reads a file that may be compressed.
+// unpacked returns a reader of a file that may be compressed by gzip.
 func unpacked(in io.Reader) (*bufio.Reader, error) {
 	r := bufio.NewReaderSize(in, 1<<16)
 	if magic, err := r.Peek(2); err != nil || !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		return r, nil // an error comes again
+		return r, nil // an error will be returned again
 	}
 	z, err := gzip.NewReader(r)
 	if err != nil {
@@ -173,7 +172,7 @@ func readLine(r *bufio.Reader) (string, error) {
 	}
 }
 
-// label checks what somebody calls a thing, and folds its white space.
+// label checks a name, and collapses its white space.
 func label(s string) (string, error) {
 	switch s = strings.Join(strings.Fields(s), " "); {
 	case s == "":
@@ -186,7 +185,7 @@ func label(s string) (string, error) {
 	return s, nil
 }
 
-// triple makes a triple of things by id and label.
+// triple checks a triple.
 func triple(head, relation, tail Entity, literal bool) (Triple, error) {
 	t := Triple{head, relation, tail, literal}
 	for _, part := range []struct {
@@ -208,8 +207,8 @@ func triple(head, relation, tail Entity, literal bool) (Triple, error) {
 	return t, nil
 }
 
-// TSV reads lines of head, relation and tail by their names, between tabs. name is
-// that of the file in errors, here and below.
+// TSV reads lines of the names of head, relation and tail, separated by tabs. Here and below, name
+// is the name of the file in errors.
 func TSV(name string, in io.Reader) *Reader {
 	return &Reader{name: name, in: in, parse: func(line string) (Triple, error) {
 		f, err := fields(line, 3)
@@ -220,8 +219,8 @@ func TSV(name string, in io.Reader) *Reader {
 	}}
 }
 
-// Wikidata5M reads lines of the ids of head, relation and tail, between tabs; what
-// they are called is read before, by [ReadLabels]. An id without a label has itself.
+// Wikidata5M reads lines of the ids of head, relation and tail, separated by tabs. Labels are read
+// before, by [ReadLabels]; an id without one is its own label.
 func Wikidata5M(name string, in io.Reader, entities, relations Labels) *Reader {
 	return &Reader{name: name, in: in, parse: func(line string) (Triple, error) {
 		f, err := fields(line, 3)
@@ -232,8 +231,8 @@ func Wikidata5M(name string, in io.Reader, entities, relations Labels) *Reader {
 	}}
 }
 
-// JSONL reads objects with the keys h, r and t, each a name or an object of id and
-// label. "literal": true says that t is a value.
+// JSONL reads objects with the keys h, r and t, each a name or an object with id and label.
+// "literal": true marks t as a value.
 func JSONL(name string, in io.Reader) *Reader {
 	return &Reader{name: name, in: in, parse: func(line string) (Triple, error) {
 		var v struct {
@@ -278,7 +277,7 @@ func fields(line string, n int) ([]string, error) {
 	return f, nil
 }
 
-// Labels are what things are called, by their ids.
+// Labels are labels by id.
 type Labels map[string]string
 
 func (l Labels) of(id string) Entity {
@@ -289,8 +288,8 @@ func (l Labels) of(id string) Entity {
 	return Entity{id, id}
 }
 
-// ReadLabels reads lines of an id and the names of a thing, between tabs, the first of
-// which is its label: Wikidata5M's files of entities and relations.
+// ReadLabels reads lines of an id and names, separated by tabs. The first name is the label. These
+// are Wikidata5M's files of entities and relations.
 func ReadLabels(name string, in io.Reader) (Labels, Bad, error) {
 	labels := Labels{}
 	bad, err := readLabels(name, in, func(line string) error {
@@ -331,9 +330,9 @@ func readLabels(name string, in io.Reader, add func(line string) error) (bad Bad
 	return bad, nil
 }
 
-// NTriples reads the lines of "RDF 1.1 N-Triples" (W3C 2014). Things are called what
-// labels say, or else the last part of their IRI; [NTriplesLabels] reads the labels
-// of the same file. Blank nodes and labels themselves are passed over.
+// NTriples reads "RDF 1.1 N-Triples" (W3C 2014). A label is that in labels, or else the last part
+// of the IRI; [NTriplesLabels] reads the labels of the same file. Statements about blank nodes
+// and labels are skipped.
 func NTriples(name string, in io.Reader, labels Labels) *Reader {
 	return &Reader{name: name, in: in, parse: func(line string) (Triple, error) {
 		s, err := parseStatement(line)
@@ -352,8 +351,7 @@ func NTriples(name string, in io.Reader, labels Labels) *Reader {
 	}}
 }
 
-// naming are the predicates that name a thing, and whether what they say is its
-// label; otherwise it is another name.
+// naming are the predicates of names: true for labels, false for other names.
 var naming = map[string]bool{
 	"http://www.w3.org/2000/01/rdf-schema#label":    true,
 	"http://www.w3.org/2004/02/skos/core#prefLabel": true,
@@ -362,8 +360,8 @@ var naming = map[string]bool{
 	"http://schema.org/alternateName":               false,
 }
 
-// NTriplesLabels reads the labels in a language, such as "en", of an N-Triples file.
-// The first of a thing counts; a label without a language is one of every language.
+// NTriplesLabels reads the labels in a language, such as "en", of an N-Triples file. The first
+// label of an entity is used; one without a language counts for every language.
 func NTriplesLabels(name string, in io.Reader, language string) (Labels, Bad, error) {
 	labels := Labels{}
 	bad, err := readLabels(name, in, func(line string) error {
@@ -379,7 +377,7 @@ func NTriplesLabels(name string, in io.Reader, language string) (Labels, Bad, er
 	return labels, bad, err
 }
 
-// ofIRI is the thing of an IRI.
+// ofIRI returns the entity of an IRI.
 func (l Labels) ofIRI(iri string) Entity {
 	if label := l[iri]; label != "" {
 		return Entity{iri, label}
@@ -391,8 +389,8 @@ func (l Labels) ofIRI(iri string) Entity {
 	return Entity{iri, strings.ReplaceAll(last, "_", " ")}
 }
 
-// statement is a line of N-Triples: IRIs without brackets, blank nodes with "_:", and
-// the value of a literal.
+// statement is a line of N-Triples: IRIs without brackets, blank nodes with "_:", and the values
+// of literals.
 type statement struct {
 	subject, predicate, object string
 	literal                    bool
@@ -455,7 +453,7 @@ func node(s string) (node, rest string, err error) {
 	return "", "", errors.New("neither an IRI nor a blank node")
 }
 
-// literal reads a value and its language or type.
+// literal parses a value and its language or type.
 func literal(s string) (value, tag, rest string, err error) {
 	end := 1
 	for ; end < len(s) && s[end] != '"'; end++ {
@@ -484,10 +482,10 @@ func literal(s string) (value, tag, rest string, err error) {
 	return value, "", strings.TrimSpace(rest), nil
 }
 
-// escapes are those of one letter.
+// escapes are the escapes of one letter.
 var escapes = map[byte]string{'t': "\t", 'b': "\b", 'n': "\n", 'r': "\r", 'f': "\f", '"': `"`, '\'': "'", '\\': `\`}
 
-// unescape takes \n, \u0041 and the like back.
+// unescape resolves escapes such as \n and \u0041.
 func unescape(s string) (string, error) {
 	if !strings.Contains(s, `\`) {
 		return s, nil
