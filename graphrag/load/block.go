@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Kind is what a [Block] is.
+// Kind is the kind of a [Block].
 type Kind uint8
 
 // The kinds of blocks.
@@ -25,34 +25,34 @@ const (
 	Row        // of a table
 	Term       // of a definition list
 	Definition // of the term before it
-	Code       // as it stands, line by line
+	Code       // verbatim lines
 	Meta       // one line of front matter: a key, a colon, a value
 )
 
-// Block is a piece of a document with its place in the structure.
+// Block is a part of a document with its place in the structure.
 type Block struct {
 	Kind Kind
-	// Level of a heading, 1 to 6; of an item, how deep it stands, from 1.
+	// Level of a heading, 1 to 6; nesting depth of an item, from 1.
 	Level int
-	// Text is what the block says, without the marks of the structure. Marks inside
-	// a line, of emphasis and links, stay: see [Plain].
+	// Text is the text of the block without block markup. Inline markup, of emphasis and links,
+	// stays: see [Plain].
 	Text string
-	// Cells are the columns of a header or a row, as pieces of Text.
+	// Cells are the cells of a header or a row, as spans of Text.
 	Cells []text.Span
-	// Under is the number of the heading that the block stands under, Lead of the
-	// block that it goes on from: the header of a row, the term of a definition, the
-	// paragraph before a list or a code, the item around a nested one. -1 is none.
+	// Under is the index of the heading of the block, Lead that of the block it depends on:
+	// the header of a row, the term of a definition, the paragraph before a list or code, the
+	// item around a nested one. -1 is none.
 	Under, Lead int
-	// Start and End delimit the block in what was read.
+	// Start and End delimit the block in the source.
 	Start, End int
 
 	pieces []piece
 }
 
-// piece says that from clean on, the text of a block stands at source.
+// piece maps the offset clean of the text of a block, and those after it, to source.
 type piece struct{ clean, source int }
 
-// Span is where a piece of Text stands in what was read.
+// Span maps a span of Text to the source.
 func (b Block) Span(p text.Span) text.Span {
 	if p.Start >= p.End {
 		at := b.at(p.Start)
@@ -72,7 +72,7 @@ func (b Block) at(offset int) int {
 	return b.pieces[i].source + offset - b.pieces[i].clean
 }
 
-// Cell is the text of a column, "" of one that a row lacks.
+// Cell returns the text of a column, "" if the row lacks it.
 func (b Block) Cell(column int) string {
 	if column < 0 || column >= len(b.Cells) {
 		return ""
@@ -80,8 +80,8 @@ func (b Block) Cell(column int) string {
 	return Plain(b.Cells[column].In(b.Text))
 }
 
-// Plain returns a piece of text as it is shown: on one line, without links, images,
-// escapes and marks of emphasis and code.
+// Plain returns a text as it is displayed: on one line, without links, images, escapes, and
+// markup of emphasis and code.
 func Plain(s string) string {
 	if strings.ContainsAny(s, "[<:wW") {
 		s, _ = text.StripLinks(s)
@@ -95,7 +95,7 @@ func Plain(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// onOneLine tells whether all white space of s is single blanks inside of it.
+// onOneLine reports whether all white space of s is single blanks between words.
 func onOneLine(s string) bool {
 	last := ' '
 	for _, r := range s {
@@ -107,8 +107,8 @@ func onOneLine(s string) bool {
 	return last != ' ' || s == ""
 }
 
-// unmarked leaves out ** and __ and ~~, backticks, single * and _ at the edges of
-// words, backslashes before punctuation, and the tags <br>, <b>, <i>, <p> and such.
+// unmarked removes ** and __ and ~~, backticks, single * and _ at the edges of words, backslashes
+// before punctuation, and tags such as <br>, <b>, <i> and <p>.
 func unmarked(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -131,8 +131,8 @@ func unmarked(s string) string {
 	return b.String()
 }
 
-// atEdge tells whether s[i] is outside of a word: white space, punctuation, or the
-// end of the text.
+// atEdge reports whether s[i] is outside of a word: white space, punctuation, or the end of the
+// text.
 func atEdge(s string, i int) bool {
 	if i < 0 || i >= len(s) {
 		return true
@@ -141,11 +141,11 @@ func atEdge(s string, i int) bool {
 	return c <= ' ' || c < 0x80 && !('0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z')
 }
 
-// maxTag bounds, in bytes, how long a tag inside a line can be.
+// maxTag bounds the length of an inline tag, in bytes.
 const maxTag = 64
 
-// tagLength is the length of the HTML tag that s begins with, 0 if it begins with
-// none. "a < b" and "<https://…>" are no tags.
+// tagLength returns the length of the HTML tag at the beginning of s, or 0. "a < b" and
+// "<https://…>" are no tags.
 func tagLength(s string) int {
 	i := 1
 	if i < len(s) && s[i] == '/' {
@@ -165,26 +165,24 @@ func tagLength(s string) int {
 	return end + 1
 }
 
-// Bounds of what Lead looks at and returns, in bytes.
+// Bounds of the text that Lead examines and of the lines that it returns, in bytes.
 const (
 	maxBack = 1 << 16
 	maxLine = 400
 )
 
-// Lead returns what a piece of a Markdown text that begins at an offset needs to be
-// understood and does not hold: the headings it stands under, and, if it begins
-// inside of a table, its header, inside of a list, the line before the list, inside of
-// code in the first 64 KB, the mark that the code begins with. What Blocks makes of the
-// lead and the piece, one after the other, is what it would make of the piece in its
-// place. A table's row that is cut begins in the lead.
+// Lead returns the context that a piece of a Markdown text, beginning at an offset, lacks: its
+// headings, and, if it begins inside a table, the header; inside a list, the line before the list;
+// inside code in the first 64 KB, the opening fence. Blocks of the lead followed by the piece are
+// those of the piece in its place. If a row of a table is cut, its beginning is in the lead.
 //
-// It looks back 64 KB at the most and returns a few lines.
+// It examines at most 64 KB before the offset and returns a few lines.
 func Lead(s string, at int) string {
 	if at <= 0 || at >= len(s) {
 		return ""
 	}
 	floor := max(0, at-maxBack)
-	line := strings.LastIndexByte(s[:at], '\n') + 1 // begin of the line that is cut
+	line := strings.LastIndexByte(s[:at], '\n') + 1 // start of the line of the offset
 	var out strings.Builder
 	out.WriteString(headings(s, floor, line))
 	open := ""
@@ -209,7 +207,7 @@ func Lead(s string, at int) string {
 	return out.String()
 }
 
-// openFence is the mark of the code that is open at the end of a text, "" outside of code.
+// openFence returns the fence of the code that is open at the end of a text, or "".
 func openFence(s string) (open string) {
 	for _, line := range lines(s) {
 		t := strings.TrimSpace(line)
@@ -238,8 +236,7 @@ func above(s string, floor, start int) (begin int, line string, ok bool) {
 	return begin, s[begin:start], true
 }
 
-// headings are those above a line, outermost first, each of a lower level than the
-// next.
+// headings returns the headings above a line, outermost first, with increasing levels.
 func headings(s string, floor, start int) string {
 	out, level := "", 7
 	for {
@@ -254,7 +251,7 @@ func headings(s string, floor, start int) string {
 	}
 }
 
-// headingLevel is that of a line "## Heading", 0 of another.
+// headingLevel returns the level of a line "## Heading", 0 for other lines.
 func headingLevel(line string) int {
 	n := len(line) - len(strings.TrimLeft(line, "#"))
 	if n == 0 || n > 6 || n >= len(line) || line[n] != ' ' {
@@ -263,16 +260,16 @@ func headingLevel(line string) int {
 	return n
 }
 
-// isRow tells whether a line can be a row of a table.
+// isRow reports whether a line can be a row of a table.
 func isRow(line string) bool { return strings.Count(line, "|") > 1 || strings.Contains(line, " | ") }
 
-// isDelimiter tells whether a line is what stands below the header of a table.
+// isDelimiter reports whether a line is the delimiter row of a table.
 func isDelimiter(line string) bool {
 	line = strings.TrimSpace(line)
 	return strings.Contains(line, "-") && strings.Contains(line, "|") && strings.Trim(line, "|:- \t") == ""
 }
 
-// tableHeader is the header and the delimiter of the table that a line stands in.
+// tableHeader returns the header and the delimiter row of the table of a line.
 func tableHeader(s string, floor, start int) (string, bool) {
 	for {
 		begin, line, ok := above(s, floor, start)
@@ -290,7 +287,7 @@ func tableHeader(s string, floor, start int) (string, bool) {
 	}
 }
 
-// isItem tells whether a line is an item of a list, or goes on with one.
+// isItem reports whether a line is an item of a list.
 func isItem(line string) bool {
 	t := strings.TrimLeft(line, " \t")
 	if t == "" {
@@ -306,8 +303,8 @@ func isItem(line string) bool {
 	return i > 0 && i+1 < len(t) && (t[i] == '.' || t[i] == ')') && t[i+1] == ' '
 }
 
-// leadIn is the line before the list that a line stands in, if it leads into it: if
-// it ends with a colon, or is an item around it.
+// leadIn returns the line before the list of a line if it introduces the list: it ends with a
+// colon, or is the item around a nested list.
 func leadIn(s string, floor, start int) string {
 	indent := indentOf(firstLine(s, start))
 	for {
@@ -352,7 +349,7 @@ func lines(s string) func(yield func(int, string) bool) {
 	}
 }
 
-// lineStarts are the offsets at which the lines of a text begin.
+// lineStarts returns the offsets of the lines of a text.
 func lineStarts(s string) []int {
 	starts := []int{0}
 	for i := 0; i < len(s); i++ {
@@ -363,18 +360,18 @@ func lineStarts(s string) []int {
 	return starts
 }
 
-// Bounds of what is taken apart at all: lines of a text, columns of a row, and values of
-// JSON. A file beyond them is read as text.
+// Bounds of what is parsed: lines of a text, cells of a row, and values of JSON. A file beyond them
+// is read as text.
 const (
 	maxLines  = 1 << 20
 	maxCells  = 1 << 16
 	maxValues = 1 << 20
 )
 
-// manyLines tells whether a text has too many lines to be taken apart.
+// manyLines reports whether a text has too many lines to be parsed.
 func manyLines(s string) bool { return strings.Count(s, "\n") > maxLines }
 
-// kept is a File as it is written.
+// kept is the serialized form of a File.
 type kept struct {
 	Document   graphrag.Document
 	Text, File []int
@@ -383,14 +380,14 @@ type kept struct {
 	Unit       string
 }
 
-// MarshalBinary writes the file, so that it need not be parsed again.
+// MarshalBinary serializes the file, so that it need not be parsed again.
 func (f *File) MarshalBinary() ([]byte, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(kept{f.Document, f.anchors.text, f.anchors.file, f.lines, f.size, f.unit})
 	return b.Bytes(), err
 }
 
-// UnmarshalBinary reads what MarshalBinary wrote.
+// UnmarshalBinary is the inverse of MarshalBinary.
 func (f *File) UnmarshalBinary(data []byte) error {
 	var k kept
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&k); err != nil {

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// tableFile reads comma- or tab-separated values (RFC 4180, with what spreadsheets write
-// beside it: semicolons, stray quotes, rows of any length) as a table. The first row is
-// its header, unless it has a number in it.
+// tableFile reads comma- or tab-separated values as a table: RFC 4180, and the deviations of
+// spreadsheets (semicolons, stray quotes, rows of any length). The first row is the header unless
+// it contains a number.
 func tableFile(name, source string) *File {
 	comma := delimiter(name, source)
 	if manyCells(source, comma) {
@@ -29,7 +29,7 @@ func tableFile(name, source string) *File {
 	for {
 		cells, err := r.Read()
 		if err != nil {
-			break // the end: with lazy quotes every text is a table
+			break // the end: with lazy quotes there is no other error
 		}
 		at := make([]int, len(cells))
 		for i := range cells {
@@ -60,16 +60,15 @@ func tableFile(name, source string) *File {
 	return w.file(name, source)
 }
 
-// Bounds of the column names that rows too wide for a table repeat: bytes of one name, and
-// of all names together as a multiple of the file, so that the text grows with the file.
+// Bounds of the column names that are repeated for rows too wide for a table: bytes of one name, and
+// of all names as a multiple of the file, so that the text stays proportional to the file.
 const (
 	maxLabel  = 200
 	maxLabels = 8
 )
 
-// items writes a row that is too wide for a table as a list, an item a cell, each with the
-// name of its column while the names have at most left bytes. It returns the bytes of the
-// names.
+// items writes a row that is too wide for a table as a list with an item for each cell, with the
+// names of columns up to left bytes in all. It returns the bytes of the names.
 func (w *writer) items(header, cells []string, at []int, left int) (named int) {
 	w.blank()
 	for i, cell := range cells {
@@ -93,7 +92,7 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// delimiter is what separates most columns of the first line.
+// delimiter returns the most frequent delimiter of the first line.
 func delimiter(name, source string) rune {
 	if strings.EqualFold(path.Ext(name), ".tsv") {
 		return '\t'
@@ -108,7 +107,7 @@ func delimiter(name, source string) rune {
 	return best
 }
 
-// manyCells tells whether a line has too many cells to be taken apart.
+// manyCells reports whether a line has too many cells to be parsed.
 func manyCells(source string, comma rune) bool {
 	for _, line := range lines(source) {
 		if strings.Count(line, string(comma)) > maxCells {
@@ -118,9 +117,9 @@ func manyCells(source string, comma rune) bool {
 	return false
 }
 
-// jsonFile reads JSON, and JSONL line by line. Many objects of a few short values are a
-// table; others are sections: a heading of what names them, their long texts as
-// paragraphs, the rest as lists of keys and values. What is no JSON stays as it is.
+// jsonFile reads JSON, and JSONL line by line. A list of objects with few short values becomes a
+// table; other objects become sections: a heading with their name, long texts as paragraphs, the
+// rest as lists of keys and values. Invalid JSON stays unchanged.
 func jsonFile(name, source string) *File {
 	w := &writer{}
 	if strings.EqualFold(path.Ext(name), ".json") {
@@ -160,14 +159,14 @@ type node struct {
 	key  string
 	kind byte // '{', '[', or 0 of a scalar
 	text string
-	at   int // where it stands in the file
+	at   int // offset in the file
 	kids []node
 }
 
 var errLarge = errors.New("JSON nests too deep, or has too many values")
 
-// parseJSON reads one value; base is where s stands in the file, left how many values may
-// be read.
+// parseJSON parses one value; base is the offset of s in the file, left the number of values that
+// may still be read.
 func parseJSON(s string, base int, left *int) (node, error) {
 	d := json.NewDecoder(strings.NewReader(s))
 	d.UseNumber()
@@ -186,7 +185,7 @@ type jsonParser struct {
 	left *int
 }
 
-// next returns a token and where it begins.
+// next returns a token and its offset.
 func (p *jsonParser) next() (json.Token, int, error) {
 	at := int(p.d.InputOffset())
 	for at < len(p.s) && strings.IndexByte(" \t\r\n,:", p.s[at]) >= 0 {
@@ -235,13 +234,13 @@ func (p *jsonParser) value(depth int) (node, error) {
 	return n, err
 }
 
-// What is short enough for a cell, and how many keys records may have to be rows.
+// The bytes of a value that fits into a cell, and the number of keys of a record that can be a row.
 const (
 	shortValue = 160
 	rowKeys    = 24
 )
 
-// records writes a list of values: as one table if they are alike and short.
+// records writes a list of values, as a table if they are objects of short values.
 func (w *writer) records(list []node) {
 	header, ok := columns(list)
 	if !ok {
@@ -267,7 +266,7 @@ func (w *writer) records(list []node) {
 	}
 }
 
-// columns are the keys of objects that are rows of a table.
+// columns returns the keys of objects that can be rows of a table.
 func columns(list []node) (header []string, ok bool) {
 	for _, n := range list {
 		if n.kind != '{' {
@@ -287,8 +286,8 @@ func columns(list []node) (header []string, ok bool) {
 	return header, len(list) > 1 && len(header) > 0 && narrow(header)
 }
 
-// What a record is called by, and which keys say nothing about their text, in the order
-// in which they are looked for.
+// The keys of names of records, in order of preference, and the keys of texts, which are not
+// written before the text.
 var (
 	nameKeys = []string{"title", "name", "question", "heading", "subject", "id", "url"}
 	textKeys = []string{"text", "content", "contents", "body", "passage", "abstract", "description"}
@@ -320,8 +319,8 @@ func nameOf(kids []node) int {
 	return -1
 }
 
-// values writes keys and values as items, long texts as paragraphs, lists of records
-// under their key.
+// values writes keys and values as items, long texts as paragraphs, and lists of records under
+// their key.
 func (w *writer) values(kids []node, level int) {
 	indent := strings.Repeat("  ", level)
 	for _, kid := range kids {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Bounds of an archive: what one part may unpack to, and how many times its packed size
-// beyond the first megabyte. Office files pack ten- to thirtyfold.
+// Bounds of an archive: the unpacked size of a part, and its ratio to the packed size beyond the
+// first megabyte. The ratio of office files is 10 to 30.
 const (
 	maxPart  = 128 << 20
 	maxRatio = 200
@@ -23,8 +23,8 @@ const (
 
 var errBomb = errors.New("unpacks to far more than it is: left out")
 
-// wordFile reads a DOCX file (ECMA-376): paragraphs, headings by the names of their
-// styles, lists and tables, without what was deleted. Line counts its paragraphs.
+// wordFile reads a DOCX file (ECMA-376): paragraphs, headings by the names of their styles, lists and
+// tables, without tracked deletions. Line counts paragraphs.
 func wordFile(name string, data []byte) (*File, error) {
 	fail := func(err error) (*File, error) { return nil, fmt.Errorf("load: %s: %w", name, err) }
 	if bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) {
@@ -81,16 +81,16 @@ func unpack(archive *zip.Reader, name string) ([]byte, error) {
 	return nil, nil
 }
 
-// word is a DOCX file that is read.
+// word is the state of reading a DOCX file.
 type word struct {
 	f      *File
 	out    strings.Builder
 	styles map[string]int // levels of headings, by the ID of the style
 
 	text  strings.Builder // of the paragraph
-	level int             // of the heading that it is
+	level int             // of the heading, 0 for other paragraphs
 	item  int             // depth in a list, from 1
-	table int             // tables around it
+	table int             // nesting depth of tables
 	cell  strings.Builder
 	cells []string
 	rows  int
@@ -105,7 +105,7 @@ func attr(e xml.StartElement, name string) string {
 	return ""
 }
 
-// each calls open and closed for the elements, and text for what stands in w:t.
+// each calls open and closed for elements, and text for the content of w:t.
 func each(d *xml.Decoder, open func(xml.StartElement), closed func(string), text func(string)) error {
 	inText := false
 	for depth := 0; ; {
@@ -134,7 +134,7 @@ func each(d *xml.Decoder, open func(xml.StartElement), closed func(string), text
 	}
 }
 
-// readStyles finds the styles of headings: their names are English in every language.
+// readStyles finds the styles of headings, whose names are English in every language.
 func (w *word) readStyles(d *xml.Decoder) error {
 	id := ""
 	return each(d, func(e xml.StartElement) {
@@ -212,7 +212,7 @@ func (w *word) readBody(d *xml.Decoder) error {
 	})
 }
 
-// paragraph ends one: a cell's goes into its cell.
+// paragraph ends a paragraph. In a table its text is added to the cell.
 func (w *word) paragraph() {
 	text := strings.Join(strings.Fields(w.text.String()), " ")
 	level, item := w.level, w.item
@@ -237,7 +237,7 @@ func (w *word) paragraph() {
 	w.out.WriteString(text + "\n")
 }
 
-// row ends a row of a table, of which the first is the header.
+// row ends a row of a table. The first row is the header.
 func (w *word) row() {
 	if len(w.cells) > 0 {
 		w.f.lines = append(w.f.lines, w.out.Len())

@@ -30,21 +30,21 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// File is a document and what is known of the file it came from.
+// File is a document with a mapping to the file that it was read from.
 type File struct {
-	// Document has the text: that of the file as it is, or, of HTML, as Markdown.
+	// Document has the text: that of the file unchanged, or converted to Markdown.
 	Document graphrag.Document
 
-	anchors anchors // from the text to the file; empty if they are the same
-	lines   []int   // where the lines of the file begin, or its pages or paragraphs
+	anchors anchors // from the text to the file; empty if they are equal
+	lines   []int   // offsets of the lines of the file, or of its pages or paragraphs
 	size    int     // of the file
-	unit    string  // what is counted, see Place
+	unit    string  // prefix of Place
 }
 
-// Blocks are the structure of the text, see [Blocks].
+// Blocks returns the structure of the text, see [Blocks].
 func (f *File) Blocks() []Block { return Blocks(f.Document.Text) }
 
-// Source is where a piece of the document's text stands in the file.
+// Source maps a span of the document's text to the file.
 func (f *File) Source(p text.Span) text.Span {
 	start := f.anchors.source(p.Start)
 	end := start
@@ -54,18 +54,17 @@ func (f *File) Source(p text.Span) text.Span {
 	return text.Span{Start: min(start, f.size), End: min(max(start, end), f.size)}
 }
 
-// Line is the line of the file, from 1, in which an offset of the document's text
-// stands.
+// Line maps an offset of the document's text to a line of the file, from 1.
 func (f *File) Line(offset int) int {
 	return max(1, sort.SearchInts(f.lines, f.anchors.source(offset)+1))
 }
 
-// Place tells people where in the file an offset of the text stands: its line ("12"),
-// the page of a PDF ("p3"), the paragraph of a word processor's file ("¶7").
+// Place returns the place of an offset of the text in the file for display: the line ("12"), the
+// page of a PDF ("p3"), or the paragraph of a word processor's file ("¶7").
 func (f *File) Place(offset int) string { return f.unit + strconv.Itoa(f.Line(offset)) }
 
-// Paged makes a file of pages that were read from a format without lines, such as PDF.
-// Line counts its pages, and [File.Source] is in its text.
+// Paged makes a file of the pages of a format without lines, such as PDF. Line counts pages, and
+// [File.Source] refers to the text.
 func Paged(name, title string, pages []string) *File {
 	f := &File{unit: "p"}
 	var text strings.Builder
@@ -81,7 +80,7 @@ func Paged(name, title string, pages []string) *File {
 	return f
 }
 
-// finish fills in what all formats have.
+// finish sets the fields that are common to all formats.
 func (f *File) finish(name, source string) {
 	f.Document.ID, f.Document.Source, f.size = name, name, len(source)
 	if f.lines == nil {
@@ -92,18 +91,18 @@ func (f *File) finish(name, source string) {
 	}
 }
 
-// Markdown reads a Markdown file, as it is. Its title is that of the front matter,
-// else a heading or a short line by itself that it begins with, else the name of the file.
+// Markdown reads a Markdown file unchanged. Its title is that of the front matter, or else a first
+// line that is a heading or short and alone, or else the name of the file.
 func Markdown(name, source string) *File {
 	f := &File{Document: graphrag.Document{Text: source}}
 	f.finish(name, source)
 	return f
 }
 
-// Text reads a text file, as it is.
+// Text reads a text file unchanged.
 func Text(name, source string) *File { return Markdown(name, source) }
 
-// maxTitle is the longest line, in bytes, that is taken for a title.
+// maxTitle is the longest line, in bytes, that can be a title.
 const maxTitle = 120
 
 func titleOf(s, name string) string {
@@ -125,8 +124,8 @@ func titleOf(s, name string) string {
 	return strings.TrimSuffix(path.Base(name), path.Ext(name))
 }
 
-// anchors lead from offsets in a text to offsets in the file it was made of. Each
-// says that from text on, what is written stands at file.
+// anchors map offsets of a text to offsets of its file: text[i] and the bytes after it correspond
+// to file[i] and the bytes after it.
 type anchors struct{ text, file []int }
 
 func (a *anchors) add(text, file int) {
@@ -136,7 +135,7 @@ func (a *anchors) add(text, file int) {
 		return
 	}
 	if n > 0 && text-a.text[n-1] == file-a.file[n-1] {
-		return // as far from the last one here as there
+		return // the last anchor implies it
 	}
 	a.text, a.file = append(a.text, text), append(a.file, file)
 }
@@ -156,11 +155,11 @@ func (a anchors) source(offset int) int {
 	return at
 }
 
-// Folder reads the files of a folder and those below it that have a known extension,
-// or none and look like text, in the order of their names; names that begin with a dot
-// are passed over, and symbolic links are not followed. What cannot be read is left out
-// and reported in skipped, files of other kinds once for each extension. It fails if
-// nothing could be read, and with the error of ctx.
+// Folder reads the files of a folder and its subfolders that have a known extension, or none and
+// look like text, in the order of their names. Names that begin with a dot are ignored, and
+// symbolic links are not followed. Files that cannot be read are reported in skipped, files of
+// other kinds once for each extension. It fails if nothing could be read, or with the error of
+// ctx.
 func Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped []error, err error) {
 	return Options{}.Folder(ctx, fsys)
 }
@@ -201,13 +200,13 @@ func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped
 	return files, skipped, nil
 }
 
-// Nothing is the error about a folder of which nothing could be read.
+// Nothing returns the error for a folder without any readable file.
 func (o Options) Nothing(skipped []error) error {
 	return errors.Join(append(slices.Clone(skipped), fmt.Errorf("load: no file that can be read (%s)", strings.Join(o.Extensions(), " ")))...)
 }
 
-// Walk calls read with the content of each file that [Options.Folder] would read, as it
-// is at one moment. An error of read is a file that is skipped.
+// Walk calls read with the content of each file that [Options.Folder] would read. If read returns
+// an error, the file is skipped.
 func (o Options) Walk(ctx context.Context, fsys fs.FS, read func(name string, data []byte) error) (skipped []error, err error) {
 	w := &walk{limit: cmp.Or(o.MaxFile, MaxFile), others: make(map[string]int)}
 	formats, most := make(map[string]bool), cmp.Or(o.MaxFiles, MaxFiles)
@@ -253,7 +252,7 @@ func (o Options) Walk(ctx context.Context, fsys fs.FS, read func(name string, da
 	return w.skipped, nil
 }
 
-// walk is a way through a folder.
+// walk is the state of a walk.
 type walk struct {
 	limit        int64
 	files, links int
@@ -261,7 +260,7 @@ type walk struct {
 	skipped      []error
 }
 
-// file reads one; what grows is read as far as it was, or to the limit.
+// file reads a file, up to the limit.
 func (w *walk) file(fsys fs.FS, name, ext string, read func(string, []byte) error) {
 	data, err := readFile(fsys, name, w.limit)
 	if err == nil && ext == "" && sniff(data) == nil {
@@ -293,17 +292,17 @@ func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// Format reads one kind of files. Name is what the document is called, data all of
-// the file. A panic in it is an error of that file.
+// Format reads one kind of files. name becomes the ID of the document, data is the whole file. A
+// panic becomes an error of the file.
 type Format func(name string, data []byte) (*File, error)
 
-// Options say what is read. The zero value reads what the package can.
+// Options of reading. The zero value reads all formats of the package.
 type Options struct {
-	// Formats are read beside those of the package, or in their place, by extension in
-	// lower case (".pdf"); nil leaves an extension out.
+	// Formats adds to or replaces the formats of the package, by extension in lower case
+	// (".pdf"); nil disables an extension.
 	Formats map[string]Format
-	// MaxFile is the largest file in bytes, MaxFiles how many are read of a folder; 0
-	// means MaxFile and MaxFiles.
+	// MaxFile limits the size of a file in bytes, MaxFiles the number of files of a folder; 0
+	// means the constants MaxFile and MaxFiles.
 	MaxFile  int64
 	MaxFiles int
 }
@@ -314,10 +313,10 @@ const (
 	MaxFiles = 100_000
 )
 
-// ErrFormat is wrapped by the error about a file of a kind that is not read.
+// ErrFormat is wrapped by the error for a file of an unsupported kind.
 var ErrFormat = errors.New("another kind of file")
 
-// builtin are the formats of the package, by extension.
+// builtin returns the formats of the package, by extension.
 var builtin = sync.OnceValue(func() map[string]Format {
 	formats := map[string]Format{".docx": wordFile}
 	for _, f := range []struct {
@@ -340,7 +339,7 @@ var builtin = sync.OnceValue(func() map[string]Format {
 	return formats
 })
 
-// format is how a file of an extension is read, nil if it is not.
+// format returns the format of an extension, nil if there is none.
 func (o Options) format(ext string) Format {
 	if f, ok := o.Formats[ext]; ok {
 		return f
@@ -348,7 +347,7 @@ func (o Options) format(ext string) Format {
 	return builtin()[ext]
 }
 
-// Extensions lists what is read.
+// Extensions returns the supported extensions.
 func (o Options) Extensions() []string {
 	all := maps.Clone(builtin())
 	maps.Copy(all, o.Formats)
@@ -356,7 +355,7 @@ func (o Options) Extensions() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// ofText is a format of text in any of the encodings of decode.
+// ofText makes a format of text in any of the encodings of decode.
 func ofText(read func(name, source string) *File) Format {
 	return func(name string, data []byte) (*File, error) {
 		source, err := decode(data)
@@ -367,8 +366,8 @@ func ofText(read func(name, source string) *File) Format {
 	}
 }
 
-// Read reads one file: by its extension, and, if it has none, by what it looks like.
-// The document's ID and Source are the name.
+// Read reads one file by its extension, or without one by its content. The document's ID and
+// Source are the name.
 func Read(name string, data []byte) (*File, error) { return Options{}.Read(name, data) }
 
 // Read is [Read] with options.
@@ -392,10 +391,10 @@ func (o Options) Read(name string, data []byte) (f *File, err error) {
 	return read(name, data)
 }
 
-// sniffed is how many bytes tell what a file without an extension is.
+// sniffed is the number of bytes by which a file without an extension is classified.
 const sniffed = 512
 
-// sniff tells HTML from text; nil for what has NUL bytes.
+// sniff returns the format of a file without an extension, HTML or text; nil if it has NUL bytes.
 func sniff(data []byte) Format {
 	head := strings.ToLower(strings.TrimLeft(string(data[:min(len(data), sniffed)]), "\ufeff \t\r\n"))
 	switch {
@@ -409,9 +408,9 @@ func sniff(data []byte) Format {
 
 var errEncoding = errors.New("not UTF-8 text, and no byte order mark or charset says what it is: convert it to UTF-8")
 
-// decode makes UTF-8 of a text: what a byte order mark says it is, UTF-8 if it is valid,
-// what a page declares in its first KB, and else Windows-1252, of which Latin-1 is a
-// part, if it looks like that.
+// decode converts a text to UTF-8. The encoding is that of the byte order mark; UTF-8 if that is
+// valid; the one declared in the first KB; or else Windows-1252, which includes Latin-1, if the
+// bytes are plausible.
 func decode(data []byte) (string, error) {
 	from := encoding.Encoding(nil)
 	switch {
@@ -437,8 +436,8 @@ func decode(data []byte) (string, error) {
 
 var charset = regexp.MustCompile(`(?i)(?:charset|encoding|coding)\s*[=:]\s*["']?([a-z0-9_.:-]{2,40})`)
 
-// declared is the encoding that a page, an XML file or a comment names; nil without, and
-// if it is a name for UTF-8, which the bytes are not.
+// declared returns the encoding that a page, an XML file or a comment declares; nil if there is
+// none, or if it is UTF-8, which the bytes are not.
 func declared(data []byte) encoding.Encoding {
 	m := charset.FindSubmatch(data[:min(len(data), 1024)])
 	if m == nil {
@@ -451,8 +450,8 @@ func declared(data []byte) encoding.Encoding {
 	return e
 }
 
-// isWestern tells whether bytes can be Windows-1252: no control characters, and letters
-// beyond ASCII one or two at a time, as other scripts do not write.
+// isWestern reports whether bytes are plausible Windows-1252: no control characters, and at most two
+// consecutive letters beyond ASCII, unlike in other scripts.
 func isWestern(data []byte) bool {
 	run := 0
 	for _, c := range data {

@@ -12,12 +12,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// HTML reads a page. Its text is Markdown: headings, lists, tables with their
-// headers, definition lists and code of the page, in its order, with blanks
-// collapsed. What a browser does not show (scripts, styles, hidden elements) and what
-// stands on every page of a site (navigation, footers, forms) is left out, unless
-// nothing else is there. Tables that hold headings, lists or tables are taken for
-// layout.
+// HTML reads a page and converts it to Markdown: headings, lists, tables with headers, definition
+// lists and code, in page order, with white space collapsed. Invisible elements (scripts, styles,
+// hidden elements) are left out, and also navigation, footers and forms unless there is no other
+// text. Tables that contain headings, lists or tables are treated as layout.
 func HTML(name, page string) *File {
 	tokens := tokenize(page)
 	f := &File{}
@@ -39,21 +37,21 @@ func HTML(name, page string) *File {
 type pageText struct {
 	source  string
 	tokens  []token
-	at      int  // the token that is read
+	at      int  // index of the current token
 	all     bool // furniture as well
 	out     strings.Builder
 	anchors anchors
 	title   string
 
-	blank   bool   // a blank is due before the next word
-	prefix  string // what the next word's block begins with
+	blank   bool   // a blank is needed before the next word
+	prefix  string // markup before the next word
 	lists   []int  // open ones: 0 is a plain list, else the number of the next item
 	pre     bool
 	inTitle bool
 	table   *openTable
 }
 
-// openTable is the table that is being written.
+// openTable is the current table.
 type openTable struct {
 	rows   int
 	cells  int  // of the row, so far
@@ -64,7 +62,7 @@ type openTable struct {
 }
 
 func (p *pageText) run() {
-	hide, depth := atom.Atom(0), 0 // the element whose content is left out
+	hide, depth := atom.Atom(0), 0 // the element whose content is skipped
 	for i, t := range p.tokens {
 		p.at = i
 		if hide != 0 {
@@ -167,7 +165,7 @@ func (p *pageText) list(first int) {
 	}
 }
 
-// item is what an item of the innermost list begins with.
+// item returns the mark of an item of the innermost list.
 func (p *pageText) item() string {
 	n := len(p.lists)
 	if n == 0 {
@@ -247,8 +245,8 @@ func (p *pageText) cell(t token) {
 	o.inCell, p.blank, p.prefix = true, false, ""
 }
 
-// endRow ends the row of a table that is open. The first row is its header if it
-// has no cell of data, else the header is empty.
+// endRow ends the current row of a table. The first row is the header if it has no data cell;
+// otherwise the header is empty.
 func (p *pageText) endRow() {
 	o := p.table
 	if o == nil || o.cells == 0 {
@@ -262,8 +260,8 @@ func (p *pageText) endRow() {
 	o.cells, o.span, o.inCell, p.blank = 0, 0, false, false
 }
 
-// firstRow counts the columns of the row that begins at token i, and tells whether it
-// is the header: if it has no cell of data, or stands in thead.
+// firstRow counts the columns of the row that begins at token i, and reports whether it is a header:
+// it has no data cell, or is in thead.
 func (p *pageText) firstRow(i int) (columns int, header bool) {
 	header = true
 	for n, t := range p.tokens[i:] {
@@ -279,7 +277,7 @@ func (p *pageText) firstRow(i int) (columns int, header bool) {
 	return columns, header || p.table.inHead
 }
 
-// maxRow bounds the tokens of the first row of a table that are looked at.
+// maxRow bounds the tokens of the first row of a table that are examined.
 const maxRow = 8 * maxColumns
 
 // text writes the words of a piece of text.
@@ -310,7 +308,7 @@ func (p *pageText) text(t token) {
 	}
 }
 
-// word writes a word as it is in the source at an offset.
+// word writes a word of the source.
 func (p *pageText) word(raw string, at int) {
 	word := strings.TrimSpace(strings.ReplaceAll(html.UnescapeString(raw), "\u00a0", " "))
 	if word == "" {
@@ -336,8 +334,7 @@ func (p *pageText) word(raw string, at int) {
 	p.anchors.add(p.out.Len(), at+len(raw))
 }
 
-// marksBlock tells whether a word at the beginning of a block would be read as a
-// mark of structure.
+// marksBlock reports whether a word at the beginning of a block would be parsed as markup.
 func marksBlock(word string) bool {
 	return strings.IndexByte("#>-+*=|:~`", word[0]) >= 0 ||
 		'0' <= word[0] && word[0] <= '9' && strings.TrimLeft(word, "0123456789") == "."
@@ -363,7 +360,7 @@ func (p *pageText) last() byte {
 func (p *pageText) atBlock() bool    { return p.prefix != "" || p.last() == '\n' }
 func (p *pageText) afterBlank() bool { return p.last() == ' ' }
 
-// endLine ends the line that is written, if there is one.
+// endLine ends the current line, if there is one.
 func (p *pageText) endLine() {
 	if p.last() != '\n' {
 		p.out.WriteByte('\n')
@@ -371,10 +368,10 @@ func (p *pageText) endLine() {
 	p.blank, p.prefix = false, ""
 }
 
-// endBlock begins a new paragraph.
+// endBlock starts a new paragraph.
 func (p *pageText) endBlock() { p.endBlock2(false) }
 
-// endBlock2 does so, or begins a new line of a table.
+// endBlock2 starts a new paragraph, or a new row of a table.
 func (p *pageText) endBlock2(row bool) {
 	p.endLine()
 	if s := p.out.String(); s != "" && !row && !strings.HasSuffix(s, "\n\n") {
@@ -382,17 +379,17 @@ func (p *pageText) endBlock2(row bool) {
 	}
 }
 
-// token is a tag, or a piece of text, and where it stands.
+// token is a tag or a text with its place.
 type token struct {
 	kind       html.TokenType
 	tag        atom.Atom
 	hidden     bool // by its own attributes
-	layout     bool // a table that is no table
+	layout     bool // a table for layout
 	span       int  // columns of a cell
 	start, end int
 }
 
-// tokenize cuts a page. Tables that serve for layout are marked.
+// tokenize splits a page into tokens, and marks layout tables.
 func tokenize(page string) []token {
 	z := html.NewTokenizer(strings.NewReader(page))
 	var out []token
@@ -430,7 +427,7 @@ func tokenize(page string) []token {
 	}
 }
 
-// attributes reads those that matter.
+// attributes reads the relevant attributes.
 func (t *token) attributes(z *html.Tokenizer, more bool) {
 	for more {
 		var key, value []byte
@@ -449,7 +446,7 @@ func (t *token) attributes(z *html.Tokenizer, more bool) {
 	}
 }
 
-// isLarge tells whether an element does not stand in a cell of a table of data.
+// isLarge reports whether an element does not occur in cells of data tables.
 func isLarge(tag atom.Atom) bool {
 	switch tag {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.Ul, atom.Ol, atom.Dl, atom.Pre, atom.Article, atom.Section:
@@ -466,7 +463,7 @@ func isHidden(tag atom.Atom) bool {
 	return false
 }
 
-// isFurniture tells whether an element is the site's and not the page's.
+// isFurniture reports whether an element belongs to the site rather than the page.
 func isFurniture(tag atom.Atom) bool {
 	switch tag {
 	case atom.Nav, atom.Footer, atom.Button, atom.Select, atom.Textarea:
@@ -483,7 +480,7 @@ func isVoid(tag atom.Atom) bool {
 	return false
 }
 
-// isBlock tells whether an element stands by itself.
+// isBlock reports whether an element is a block.
 func isBlock(tag atom.Atom) bool {
 	switch tag {
 	case atom.P, atom.Div, atom.Br, atom.Section, atom.Article, atom.Header, atom.Footer, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,

@@ -16,9 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Bounds on what is taken for structure. What goes beyond is read as paragraphs:
-// goldmark takes time by the depth of each line, and fills every row up to the
-// columns of its header.
+// Bounds of structure. Text beyond them is read as paragraphs: the time of goldmark grows with the
+// depth of each line, and it fills every row up to the columns of its header.
 const (
 	maxDepth   = 32
 	maxColumns = 128
@@ -29,8 +28,8 @@ const (
 // Indented lines are text and not code, as they are on scraped pages, and HTML is
 // text as well.
 //
-// Offsets are into s. Nothing fails: text that no structure can be found in is
-// paragraphs. The time is about linear in len(s).
+// Offsets are into s. It does not fail: text without structure is paragraphs. The time is about
+// linear in len(s).
 func Blocks(s string) []Block {
 	meta := frontMatter(s)
 	w := walker{source: s, under: -1}
@@ -46,7 +45,7 @@ func Blocks(s string) []Block {
 	return w.blocks
 }
 
-// blockParser finds blocks and leaves what is inside of lines alone.
+// blockParser parses blocks, but no inline markup.
 var blockParser = sync.OnceValue(func() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(
@@ -71,15 +70,15 @@ var blockParser = sync.OnceValue(func() parser.Parser {
 // walker collects the blocks of one text.
 type walker struct {
 	source string
-	body   int // where the parsed part begins
+	body   int // offset of the parsed part
 	blocks []Block
 	under  int // the last heading
 }
 
-// parse reads s from body on; false if the parser gave up.
+// parse parses the text from body on; it returns false if the parser failed.
 func (w *walker) parse(body int) (ok bool) {
 	defer func() {
-		if recover() != nil { // a text that breaks the parser is still a text
+		if recover() != nil { // the caller falls back to paragraphs
 			ok = false
 		}
 	}()
@@ -89,12 +88,12 @@ func (w *walker) parse(body int) (ok bool) {
 	return true
 }
 
-// children adds the blocks of a node; lead is the block that they go on from.
+// children adds the blocks of a node; lead is the block that they depend on.
 func (w *walker) children(n ast.Node, lead, level, depth int) {
 	if depth > 4*maxDepth {
 		return
 	}
-	before := lead // the last block beside the node, for lists and code
+	before := lead // the previous paragraph, as the lead of lists and code
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		first := len(w.blocks)
 		switch c := c.(type) {
@@ -126,7 +125,7 @@ func (w *walker) children(n ast.Node, lead, level, depth int) {
 	}
 }
 
-// item adds an item: its first text, and what else stands in it.
+// item adds an item: its first text, and its other blocks.
 func (w *walker) item(n ast.Node, lead, level, depth int) {
 	first := len(w.blocks)
 	if c := n.FirstChild(); c != nil && (c.Kind() == ast.KindTextBlock || c.Kind() == ast.KindParagraph) &&
@@ -156,7 +155,7 @@ func (w *walker) definitions(n ast.Node, depth int) {
 	}
 }
 
-// table adds the rows of a table; caption is the paragraph before it.
+// table adds the rows of a table; caption is the index of the paragraph before it.
 func (w *walker) table(n ast.Node, caption int) {
 	header := caption
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -195,7 +194,7 @@ func (w *walker) table(n ast.Node, caption int) {
 	}
 }
 
-// add appends a block of lines; false if they say nothing.
+// add appends a block of lines; it returns false if they are blank.
 func (w *walker) add(b Block, lines *gtext.Segments) bool {
 	var out strings.Builder
 	for i := range lines.Len() {
@@ -242,7 +241,7 @@ func (w *walker) flush(b *Block, out *strings.Builder) {
 	out.WriteString(w.source[b.pieces[len(b.pieces)-1].source:b.End])
 }
 
-// parent is the heading that one of a level stands under.
+// parent returns the parent of a heading with a level.
 func (w *walker) parent(level int) int {
 	h := w.under
 	for h >= 0 && w.blocks[h].Level >= level {
@@ -273,8 +272,7 @@ func (w *walker) paragraphs(body int) {
 	}
 }
 
-// tooDeep tells whether a line has more marks of nesting, or more columns, than are
-// read as structure.
+// tooDeep reports whether a line has more nesting or more columns than are parsed.
 func tooDeep(s string) bool {
 	for at := 0; at < len(s); {
 		end := lineEnd(s, at)
@@ -293,12 +291,11 @@ func tooDeep(s string) bool {
 	return false
 }
 
-// maxMeta is how many lines of front matter are looked for.
+// maxMeta bounds the lines of front matter.
 const maxMeta = 64
 
-// frontMatter are the lines with a key and a value that stand between two rules at
-// the beginning of a text; nil if there are none. Lists and nested values of YAML
-// are passed over: what a reader can be asked for is in the lines.
+// frontMatter returns the lines with a key and a value between two rules at the beginning of a text;
+// nil if there are none. Lists and nested values of YAML are ignored.
 func frontMatter(s string) []Block {
 	end := fenceEnd(s)
 	if end == 0 {
@@ -317,8 +314,8 @@ func frontMatter(s string) []Block {
 	return out
 }
 
-// fenceEnd returns the offset after front matter, 0 if s begins with none: a rule,
-// lines that have a key each or belong to the one before, and a rule.
+// fenceEnd returns the offset after front matter, 0 if there is none: a rule, lines that have a key
+// or continue the previous one, and a rule.
 func fenceEnd(s string) int {
 	first := lineEnd(s, 0)
 	if strings.TrimRight(s[:first], " \t\r\n") != "---" {
@@ -349,7 +346,7 @@ func fenceEnd(s string) int {
 	return 0
 }
 
-// meta is the value of a key of front matter, "" without.
+// meta returns the value of a key of front matter, or "".
 func meta(blocks []Block, key string) string {
 	for _, b := range blocks {
 		if b.Kind != Meta {

@@ -9,21 +9,21 @@ import (
 	"unicode/utf8"
 )
 
-// markup rewrites the lines of another light markup: headings, code and tables as those
-// of Markdown, all else as it is.
+// markup converts headings, code and tables of another lightweight markup language to Markdown;
+// other lines stay unchanged.
 type markup struct {
 	writer
 	lines []string // without their ends
 	at    []int
-	open  string // the line that ends what is open: code, a table, a drawer
+	open  string // the line that ends the open block: code, a table, a drawer
 	code  bool   // it is code
 	grid  *grid
 	// levels are the adornments of reStructuredText's headings, outermost first.
 	levels []string
 }
 
-// dialect writes what begins at line i, and tells how many lines that are; 0 is a line
-// as it is.
+// dialect writes the block that begins at line i, and returns its number of lines; 0 means a line
+// that stays unchanged.
 type dialect func(m *markup, i int) int
 
 func markupFile(d dialect) func(name, source string) *File {
@@ -52,14 +52,14 @@ func markupFile(d dialect) func(name, source string) *File {
 
 const fence = "```\n"
 
-// heading writes the heading that stands in line i.
+// heading writes the heading of line i.
 func (m *markup) heading(i, level int, title string) {
 	m.blank()
 	m.add(strings.Repeat("#", min(max(level, 1), 6))+" ", m.at[i])
 	m.add(strings.TrimSpace(title)+"\n\n", m.at[i])
 }
 
-// fence opens code that a line will end, or with "" closes it.
+// fence opens code that ends with the line end, or with "" closes it.
 func (m *markup) fence(i int, end string) int {
 	if end != "" {
 		m.blank()
@@ -69,7 +69,7 @@ func (m *markup) fence(i int, end string) int {
 	return 1
 }
 
-// line is a line, "" behind the last.
+// line returns a line, "" after the last.
 func (m *markup) line(i int) string {
 	if i < len(m.lines) {
 		return m.lines[i]
@@ -77,7 +77,7 @@ func (m *markup) line(i int) string {
 	return ""
 }
 
-// isAdornment tells whether a line underlines a heading.
+// isAdornment reports whether a line underlines a heading.
 func isAdornment(line string) bool {
 	return len(line) > 2 && strings.IndexByte("=-`:'\"~^_*+#<>.", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
 }
@@ -105,7 +105,7 @@ func reStructured(m *markup, i int) int {
 	return 0
 }
 
-// level is that of an adornment: headings nest in the order in which they come first.
+// level returns the level of an adornment: levels have the order of first occurrence.
 func (m *markup) level(adornment string) int {
 	for i, l := range m.levels {
 		if l == adornment {
@@ -116,8 +116,8 @@ func (m *markup) level(adornment string) int {
 	return len(m.levels)
 }
 
-// indented writes the indented block that begins at line i as code, without the options
-// of a directive, and tells how many lines it has.
+// indented writes the indented block that begins at line i as code, without the options of a
+// directive, and returns its number of lines.
 func (m *markup) indented(i int) int {
 	end := i
 	for j := i; j < len(m.lines); j++ {
@@ -230,7 +230,7 @@ func orgMode(m *markup, i int) int {
 	return 0
 }
 
-// codeExtensions are those of source code and settings, which are read line by line.
+// codeExtensions are the extensions of source code and configuration, which are read line by line.
 const codeExtensions = ".go .py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .groovy .c .h .cc .cpp .cxx .hpp .hh .cs .rs .swift .m .mm " +
 	".rb .php .pl .pm .lua .r .jl .ex .exs .erl .hs .ml .fs .clj .el .lisp .dart .zig .nim .sh .bash .zsh .fish .ps1 .bat .sql .proto .graphql " +
 	".css .scss .vue .svelte .tf .cmake .mk .gradle .yaml .yml .toml .ini .cfg .conf .properties .xml .tex"
@@ -238,8 +238,8 @@ const codeExtensions = ".go .py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts 
 var definition = regexp.MustCompile(`^(?i:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|abstract|final|async|unsafe|override|create(?: or replace)?) +)*` +
 	`(?i:func|fn|fun|def|defn|defp|defmodule|class|struct|enum|interface|trait|impl|type|function|module|namespace|object|record|protocol|message|service|table|view|procedure)\b.*`)
 
-// codeFile reads source code: each definition that begins a line is a section, under its
-// first line, with the comment before it.
+// codeFile reads source code: each definition at the start of a line is a section with that line as
+// its heading, and includes the comment before it.
 func codeFile(name, source string) *File {
 	if manyLines(source) {
 		return Text(name, source)
@@ -250,7 +250,7 @@ func codeFile(name, source string) *File {
 		mark = "~~~~~~\n"
 	}
 	open := false
-	var pending []int // lines of a comment, which may belong to what follows
+	var pending []int // lines of a comment, which may belong to the next definition
 	var text []string
 	var at []int
 	write := func(i int) {
@@ -296,7 +296,7 @@ func codeFile(name, source string) *File {
 	return f
 }
 
-// isComment tells whether a line that is not indented is a comment or an annotation.
+// isComment reports whether a line without indentation is a comment or an annotation.
 func isComment(line string) bool {
 	for _, mark := range []string{"//", "#", "/*", " *", "*/", "--", ";;", "@", `"""`} {
 		if strings.HasPrefix(line, mark) {
@@ -306,14 +306,13 @@ func isComment(line string) bool {
 	return false
 }
 
-// writer writes the text of a document as Markdown, and where each piece of it stands
-// in the file.
+// writer writes the text of a document as Markdown, with a mapping to the file.
 type writer struct {
 	out     strings.Builder
 	anchors anchors
 }
 
-// add writes a piece that stands at an offset of the file.
+// add writes a piece of text from an offset of the file.
 func (w *writer) add(s string, at int) {
 	w.anchors.add(w.out.Len(), at)
 	w.out.WriteString(s)
@@ -337,8 +336,8 @@ func (w *writer) file(name, source string) *File {
 	return f
 }
 
-// maxHeader is the longest header of a table that Lead finds again, and headerEvery how
-// far behind it rows may stand before it is written anew, in bytes.
+// maxHeader is the longest header of a table that Lead can find, and headerEvery the distance after
+// which the header is repeated, in bytes.
 const (
 	maxHeader   = 3 * maxLine / 2
 	headerEvery = maxBack / 4
@@ -348,12 +347,12 @@ const (
 type grid struct {
 	w      *writer
 	header []string
-	at     []int // where the header stands; nil is before the first row
-	began  int   // where the header was last written
+	at     []int // offsets of the header; nil: that of the first row
+	began  int   // offset of the last header in the text
 	rows   int
 }
 
-// row writes one row; at says where the cells stand.
+// row writes one row; at are the offsets of its cells.
 func (g *grid) row(cells []string, at []int) {
 	if g.rows == 0 || g.w.out.Len()-g.began > headerEvery {
 		g.w.blank()
@@ -385,11 +384,11 @@ func (g *grid) line(cells []string, at func(int) int) {
 
 var inCell = strings.NewReplacer(`\`, `\\`, "|", `\|`)
 
-// cellText is a text as it stands in a cell: on one line, without bars.
+// cellText returns a text as a cell: on one line, with bars escaped.
 func cellText(s string) string { return inCell.Replace(strings.Join(strings.Fields(s), " ")) }
 
-// narrow tells whether a header can stand before rows: Markdown's tables have as many
-// columns, and Lead finds it again.
+// narrow reports whether a header can be that of a Markdown table: it has few enough columns, and
+// Lead can find it.
 func narrow(header []string) bool {
 	size := 0
 	for _, h := range header {
