@@ -9,9 +9,9 @@
 // [Page.Write] is a function of its [Page] alone and gives equal bytes for equal
 // pages. Package benchmark/report makes the Page of a run.
 //
-// The file holds a small index, and the details of the questions in pieces of
+// The file contains a small index, and the details of the questions in pieces of
 // gzip that the browser unpacks when a question is opened: a page of 6,000 answers
-// is a few megabytes. All texts are somebody else's. They are cut to the limits of
+// is a few megabytes. All texts are untrusted. They are cut to the limits of
 // this package, lose what controls a terminal or turns the direction of reading,
 // and become text nodes, never markup. The page's policy lets no script and no
 // style run but its own, which it names by hash, and sends nothing anywhere.

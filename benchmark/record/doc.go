@@ -10,6 +10,6 @@
 // verdicts finds what is there and pays for the rest; records that do not match
 // are not used.
 //
-// [Open] reads the records of a folder, and [Log.Records] hands them out, to
+// [Open] reads the records of a folder, and [Log.Records] iterates over them, to
 // count, to measure by other figures, or to judge again.
 package record

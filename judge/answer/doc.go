@@ -4,9 +4,9 @@
 // way the evaluation scripts of the question-answering data sets do.
 //
 // The scripts share one normalizer, [Normalize], and differ in what they do
-// with empty answers, with yes and no, and with several gold answers. Such a set of rules is a [Profile]; its name is part of
-// the name of every figure ("f1/hotpot"), because figures of different
-// profiles do not compare.
+// with empty answers, with yes and no, and with several gold answers. Such a set of
+// rules is a [Profile]; its name is part of the name of every figure ("f1/hotpot"),
+// because figures of different profiles do not compare.
 //
 //	                        SQuAD1   SQuAD2   HotpotQA  TwoWiki    MuSiQue   MRQA
 //	one side empty          F1 0     F1 0     F1 0      F1 0       F1 0      F1 0
