@@ -17,9 +17,9 @@ import (
 type Graph interface {
 	// Neighbors lists, for each triple, triples that share an entity with it,
 	// without the triple itself. A hub may have more than anybody wants; limit is how
-	// many are looked at, at most.
+	// many are returned, at most.
 	Neighbors(ctx context.Context, triples []int32, limit int) ([][]int32, error)
-	// Scores tells how like the question each chain is, its triples put together:
+	// Scores is the similarity of each chain, its triples put together, to the question:
 	// a cosine. Numbers below 0 count as 0.
 	Scores(ctx context.Context, chains [][]int32) ([]float64, error)
 }
@@ -41,11 +41,11 @@ type Options struct {
 	// Diversity is γ: a chain that is n-th, from 0, of those that grow out of one is
 	// worth exp(-min(n, γ)/γ) of its score. 0 means twice Width; None is no penalty.
 	Diversity float64
-	// Neighbors is how many triples a chain may grow by at most, those most like the
-	// question by themselves.
+	// Neighbors is how many triples a chain may grow by at most, those most similar to
+	// the question by themselves.
 	Neighbors int
-	// OwnChain forbids a triple only to chains that hold it. By default, as the paper
-	// writes it, no chain grows by a triple that any of the chains holds.
+	// OwnChain forbids a triple only to chains that contain it. By default, as the paper
+	// writes it, no chain grows by a triple that any of the chains contains.
 	OwnChain bool
 	// DropDeadEnds lets chains that cannot grow vanish, as the paper writes it. By
 	// default they stay, with their score.
@@ -165,7 +165,7 @@ func (s search) neighbors(ctx context.Context, beams []Chain) ([][]int32, error)
 			held[t] = true
 		}
 	}
-	// What the beams hold may be among the neighbors, so more are asked for.
+	// Triples of the beams may be among the neighbors, so more are asked for.
 	found, err := s.g.Neighbors(ctx, last, s.o.Neighbors+len(held))
 	if err == nil && len(found) != len(last) {
 		err = fmt.Errorf("neighbors of %d triples came for %d", len(found), len(last))
@@ -188,7 +188,7 @@ func (s search) neighbors(ctx context.Context, beams []Chain) ([][]int32, error)
 	return found, nil
 }
 
-// cap keeps of too many neighbors those most like the question by themselves.
+// cap keeps of too many neighbors those most similar to the question by themselves.
 func (s search) cap(ctx context.Context, triples []int32) ([]int32, error) {
 	if len(triples) <= s.o.Neighbors {
 		return triples, nil

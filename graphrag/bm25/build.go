@@ -294,12 +294,12 @@ func firstOf(partition int) int {
 	return (partition - 8*e) << e
 }
 
-// newPartitions has room for about so many postings.
+// newPartitions has room for about that many postings.
 func newPartitions(postings int) partitions {
 	return partitions{free: make([]uint64, postings), room: postings}
 }
 
-// reach makes partitions for so many terms.
+// reach makes partitions for a number of terms.
 func (p *partitions) reach(terms int) {
 	for terms > 0 && partitionOf(uint32(terms-1)) >= len(p.of) {
 		p.of = append(p.of, partition{})

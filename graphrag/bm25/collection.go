@@ -99,7 +99,7 @@ type Found struct {
 
 // Search is [Index.SearchWith] in all indexes as one; documents of equal score are
 // in the order of their indexes. All that score as the last of the k are found, so
-// there may be more: who has another order for them needs no second search.
+// there may be more: a caller with another order for them needs no second search.
 func (c *Collection) Search(query string, k int, keep func(part int, doc int32) bool, dst []Found) []Found {
 	dst = dst[:0]
 	if c.documents == 0 {
@@ -170,7 +170,7 @@ func (c *Collection) df(ids []int32) (df uint32) {
 	return df
 }
 
-// idf is that of a term in so many of all documents.
+// idf is that of a term in df of all documents.
 func (c *Collection) idf(df uint32) float64 { return idf(c.documents, df) }
 
 // idf is ln(1+(N-df+1/2)/(df+1/2)), which is always positive.

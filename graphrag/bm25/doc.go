@@ -16,13 +16,12 @@
 // ones, with scores within 1e-4 of the formula for queries of the length of
 // questions (sums are float32, the relative error is below 1e-6 per term),
 // although most of the postings are never read; [Index.SearchWith] does so among the
-// documents of a condition. [Index.WriteTo] and [Read] keep an index in a file. A
-// corpus that does not fit into memory is built in parts, which [Merge] writes as one
-// into a folder, and [MergeOrdered] in a given order and without the documents that
-// are gone; [Open] maps it, so that it takes the memory of what is asked for. A
-// [Collection] searches several indexes as one, as a store does whose texts come and
-// go: new ones are an index of their own, a condition hides those that are gone, and
-// now and then some indexes are merged.
+// documents of a condition. A corpus that does not fit into memory is built in parts,
+// which [Merge] writes as one into a folder, and [MergeOrdered] in a given order and
+// without deleted documents; [Open] maps it, so that only what is read takes memory. A
+// [Collection] searches several indexes as one, as a store does whose texts change:
+// new texts are an index of their own, a condition hides deleted ones, and now and
+// then some indexes are merged.
 //
 // With a TitleWeight of n the title of a chunk counts as if it stood n times
 // more in its text: tf(t) grows by n times the occurrences in the title and

@@ -119,7 +119,7 @@ type folderMeta struct {
 	Large [][3]uint32 `json:"large"`
 }
 
-// Open opens an index that [Merge] wrote, where it lies: its arrays are mapped into
+// Open opens an index that [Merge] wrote, in place: its arrays are mapped into
 // memory and read as they are needed. The analyzer must be that of the index; nil
 // means [text.Default]. A folder that is not an index, not whole or of another
 // version gives an error that wraps [ErrFolder].

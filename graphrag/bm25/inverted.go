@@ -114,7 +114,7 @@ func (ix *inverted) windows() int { return (len(ix.lengths) + windowSize - 1) >>
 // saturation is tf/(tf+norm), the part of the score that is below 1.
 func saturation(tf, norm float32) float32 { return tf / (tf + norm) }
 
-// dense tells whether a term that is in so many of n documents has a column.
+// dense tells whether a term that is in df of n documents has a column.
 func dense(df, n int) bool { return df*denseShare > n }
 
 // addTerm adds the next term's postings; documents are ascending.
@@ -215,7 +215,7 @@ func (ix *inverted) finish() {
 	ix.blocks = append(ix.blocks, block{start: ix.written.docs + uint64(len(ix.docs))})
 }
 
-// span is where a block lies in docs and tfs.
+// span is the range of a block in docs and tfs.
 func (ix *inverted) span(b uint32) (start, end uint64) {
 	return ix.blocks[b].start, ix.blocks[b+1].start
 }

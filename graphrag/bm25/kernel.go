@@ -16,7 +16,7 @@ type kernels struct {
 	// those that reach the cutoff with what the rest may add. It stops before a group with
 	// a frequency that does not fit its byte, and returns how many it has read and kept.
 	refine func(c *candidates, read, kept int, column []uint8, r refinement) (int, int)
-	// everywhere says that collect costs less than a look at some hundred sums here and there.
+	// everywhere tells that collect over a whole window costs less than reading some hundred scattered sums.
 	everywhere bool
 }
 

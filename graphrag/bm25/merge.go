@@ -130,7 +130,7 @@ func array[T any](w *flat.Writer, name string, a *flat.Array[T], errs *[]error) 
 	}
 }
 
-// flushAt is how many postings are held before they are written.
+// flushAt is how many postings are buffered before they are written.
 const flushAt = 1 << 22
 
 // terms writes the postings of all terms, in the order of the terms. They are

@@ -233,7 +233,7 @@ func (s *searcher) merge() {
 	s.query = kept
 }
 
-// weigh drops the terms that none of so many documents has, and puts those first that
+// weigh drops the terms that no document has, and puts those first that
 // can add most. The order is one of the terms, so that sums are the same however
 // documents are put into parts.
 func (s *searcher) weigh(documents int) {
@@ -259,7 +259,7 @@ func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] 
 	s.best.Reset(k)
 	s.also = s.also[:0]
 	// A sum of n floats is off by less than n half units of the last place, and
-	// so is each bound it is held against.
+	// so is each bound it is compared with.
 	s.slack = min(float32(len(s.query)+8)*0x1p-22, 1)
 	s.threshold, s.cutoff = 0, 0
 	s.bound()

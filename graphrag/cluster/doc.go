@@ -8,6 +8,6 @@
 // than [MaxNorm]; the errors for others wrap [ErrVector] and name the row.
 //
 // Results are the same to the byte for the same input, options and seed: with
-// any number of workers, and for k-means on any processor too. What is nearest
+// any number of workers, and for k-means on any processor too. The nearest centroid
 // is defined by a distance in float64, added up in a fixed order, see [KMeans].
 package cluster

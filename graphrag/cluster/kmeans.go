@@ -46,7 +46,7 @@ type KMeansOptions struct {
 	// components; 0 means 1e-4, and with a negative one they go
 	// on until no vector changes its cluster.
 	Tolerance float64
-	// Start, if set, holds k centroids to start from, row after row, instead of
+	// Start, if set, has k centroids to start from, row after row, instead of
 	// k-means++; there is one start then.
 	Start []float32
 	// Workers is the number of goroutines; 0 means GOMAXPROCS. It has no

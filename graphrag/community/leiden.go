@@ -69,7 +69,7 @@ func leiden[W weight](ctx context.Context, net *network[W], g *graph.Graph, twic
 	return p, nil
 }
 
-// solver holds the parameters of a run and the storage that its levels share.
+// solver has the parameters of a run and the storage that its levels share.
 type solver[W weight] struct {
 	ctx       context.Context
 	gamma     float64 // γ'
@@ -97,7 +97,7 @@ type solver[W weight] struct {
 	levels  []*level[W]
 }
 
-// level is what has to live while coarser levels are optimised.
+// level is the state of a level that outlives the optimisation of coarser ones.
 type level[W weight] struct {
 	comms  groups
 	parts  groups
@@ -156,7 +156,7 @@ func shuffle(rng *rand.PCG, order []int32) {
 const patience = 12
 
 // minLarge is the number of nodes from which on twins are folded, and nodes are visited in the order
-// in which they lie in memory: smaller networks are in the cache in any order.
+// of memory: smaller networks are in the cache in any order.
 const minLarge = 1 << 14
 
 // A first pass that others follow is a draft for networks of minDraft nodes: single nodes are

@@ -29,7 +29,7 @@ const mostSlack = 1 << 24
 // is E(v,C) - γ'·w(v)·W(C). What a move changes in W(C) is left to the
 // next pass, as in the paper for nodes that are not neighbours.
 //
-// Many nodes are visited in the order in which they lie in memory.
+// Many nodes are visited in the order of memory.
 func (s *solver[W]) moveNodes(net *network[W], labels []int32, draft bool) (bool, error) {
 	n, rounds, waits := net.n(), math.MaxInt, int32(0) // the most slack of a node that waits
 	if draft {
@@ -196,8 +196,8 @@ func (s *solver[W]) used(w W) int32 {
 	return int32(units) + 1
 }
 
-// compact numbers the communities anew when most labels are of no community any more: what
-// there is of them then fits a cache closer by.
+// compact renumbers the communities when most labels are unused: their sums then fit a smaller
+// cache.
 func (s *solver[W]) compact(labels []int32) {
 	if 2*len(s.empty) < int(s.labels) {
 		return

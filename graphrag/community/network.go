@@ -12,11 +12,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// weight is how the arcs of a network hold their weights: float32 if that holds
+// weight is the type of the weights of arcs: float32 if it represents
 // all weights and their sums exactly, see survey.exactIn32, else float64.
 type weight interface{ float32 | float64 }
 
-// arc is a neighbour with the weight of the edge. Both stand side by side
+// arc is a neighbour with the weight of the edge. Both are side by side
 // because rows are visited in random order.
 type arc[W weight] struct {
 	to int32
@@ -65,7 +65,7 @@ func (net *network[W]) unit() float64 {
 	return 4096 * float64(count) / max(sum, leastWeight)
 }
 
-// line is how many arcs stand on a cache line.
+// line is the number of arcs in a cache line.
 const line = 8
 
 // batch is how many nodes are visited one after the other: their rows, labels and tallies are read
@@ -202,7 +202,7 @@ type survey struct {
 // leaving the range of a float64.
 const leastWeight = 0x1p-1000
 
-// surveyRows is how many rows are looked at between two looks at the context.
+// surveyRows is the number of rows between two checks of the context.
 const surveyRows = 1 << 10
 
 // surveyed returns the survey of a graph; the error is that of ctx, or says that its weights

@@ -23,7 +23,7 @@ const (
 	defaultMinDF    = 2
 )
 
-// automaticDim is the number of dimensions for a corpus of so many texts: 7√n, at
+// automaticDim is the number of dimensions for a corpus of n texts: 7√n, at
 // least 384 and at most 1,024. More texts have more subjects to tell apart. On
 // the domains of WildGraphBench (209 to 2,936 chunks) 192, 384 and 768 dimensions
 // find 48.8, 53.1 and 51.4 % of the gold pages; in all of them together (8,643)
@@ -54,7 +54,7 @@ type LSAOptions struct {
 	Workers int
 }
 
-// resolve fills in the defaults for a corpus of so many texts.
+// resolve fills in the defaults for the size of a corpus.
 func (o LSAOptions) resolve(texts int) (LSAOptions, error) {
 	c := opt.Checks{Of: "embed: LSA"}
 	opt.Min(&c, "Dim", o.Dim, 0)

@@ -168,7 +168,7 @@ func idf(df, texts int) float64 {
 
 // termWeight is (1 + ln tf)·√idf. The root is because the dot product of two
 // texts multiplies the weights of a term: each side brings half of its idf,
-// and the product holds it once, as BM25 does. Weights with the whole idf on
+// and the product contains it once, as BM25 does. Weights with the whole idf on
 // both sides, the usual TF-IDF, let the rarest term of a query decide alone.
 func termWeight(count int32, rootIDF float64) float64 {
 	return (1 + math.Log(float64(count))) * rootIDF

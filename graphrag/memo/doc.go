@@ -5,6 +5,6 @@
 //
 // A memo travels in a context ([With]) and ends with it. Whoever makes something that is a
 // function of its inputs alone, and costs more than to look at them, makes it by [Of], under
-// a key of a type of its own that holds those inputs, or their [Digest]. Without a memo in
+// a key of a type of its own with those inputs, or their [Digest]. Without a memo in
 // the context [Of] makes it each time.
 package memo

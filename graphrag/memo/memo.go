@@ -31,7 +31,7 @@ func Under(ctx context.Context) bool {
 	return m != nil
 }
 
-// Of returns what was made under the key, or makes it; who comes meanwhile waits for it
+// Of returns what was made under the key, or makes it; concurrent callers wait for it
 // until the own context ends. What could not be made is not kept. Callers share the value,
 // so nobody may change it. Safe for concurrent use.
 func Of[K comparable, V any](ctx context.Context, key K, make func() (V, error)) (V, error) {
@@ -69,7 +69,7 @@ func (m *memo) of(ctx context.Context, key any, do func() (any, error)) (any, er
 	}
 }
 
-// keep makes something, which no one else is making, and lets go those who wait.
+// keep makes a value that nobody else is making, and releases those that wait.
 func (m *memo) keep(key any, do func() (any, error)) (value any, err error) {
 	returned := false
 	defer func() {

@@ -46,7 +46,7 @@ func (o Options) withDefaults() Options {
 
 // Likeness says how the arcs of a graph answer to a question.
 type Likeness struct {
-	// Scores has for each arc how like the question it is by itself.
+	// Scores has for each arc its own similarity to the question.
 	Scores []float64
 	// Parts has for each arc the parts of the question that it speaks of, a bit for
 	// each, and Weights what each part is worth. Both may be nil.
@@ -176,7 +176,7 @@ func (w *walk) from(node int32, sum float64, parts uint64, budget int) (left int
 	return left
 }
 
-// onward returns the arcs to walk from a node, at most so many, those first that
+// onward returns the arcs to walk from a node, at most a number of them, those first that
 // add most.
 func (w *walk) onward(node int32, parts uint64, most int) []rank.Scored[int64] {
 	out := w.ahead[len(w.arcs)][:0]

@@ -28,7 +28,7 @@ type relationCount struct {
 	count    int32
 }
 
-// profiles holds Ψ of each entity in compressed rows.
+// profiles has Ψ of each entity in compressed rows.
 type profiles struct {
 	offsets []int
 	counts  []relationCount

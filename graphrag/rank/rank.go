@@ -59,7 +59,7 @@ func (t *Top[ID]) Threshold() float64 {
 	return t.heap[0].Score
 }
 
-// Append appends what t holds to dst, best first.
+// Append appends the elements of t to dst, best first.
 func (t *Top[ID]) Append(dst []Scored[ID]) []Scored[ID] {
 	start := len(dst)
 	dst = append(dst, t.heap...)

@@ -17,12 +17,12 @@ import (
 // cluster whose moats have used up the prizes of its nodes stops. So does one that has
 // all the prizes it can reach: what it found later would only be pruned.
 //
-// Edge e has two parts, 2e at its end From and 2e+1 at its end To. A part lies in
-// the heap of its end's cluster with a time by which the edge must be looked at:
+// Edge e has two parts, 2e at its end From and 2e+1 at its end To. A part is in
+// the heap of its end's cluster with a time by which the edge must be checked:
 // the moats of the two ends may together grow by what is left of the edge, so
 // that much is shared out between its parts. When a part's time has come, either
 // the edge is full, or the rest is shared out anew. The clock of a cluster
-// stands still while it is inactive.
+// stops while it is inactive.
 type growth struct {
 	edges    []graph.Edge
 	clusters []cluster

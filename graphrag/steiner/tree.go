@@ -30,7 +30,7 @@ var ErrPrize = errors.New("unusable prize")
 
 // Find returns a tree anywhere in the graph. It has at least one node, unless
 // the graph has none; among trees of the same worth it prefers small ones.
-// prizes holds one number of at least 0 for each node. Self-loops are
+// prizes has one number of at least 0 for each node. Self-loops are
 // ignored.
 func Find(ctx context.Context, g *graph.Graph, prizes []float64) (*Tree, error) {
 	if len(prizes) != g.N() {

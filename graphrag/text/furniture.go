@@ -107,7 +107,7 @@ func StripFurniture(s string) (clean string, m Mapping) {
 	return b.String(), NewMapping(kept)
 }
 
-// joinProse makes a short line prose that stands beside prose without a blank line.
+// joinProse makes a short line prose if prose is next to it without a blank line.
 func joinProse(kinds []pageLine, i, beside int) {
 	if kinds[i] == button && kinds[beside] == prose {
 		kinds[i] = prose
@@ -217,7 +217,7 @@ func hidden(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// Head is the start of a text, of at most so many bytes, up to the end of a word; ""
+// Head is the start of a text, of at most a number of bytes, up to the end of a word; ""
 // if the first word is longer.
 func Head(s string, bytes int) string {
 	if len(s) <= bytes {

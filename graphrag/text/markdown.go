@@ -23,7 +23,7 @@ import (
 // is s itself.
 //
 // Targets may hold balanced parentheses (up to 32 deep, as in CommonMark) and
-// no white space, links may nest, and what is not balanced is left alone.
+// no white space, links may nest, and unbalanced marks are left alone.
 // Invalid UTF-8 is text. The time is linear in len(s). Text in which removing
 // a link uncovers another is gone over again, up to four times in all, so that
 // stripping what is clean changes nothing, short of text built to need more.

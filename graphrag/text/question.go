@@ -18,7 +18,7 @@ const maxQuestionWords = 256
 // question asks for an overview.
 type Wording struct {
 	// Words are those of the subject of the question, without stop words and
-	// words of asking such as "describe" or "specific", as often as they stand there,
+	// words of asking such as "describe" or "specific", as often as they occur,
 	// with blanks between. A question of such words alone keeps them.
 	Words string
 	// Names are the words written with a capital, but for the first, and those with a
@@ -89,5 +89,5 @@ func AsksOverview(question string) bool {
 	return false
 }
 
-// maxQuestionBytes is how much of a question is looked at for how it asks.
+// maxQuestionBytes is how much of a question is read for how it asks.
 const maxQuestionBytes = 4096

@@ -305,7 +305,7 @@ func (sc *sentenceScanner) ends(s string, from, i, run, after, stop int) bool {
 	return sc.tables.ends(lastWord(s[from:i]), word, unicode.IsUpper(first))
 }
 
-// maxWord bounds, in bytes, how far a word is looked at. Longer ones are in no
+// maxWord bounds, in bytes, how far a word is read. Longer ones are in no
 // table.
 const maxWord = 48
 
@@ -343,7 +343,7 @@ func lastWord(s string) string {
 	return word
 }
 
-// punkt holds the trained tables of the Punkt sentence splitter. Words in
+// punkt has the trained tables of the Punkt sentence splitter. Words in
 // them are lower case, numbers are "##number##".
 type punkt struct {
 	abbreviations map[string]bool

@@ -22,7 +22,7 @@ type Vocabulary struct {
 	sorted bool // the strings are in order, and there is no table
 }
 
-// SortedVocabulary is the vocabulary of strings that lie one after the other in an
+// SortedVocabulary is the vocabulary of strings that are one after the other in an
 // arena, such as a file mapped into memory, in ascending order; ends[i] is where
 // string i ends. None can be added, and the arguments belong to the vocabulary.
 func SortedVocabulary(arena []byte, ends []int) *Vocabulary {
@@ -161,7 +161,7 @@ func (v *Vocabulary) guess(keys []slot, hashes []uint64, numbers []int32) {
 	}
 }
 
-// keyFor is what a slot holds of a word but for its number.
+// keyFor is the slot of a word without its number.
 func keyFor(word []byte) slot {
 	n := len(word)
 	if n > inSlot {

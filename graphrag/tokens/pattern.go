@@ -58,7 +58,7 @@ func classify(r rune) class {
 	return other
 }
 
-// basicPlane holds the classes of the first 65,536 characters.
+// basicPlane has the classes of the first 65,536 characters.
 var basicPlane = sync.OnceValue(func() *[1 << 16]class {
 	table := new([1 << 16]class)
 	for r := range table {

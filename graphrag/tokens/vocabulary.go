@@ -10,7 +10,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// vocabulary holds the tokens of an encoding: which bytes are a token, and in
+// vocabulary has the tokens of an encoding: which bytes are a token, and in
 // which order tokens merge (a smaller id merges first).
 type vocabulary struct {
 	pattern pattern

@@ -34,7 +34,7 @@ type Options struct {
 	// searches take a fraction of the time. Without assembly for the
 	// processor it would not pay and has no effect.
 	Quantized bool
-	// Signs keeps one sign bit of each component besides, for searches that read a
+	// Signs keeps one sign bit of each component, too, for searches that read a
 	// share of the rows ([Params].Share).
 	Signs bool
 	// Workers is the number of goroutines that share one search over a large
@@ -47,7 +47,7 @@ type Options struct {
 // [MaxNorm].
 var ErrVector = errors.New("unusable vector")
 
-// Index holds vectors and finds those with the largest dot product. It is
+// Index stores vectors and finds those with the largest dot product. It is
 // safe for concurrent use; searches run side by side, Add waits for them.
 type Index struct {
 	opts    Options
@@ -200,7 +200,7 @@ func (x *Index) check(v []float32) (float64, error) {
 
 const (
 	// slabRows is the least height of a slab in memory: a multiple of what a scan takes at
-	// a time, so that no block of rows lies in two.
+	// a time, so that no block of rows is in two.
 	slabRows = 8192
 	// slabBytes make higher slabs of narrow rows, up to sixteen times: pages of 2 MB fill them.
 	slabBytes = 1 << 23
@@ -245,7 +245,7 @@ func (s *slabs[T]) part(first, n int) []T {
 	return slab[at*s.width : (at+n)*s.width]
 }
 
-// lie takes a matrix as it lies in memory: one slab.
+// lie takes a matrix in memory as one slab, without a copy.
 func (s *slabs[T]) lie(matrix []T) {
 	s.tall, s.parts = max(1, len(matrix)/s.width), [][]T{matrix}
 }

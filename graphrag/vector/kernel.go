@@ -9,7 +9,7 @@ import "math/bits"
 const (
 	laneWidth = 32
 	rowGroup  = 4
-	// signGroup rows lie together, word by word, so that a kernel has a lane for each.
+	// signGroup rows are stored together, word by word, so that they can be compared side by side.
 	signGroup = 8
 	// signPlanes are the words of a query beside one word of a row: signs, and two bits
 	// of their magnitudes.
@@ -17,7 +17,7 @@ const (
 )
 
 // kernels are the inner loops of a scan. All slices are flat and of matching
-// lengths: rows holds len(out) vectors as long as query, len(out) is a
+// lengths: rows has len(out) vectors as long as query, len(out) is a
 // multiple of rowGroup.
 //
 // Float kernels may add in any order that gives each partial sum at most

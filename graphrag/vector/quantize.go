@@ -75,7 +75,7 @@ func (c *queryCode) set(query []float32, length float64) {
 
 // codeError bounds, for a unit query, how far an estimate from the codes can
 // be from the score, without the part that differs from row to row,
-// Cauchy–Schwarz on the rest of the row. It holds what is lost of the query
+// Cauchy–Schwarz on the rest of the row. It contains what is lost of the query
 // (rest), and the rounding of the float32 arithmetic in [Index.scanCodes] and
 // of the score: seven roundings on magnitudes of at most twice reach. The last terms are the
 // rounding of scores near zero: those of the estimates, and those of the

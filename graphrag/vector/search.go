@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// blockRows are estimated before their bounds are looked at: few enough
+	// blockRows are estimated before their bounds are compared: few enough
 	// to stay in the first cache, many enough to hide the call.
 	blockRows = 256
-	// idsShard is shardRows for rows that are read here and there.
+	// idsShard is shardRows for scattered rows.
 	idsShard = 1024
 	// shardRows is the least a worker gets of one search; below, starting it
 	// costs more than it saves.

@@ -197,7 +197,7 @@ type guess struct {
 	estimate float32
 }
 
-// likely are the rows with the best estimates, so many of those to keep, and all with
+// likely returns the wanted number of rows with the best estimates, of those to keep, and all with
 // the last one's key, in the order of their ids.
 func (x *Index) likely(s *scratch, wanted, workers int) []int32 {
 	turn, g := x.signs.turn, &s.glance

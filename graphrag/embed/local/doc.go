@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package local encodes texts with a sentence encoder that lies in a folder: a BERT
+// Package local encodes texts with a sentence encoder read from a folder: a BERT
 // of the size of all-MiniLM-L6-v2, as sentence-transformers keeps it. It needs no
 // server, no C and no network.
 //

@@ -149,7 +149,7 @@ func (n *network) attend(s *scratch, from, end int) {
 }
 
 // packHead lays out keys and values of a head as panels; k begins at the first key,
-// and the values stand a third of the stride behind.
+// and the values follow a third of the stride behind.
 func (s *scratch) packHead(k []float32, length, size, stride int) {
 	clear(s.keys[length/matrix.Strip*matrix.Strip*size:])
 	for i := range length {

@@ -17,7 +17,7 @@ type kernels struct {
 func portable() kernels { return kernels{gelu: gelu, softmax: softmax} }
 
 // exp is e^x for x of at most 0, to two units in the last place: 2^n times the
-// Taylor series of the rest, which lies within ±ln(2)/2.
+// Taylor series of the rest, which is within ±ln(2)/2.
 func exp(x float32) float32 {
 	x = max(x, expLeast)
 	n := float32(math.RoundToEven(float64(x * log2e)))

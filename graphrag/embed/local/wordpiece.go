@@ -79,7 +79,7 @@ func readWords(dir string, vocab int, sum hash.Hash) (*wordPiece, error) {
 	return w, nil
 }
 
-// readRules reads the switches that stand beside a vocab.txt.
+// readRules reads the switches beside a vocab.txt.
 func readRules(dir string) (wordRules, error) {
 	s := struct {
 		Lower   bool  `json:"do_lower_case"`
@@ -166,7 +166,7 @@ type letters struct {
 }
 
 // tokens appends those of a text to dst, at most limit with the two around them.
-// What is beyond is not looked at.
+// The rest is ignored.
 func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letters) []int32 {
 	stop := len(dst) + limit - 1
 	dst = append(dst, w.begin)

@@ -9,7 +9,7 @@
 //
 // A [Reader] reads a file and not a byte more, trusts no block before its checksum
 // is found right, and takes no more memory than in proportion to what it has
-// read. Errors of both kinds stick: only the last call needs to be looked at.
+// read. Errors of both kinds stick: only that of the last call needs to be checked.
 package codec
 
 import (

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package flat keeps flat arrays in files that are used where they lie: mapped into
+// Package flat keeps flat arrays in files that are used in place: mapped into
 // memory, so that an index opens at once and may be larger than memory.
 //
-// A folder holds one file for each array, and a manifest with the kind and version
+// A folder has one file for each array, and a manifest with the kind and version
 // of what it is, the length and checksum of each file, and whatever else its owner
 // wants to know. The manifest is written last, after all else is on disk: a folder
 // without one is not whole. Opening looks at the lengths, [Folder.Verify] at every
 // byte.
 //
-// Arrays are of fixed-size values without pointers, little-endian, as they lie in
+// Arrays are of fixed-size values without pointers, little-endian, as they are in
 // the memory of the machines this runs on; others are refused.
 package flat

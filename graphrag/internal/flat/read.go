@@ -90,7 +90,7 @@ func (f *Folder) open(name string, a array) error {
 	return err
 }
 
-// View is the array of a name, where it lies. It must not be written to, nor used
+// View is the array of a name, in place. It must not be written to, nor used
 // after the folder is closed.
 func View[T any](f *Folder, name string) ([]T, error) {
 	a, ok := f.m.Arrays[name]
@@ -109,7 +109,7 @@ func View[T any](f *Folder, name string) ([]T, error) {
 // are read at once.
 const scatteredFrom = 8 << 20
 
-// Scattered tells the system that the arrays will be read here and there: it then reads
+// Scattered tells the system that the arrays will be read at scattered places: it then reads
 // what is asked for, and not the megabytes around it, which together are the whole of a
 // folder that may be larger than memory.
 func (f *Folder) Scattered() {

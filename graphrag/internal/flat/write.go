@@ -104,7 +104,7 @@ func (w *Writer) Err() error {
 // Len is the number of values so far.
 func (a Array[T]) Len() int { return int(a.f.Bytes) / a.f.Width }
 
-// bytesOf are the bytes of values, where they lie.
+// bytesOf views values as bytes, without a copy.
 func bytesOf[T any](values []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(zero)))

@@ -34,7 +34,7 @@ func (a Dense) mulUpper(ctx context.Context, out, b []float64) error {
 }
 
 // gram computes the entries on and above the diagonal of out = aᵀ·b, where b has as many
-// columns as a. What is below the diagonal is not defined.
+// columns as a. The entries below the diagonal are undefined.
 func (a Dense) gram(ctx context.Context, out, b []float64) error {
 	return product{out: out, a: a.Data, rows: a.Cols, inner: len(a.Data) / a.Cols, row: 1, step: a.Cols, upper: true}.by(ctx, b, a.Cols)
 }
@@ -85,7 +85,7 @@ func (p product) by(ctx context.Context, b []float64, cols int) error {
 	})
 }
 
-// tile computes the rows of a tile that holds row i, and returns the first of them.
+// tile computes the rows of a tile that contains row i, and returns the first of them.
 func (p product) tile(sums *tile, panel []float64, i int) (first int) {
 	if p.rows < height {
 		sumTile(sums, p.a[i*p.row:], panel, p.rows-i, p.row, p.step)

@@ -2,7 +2,7 @@
 
 package matrix
 
-// A call of [Multiply] computes rows in multiples of TileRows, for Panel columns. A panel holds
+// A call of [Multiply] computes rows in multiples of TileRows, for Panel columns. A panel has
 // depth rows of its first Strip columns, then depth rows of its second Strip.
 const (
 	TileRows = 12

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package par spreads a loop over goroutines. What is computed does not depend
+// Package par spreads a loop over goroutines. The result does not depend
 // on their number, nor does the error that is reported.
 package par
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package texttest holds the texts that tests of reading text share.
+// Package texttest has the texts that tests of reading text share.
 package texttest
 
 import (
