@@ -5,7 +5,6 @@ package vector
 import (
 	"context"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -142,21 +141,13 @@ func (r rotation) mirror(v []float32) {
 	}
 }
 
-// hadamard is the fast Walsh–Hadamard transform, two steps at a time.
+// hadamard is the fast Walsh–Hadamard transform.
 func hadamard(v []float32) {
-	h := 1
-	if bits.Len(uint(len(v)))%2 == 0 { // an odd number of steps
-		for i := 0; i < len(v); i += 2 {
-			v[i], v[i+1] = v[i]+v[i+1], v[i]-v[i+1]
-		}
-		h = 2
-	}
-	for ; h < len(v); h *= 4 {
-		for i := 0; i < len(v); i += 4 * h {
-			a, b, c, d := v[i:][:h], v[i+h:][:h], v[i+2*h:][:h], v[i+3*h:][:h]
+	for h := 1; h < len(v); h *= 2 {
+		for i := 0; i < len(v); i += 2 * h {
+			a, b := v[i:][:h], v[i+h:][:h]
 			for j, x := range a {
-				p, m, q, n := x+b[j], x-b[j], c[j]+d[j], c[j]-d[j]
-				a[j], b[j], c[j], d[j] = p+q, m+n, p-q, m-n
+				a[j], b[j] = x+b[j], x-b[j]
 			}
 		}
 	}
