@@ -8,7 +8,7 @@
 //     and whether the attempt was billed; [OfOneReply] tells the errors that a job
 //     can go on from.
 //   - [Decode] and [ReadObject] read the JSON that models really write.
-//   - [Pieces] yields a reply while it is written, where the model can.
+//   - [Stream] hands out a reply while it is written, where the model can.
 //   - [Meter] adds up what is asked under a context.
 //
 // Two packages connect a program to a paid service: llm/transport asks the servers

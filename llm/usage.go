@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
 // Meter adds up what is asked under a context through [Metered] models and
@@ -19,28 +18,9 @@ import (
 // figures. It is safe for concurrent use.
 type Meter struct {
 	outer *Meter
-	count tally
 
 	mu     sync.Mutex
 	stages map[string]Usage
-}
-
-// tally is a sum of usage that many may add to.
-type tally struct {
-	mu    sync.Mutex
-	usage Usage
-}
-
-func (t *tally) add(u Usage) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.usage = t.usage.Add(u)
-}
-
-func (t *tally) sum() Usage {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.usage
 }
 
 type meterKey struct{}
@@ -54,7 +34,12 @@ func WithMeter(ctx context.Context) (context.Context, *Meter) {
 }
 
 // Usage is the sum so far.
-func (m *Meter) Usage() Usage { return m.count.sum() }
+func (m *Meter) Usage() (sum Usage) {
+	for _, u := range m.Stages() {
+		sum = sum.Add(u)
+	}
+	return sum
+}
 
 // Stages is the sum so far by stage: that of the request, of embeddings
 // [StageEmbed]. It is nil without a call.
@@ -69,7 +54,6 @@ const StageEmbed = "embed"
 
 func meter(ctx context.Context, stage string, u Usage) {
 	for m, _ := ctx.Value(meterKey{}).(*Meter); m != nil; m = m.outer {
-		m.count.add(u)
 		m.add(stage, u)
 	}
 }
@@ -144,16 +128,31 @@ type Bill struct {
 	// ends the call.
 	Retry func() error
 
-	known   tally
-	unknown atomic.Int64
+	mu      sync.Mutex
+	known   Usage
+	unknown int
 }
 
 // Known is what providers said was used.
-func (b *Bill) Known() Usage { return b.known.sum() }
+func (b *Bill) Known() Usage {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known
+}
 
 // Unknown is the number of attempts that may have been billed without a trace:
 // timeouts and lost connections.
-func (b *Bill) Unknown() int { return int(b.unknown.Load()) }
+func (b *Bill) Unknown() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.unknown
+}
+
+func (b *Bill) add(u Usage, unknown int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.known, b.unknown = b.known.Add(u), b.unknown+unknown
+}
 
 type billKey struct{}
 
@@ -171,14 +170,14 @@ func billOf(ctx context.Context) *Bill {
 // models that do not stand on one, call it once per attempt.
 func RecordUsage(ctx context.Context, u Usage) {
 	if b := billOf(ctx); b != nil {
-		b.known.add(u)
+		b.add(u, 0)
 	}
 }
 
 // RecordUnknown records an attempt that may have been billed.
 func RecordUnknown(ctx context.Context) {
 	if b := billOf(ctx); b != nil {
-		b.unknown.Add(1)
+		b.add(Usage{}, 1)
 	}
 }
 

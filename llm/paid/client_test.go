@@ -179,13 +179,14 @@ func TestPieces(t *testing.T) {
 	m := model(t, c, p)
 	for _, want := range []string{"one |timeout", "one |two |three", "one two three"} {
 		var got []string
-		for text, err := range llm.Pieces(t.Context(), m, llm.Prompt("count")) {
-			if errors.Is(err, llm.ErrTimeout) {
-				text = "timeout"
-			} else if err != nil {
-				t.Fatal(err)
-			}
+		_, err := llm.Stream(t.Context(), m, llm.Prompt("count"), func(text string) error {
 			got = append(got, text)
+			return nil
+		})
+		if errors.Is(err, llm.ErrTimeout) {
+			got = append(got, "timeout")
+		} else if err != nil {
+			t.Fatal(err)
 		}
 		if strings.Join(got, "|") != want {
 			t.Errorf("%q, want %q", got, want)
@@ -195,8 +196,9 @@ func TestPieces(t *testing.T) {
 	if a := c.Account().Total; p.Calls() != 2 || a.Calls != 2 || a.Failed != 1 {
 		t.Errorf("%d calls, %+v", p.Calls(), a)
 	}
-	for range llm.Pieces(t.Context(), m, llm.Prompt("stop early")) {
-		break
+	enough := errors.New("enough")
+	if _, err := llm.Stream(t.Context(), m, llm.Prompt("stop early"), func(string) error { return enough }); !errors.Is(err, enough) {
+		t.Error(err)
 	}
 	if _, err := m.Generate(t.Context(), llm.Prompt("stop early")); err != nil || p.Calls() != 4 {
 		t.Errorf("a reply that was not read to its end was kept: %d calls, %v", p.Calls(), err)
