@@ -19,9 +19,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
-// ReadGraphRAG reads the output folder of Microsoft's GraphRAG, of version 0.3 to 3:
-// documents, text_units, entities and relationships, and communities with their reports
-// where they are. A relation has no label there; its description says what it is.
+// ReadGraphRAG reads the output folder of Microsoft's GraphRAG, versions 0.3 to 3: documents,
+// text_units, entities and relationships, and communities with their reports if they exist.
+// Relations have a description there, but no label.
 func ReadGraphRAG(fsys fs.FS) (*Index, error) {
 	b := newBuilder("the output of GraphRAG")
 	titles := make(map[string]string)
@@ -72,9 +72,9 @@ func ReadGraphRAG(fsys fs.FS) (*Index, error) {
 	return b.index()
 }
 
-// communities reads groups and reports; without the files there are none.
+// communities reads communities and reports, if the files exist.
 func (b *builder) communities(read func(string, []string, func(row) error) error, entities map[string]string) error {
-	at := make(map[int]int) // number → place
+	at := make(map[int]int) // number → index
 	err := read("communities", []string{"community", "id", "level", "title", "entity_ids"}, func(r row) error {
 		c := Community{ID: int(r.number("community")), Level: int(r.number("level")), Title: r.text("title")}
 		for _, id := range r.texts("entity_ids") {
@@ -119,12 +119,12 @@ const (
 	lightChunks = "kv_store_text_chunks.json"
 )
 
-// separator stands between the parts of a value (lightrag/constants.py, GRAPH_FIELD_SEP).
+// separator separates the parts of a value (lightrag/constants.py, GRAPH_FIELD_SEP).
 const separator = "<SEP>"
 
-// ReadLightRAG reads the working folder of LightRAG with its default stores: the graph and
-// the chunks. Of a node and an edge it reads what version 1 writes; parts of a
-// description that were not summarised are one text a line.
+// ReadLightRAG reads the working folder of LightRAG with its default stores: the graph and the
+// chunks, with the attributes of nodes and edges that version 1 writes. Parts of a description
+// that were not summarised become lines.
 func ReadLightRAG(fsys fs.FS) (*Index, error) {
 	b := newBuilder("the folder of LightRAG")
 	if err := b.chunks(fsys); err != nil {
@@ -170,7 +170,7 @@ func ReadLightRAG(fsys fs.FS) (*Index, error) {
 	return b.index()
 }
 
-// chunks reads the texts.
+// chunks reads the chunks.
 func (b *builder) chunks(fsys fs.FS) error {
 	f, _, err := open(fsys, lightChunks)
 	if err != nil {
@@ -202,14 +202,13 @@ func (b *builder) chunks(fsys fs.FS) error {
 	return nil
 }
 
-// element is a node of a graph, or an edge, which has a source and a target.
+// element is a node or an edge of a graph; an edge has a source and a target.
 type element struct {
 	id, source, target string
 	data               map[string]string
 }
 
-// graphML reads the nodes and edges of a GraphML file one by one. An error is the last
-// thing that it hands out.
+// graphML yields the nodes and edges of a GraphML file. An error ends it.
 func graphML(r io.Reader) iter.Seq2[element, error] {
 	type node struct {
 		ID     string `xml:"id,attr"`

@@ -19,32 +19,29 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
-// The bounds of what is read: of a file in bytes, and of its rows, nodes and edges, and
-// of what the text units say together.
+// The limits of reading: the bytes of a file, and the numbers of its rows, of nodes and edges, and of
+// mentions and facts.
 const (
 	MaxFile = 1 << 30
 	MaxRows = 10_000_000
 )
 
-// ErrFormat is wrapped by the errors about files that are not of an index, not whole or
-// too large.
+// ErrFormat is wrapped by the errors for files that are of no index, truncated or too large.
 var ErrFormat = errors.New("not an index that can be read")
 
-// Index is a finished index of another program. It does not change after it was read and
-// is safe for concurrent use.
+// Index is a finished index of another program. It is immutable and safe for concurrent use.
 type Index struct {
-	// Units are the text units, sorted by ID. Title and Source name the document that
-	// a unit is of.
+	// Units are the text units, sorted by ID. Title and Source name the document of a unit.
 	Units []graphrag.Document
-	// Communities are those of the program, with its reports; LightRAG has none.
+	// Communities are the communities with their reports; LightRAG has none.
 	Communities []Community
-	// Notes say what could not be used, without full stop.
+	// Notes describe what could not be used, without full stop.
 	Notes []string
 
 	said map[string]*kg.Extraction // by unit
 }
 
-// Community is a group of entities and what was written about it.
+// Community is a group of entities with its report.
 type Community struct {
 	ID, Level  int
 	Title      string
@@ -54,8 +51,8 @@ type Community struct {
 	EntityKeys []string // names, as extracted
 }
 
-// Documents streams the text units. One is a document, so that the recipes take it as the
-// program cut it: give them a cut at least as long.
+// Documents streams the text units as documents, so that recipes keep the chunks of the program: set
+// a chunk size that is at least as large.
 func (x *Index) Documents() iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		for _, d := range x.Units {
@@ -66,7 +63,7 @@ func (x *Index) Documents() iter.Seq2[graphrag.Document, error] {
 	}
 }
 
-// Extractions yields what the text units say, sorted by unit.
+// Extractions yields the extractions of the text units, sorted by unit.
 func (x *Index) Extractions() iter.Seq[kg.Extraction] {
 	return func(yield func(kg.Extraction) bool) {
 		for _, u := range x.Units {
@@ -77,8 +74,8 @@ func (x *Index) Extractions() iter.Seq[kg.Extraction] {
 	}
 }
 
-// Extract hands out what a chunk's text unit says, whole with the first chunk of it. It
-// makes an Index an extractor; it asks nobody. A chunk of no unit is an error.
+// Extract returns the stored extraction of a text unit for its first chunk, and empty ones for the
+// others. It makes an Index an extractor without calls of a model. A chunk of no unit is an error.
 func (x *Index) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	out := make([]kg.Extraction, len(chunks))
 	for i, c := range chunks {
@@ -109,7 +106,7 @@ func newBuilder(program string) *builder {
 	return &builder{Index: &Index{said: make(map[string]*kg.Extraction)}, program: program, missing: make(map[string]int)}
 }
 
-// unit adds a text unit.
+// unit adds a unit.
 func (b *builder) unit(d graphrag.Document) error {
 	if d.ID == "" || b.Index.said[d.ID] != nil {
 		return fmt.Errorf("%w: two text units, or one without, have the ID %.80q", ErrFormat, d.ID)
@@ -119,7 +116,7 @@ func (b *builder) unit(d graphrag.Document) error {
 	return nil
 }
 
-// in are the extractions of the units that are there.
+// in returns the extractions of the existing units.
 func (b *builder) in(kind string, units []string) ([]*kg.Extraction, error) {
 	slices.Sort(units)
 	var out []*kg.Extraction
@@ -137,7 +134,7 @@ func (b *builder) in(kind string, units []string) ([]*kg.Extraction, error) {
 	return out, nil
 }
 
-// entity adds what is known of a name to the units that name it.
+// entity adds a mention to the units that contain it.
 func (b *builder) entity(m kg.Mention, units []string) error {
 	in, err := b.in("entities", units)
 	for _, e := range in {
@@ -146,7 +143,7 @@ func (b *builder) entity(m kg.Mention, units []string) error {
 	return err
 }
 
-// relation adds a fact to the units that state it, each with its share of the weight.
+// relation adds a fact to the units that state it, with equal shares of its weight.
 func (b *builder) relation(f kg.Fact, units []string) error {
 	in, err := b.in("relations", units)
 	f.Weight /= max(float64(len(in)), 1)
@@ -159,7 +156,7 @@ func (b *builder) relation(f kg.Fact, units []string) error {
 	return err
 }
 
-// index is what was gathered.
+// index returns the index.
 func (b *builder) index() (*Index, error) {
 	if len(b.Units) == 0 {
 		return nil, fmt.Errorf("%w: %s has no text unit", ErrFormat, b.program)
@@ -173,7 +170,7 @@ func (b *builder) index() (*Index, error) {
 	return b.Index, nil
 }
 
-// open opens a file that is no larger than MaxFile; the one of the names that is there.
+// open opens the first existing file of the names, which must not be larger than MaxFile.
 func open(fsys fs.FS, names ...string) (fs.File, int64, error) {
 	for _, name := range names {
 		f, err := fsys.Open(name)
@@ -198,7 +195,7 @@ func open(fsys fs.FS, names ...string) (fs.File, int64, error) {
 	return nil, 0, fmt.Errorf("%w: %s is not here: %w", ErrFormat, names[0], fs.ErrNotExist)
 }
 
-// readAt makes a file one that can be read anywhere.
+// readAt returns a file as an io.ReaderAt.
 func readAt(f fs.File, size int64) (io.ReaderAt, error) {
 	if r, ok := f.(io.ReaderAt); ok {
 		return r, nil
@@ -207,10 +204,10 @@ func readAt(f fs.File, size int64) (io.ReaderAt, error) {
 	return strings.NewReader(string(data)), err
 }
 
-// row is a row of a table: the values of its columns by name, those of a list in order.
+// row is a row of a table: the values of each column by its name, those of a list in order.
 type row map[string][]pq.Value
 
-// text is a column of one text, "" where there is none.
+// text returns the text of the first existing column, or "".
 func (r row) text(names ...string) string {
 	for _, name := range names {
 		if v := r[name]; len(v) > 0 {
@@ -220,7 +217,7 @@ func (r row) text(names ...string) string {
 	return ""
 }
 
-// texts are those of a column of lists.
+// texts returns the texts of columns of lists.
 func (r row) texts(names ...string) []string {
 	var out []string
 	for _, name := range names {
@@ -231,7 +228,7 @@ func (r row) texts(names ...string) []string {
 	return out
 }
 
-// number is a column of one number.
+// number returns the number of a column, or 0.
 func (r row) number(name string) float64 {
 	if v := r[name]; len(v) > 0 {
 		switch v[0].Kind() {
@@ -248,8 +245,8 @@ func (r row) number(name string) float64 {
 	return 0
 }
 
-// table hands the rows of a Parquet file to take, with the columns that are wanted. It
-// finds a file by its name now and before version 1 of GraphRAG.
+// table calls take with the wanted columns of each row of a Parquet file. It also finds files under
+// their names before version 1 of GraphRAG.
 func table(fsys fs.FS, name string, columns []string, take func(row) error) error {
 	file := name + ".parquet"
 	f, size, err := open(fsys, file, "create_final_"+file)
@@ -287,7 +284,7 @@ func table(fsys fs.FS, name string, columns []string, take func(row) error) erro
 	return nil
 }
 
-// wanted checks the bounds of a file, and names its columns that are wanted: "" are the
+// wanted checks the limits of a file, and returns the names of the wanted columns by column, "" for
 // others.
 func wanted(p *pq.File, columns []string) ([]string, error) {
 	var bytes, values int64

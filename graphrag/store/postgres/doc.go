@@ -9,28 +9,28 @@
 //
 // It is a module of its own, so that the core does not depend on a driver.
 //
-// # How it is kept
+// # Layout
 //
-// The tables of the schema wildgraph list collections and generations. A generation is
-// a schema of its own (wildgraph_g12) with a table of rows and one of words for each
-// table, and those of the triples. Publishing changes one row, by compare-and-set.
+// The tables of the schema wildgraph list collections and generations. A generation is a schema of
+// its own (wildgraph_g12) with a table of rows and one of words for each table and for the
+// triples. Publishing changes one row by compare-and-set.
 //
-// Words are those of our analyzer, in a plain table: a row is a block, the records of a
-// window of 512 that have a term, with how often and their lengths, and a bound on what
-// the term can add to a score. A search is a function beside it that reads the blocks that
-// can hold one of the best, on the server and in one statement. So ranks and scores are
-// those of the embedded index (BM25 with the same formula and precision), on any server.
-// The server's own full text has no idf, and extensions with BM25 have words and lengths of
-// their own: neither is asked. Records that were never flushed are not found by words.
+// Words are those of the store's analyzer, in a plain table. A row is a block: the records of a
+// window of 512 that contain a term, with frequencies and lengths, and an upper bound of the
+// term's contribution to a score. A search is a function on the server that reads, in one
+// statement, only the blocks that can contain one of the best. So ranks and scores equal those of
+// the embedded index (BM25 with the same formula and precision) on any server. The server's own
+// full-text search has no IDF, and extensions with BM25 have other words and lengths, so neither
+// is used. Records that were never flushed are not found by words.
 //
 // Vectors are pgvector's. Searches are exact, unless Options.HNSW makes an index; an
 // Effort of 1 is exact even then.
 //
-// A pinned generation is held by an advisory lock of the store's connection: Discard and
-// Drop hide it at once and remove it when nobody holds it. It does not stay as it was
-// pinned if it is written to (Capabilities.FixedReads).
+// A pinned generation has an advisory lock on the store's connection: Discard and Drop hide it at
+// once and remove it when the last lock is released. A pinned generation changes if it is written
+// to (Capabilities.FixedReads).
 //
-// Each call of a search, Get or Neighbors is one round trip, however many items it has.
-// Every call that puts is one transaction. Text may hold any character but that ids,
-// scopes, fields and labels cannot hold NUL, which PostgreSQL does not store.
+// Each call of a search, Get or Neighbors is one round trip for any number of items. Each Put is one
+// transaction. Ids, scopes, fields and labels must not contain NUL, which PostgreSQL does not
+// store; texts may.
 package postgres

@@ -35,7 +35,7 @@ func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 	return e.wrap("put", cmp.Or(e.put(ctx, good), bad))
 }
 
-// name is what an entity or a relation is called.
+// name is the label of an entity or a relation.
 type name struct{ kind, id, label string }
 
 func (e edges) put(ctx context.Context, list []store.Triple) error {
@@ -51,7 +51,7 @@ func (e edges) put(ctx context.Context, list []store.Triple) error {
 	var literals []bool
 	var weights []float64
 	var lengths []int32
-	var said [][]byte // the labels as they were searched, whatever they become
+	var said [][]byte // the indexed labels, which stay if labels change
 	texts := make(map[string]counted, len(ids))
 	total := 0.0
 	names := make(map[[2]string]string)
@@ -91,7 +91,7 @@ func (e edges) put(ctx context.Context, list []store.Triple) error {
 	})
 }
 
-// call sets what entities and relations are called.
+// call sets the labels of entities and relations.
 func (e edges) call(ctx context.Context, tx pgx.Tx, called []name) error {
 	var kinds, ids, labels []string
 	for _, n := range called {
@@ -119,7 +119,7 @@ func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
 	return e.wrap("delete", err)
 }
 
-// triple are the columns of a triple called r, and the names that they need.
+// triple is the list of columns of a triple r with its labels.
 const triple = `r.head, h.label, r.relation, p.label, r.tail, t.label, r.literal, r.source, r.weight`
 
 func (e edges) named() string {
@@ -164,11 +164,11 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 	return found, e.wrap("neighbors", err)
 }
 
-// near is the statement for the neighbors of an entity: with Like, those that a search
-// finds, and then the others.
+// near returns the statement for the neighbors of an entity: with Like, the results of the search
+// first, then the others.
 func (e edges) near(entity string, o store.Near) (string, []any) {
 	if noNUL(entity, o.Relation) != nil {
-		entity = "" // no triple has it
+		entity = "" // matches no triple
 	}
 	var c condition
 	at := map[store.End]string{store.Head: "r.head = %[1]s", store.Tail: "r.tail = %[1]s", store.Either: "(r.head = %[1]s OR r.tail = %[1]s)"}[o.End]

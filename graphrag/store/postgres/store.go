@@ -25,17 +25,17 @@ import (
 type Options struct {
 	// Analyzer makes the words of texts and queries; nil means text.Default.
 	Analyzer text.Analyzer
-	// HNSW makes an index over vectors when a generation is flushed; nil does not.
+	// HNSW, if set, makes an index of vectors when a generation is flushed.
 	HNSW *HNSW
-	// Schema holds the catalog, and begins the names of the generations' schemas
-	// ("wildgraph"). Stores with different ones share a database and nothing else.
+	// Schema is the schema of the catalog, and the prefix of the generations' schemas
+	// ("wildgraph"). Stores with different ones share nothing but the database.
 	Schema string
 }
 
 // HNSW are the settings of pgvector's graph of vectors; 0 is pgvector's default.
 type HNSW struct {
 	M, EfConstruction int
-	// EfSearch is how many candidates a search keeps, at least K; up to 1000.
+	// EfSearch is the number of candidates of a search, at least K; up to 1000.
 	EfSearch int
 }
 
@@ -52,12 +52,12 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// version is that of the tables.
+// version is the version of the tables.
 const version = 2
 
-// Open opens the store of a database, named by a connection string as libpq has it, or
-// begins one. The role needs the right to make schemas, and the extension pgvector has
-// to be there or to be allowed.
+// Open opens the store of a database, given by a connection string as in libpq, or creates one.
+// The role needs the right to create schemas, and the extension pgvector must exist or be
+// creatable.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
@@ -86,7 +86,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// begin makes the catalog, and checks its version.
+// begin creates the catalog, and checks its version.
 func (s *Store) begin(ctx context.Context) error {
 	err := s.write(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext($1))`, "wildgraph:"+s.o.Schema) // one begins it
@@ -204,7 +204,7 @@ func (s *Store) Drop(ctx context.Context, name string) error {
 	return wrap("drop collection", err)
 }
 
-// hold keeps a generation from being removed: by this store with the first handle.
+// hold counts a handle of a generation; the first one locks it against removal.
 func (s *Store) hold(ctx context.Context, id int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,8 +223,8 @@ func (s *Store) hold(ctx context.Context, id int64) error {
 	return nil
 }
 
-// alive sees to a connection that was cut: its locks went with it, and are taken anew by
-// another. What was discarded in between may be gone; whoever reads it is told.
+// alive replaces a lost connection and acquires its locks again. A generation that was discarded
+// meanwhile may be gone; readers of it get an error.
 func (s *Store) alive(ctx context.Context) error {
 	if s.pins.Ping(ctx) == nil {
 		return nil
@@ -243,7 +243,7 @@ func (s *Store) alive(ctx context.Context) error {
 	return nil
 }
 
-// release ends a hold. What was discarded meanwhile is removed.
+// release ends a handle; the last one of a discarded generation removes it.
 func (s *Store) release(id int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,7 +262,7 @@ func (s *Store) release(id int64) error {
 	return s.sweep(ctx)
 }
 
-// lockKey tells generations of different stores in one database apart.
+// lockKey returns a lock key that is distinct for generations of different stores in a database.
 func (s *Store) lockKey(id int64) int64 {
 	h := int64(0)
 	for _, c := range []byte(s.o.Schema) {
@@ -271,7 +271,7 @@ func (s *Store) lockKey(id int64) int64 {
 	return h<<32 ^ id
 }
 
-// sweep removes generations that are gone and that nobody holds.
+// sweep removes discarded generations without locks.
 func (s *Store) sweep(ctx context.Context) error {
 	rows, err := s.pool.Query(ctx, s.named(`SELECT id FROM {s}.generations WHERE gone`))
 	if err != nil {
@@ -300,7 +300,7 @@ func (s *Store) sweep(ctx context.Context) error {
 	return nil
 }
 
-// Close implements [store.Store]. What was put is kept, flushed or not.
+// Close implements [store.Store]. Puts are durable even without a flush.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -314,20 +314,20 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// named puts the schema of the catalog, and the version, into a statement.
+// named inserts the schema of the catalog, and the version, into a statement.
 func (s *Store) named(sql string) string {
 	return strings.NewReplacer("{s}", pgx.Identifier{s.o.Schema}.Sanitize(), "{v}", strconv.Itoa(version)).Replace(sql)
 }
 
-// generationSchema is the schema of a generation.
+// generationSchema returns the schema of a generation.
 func (s *Store) generationSchema(id int64) string {
 	return pgx.Identifier{fmt.Sprintf("%s_g%d", s.o.Schema, id)}.Sanitize()
 }
 
-// tries is how often a transaction is tried that lost to another.
+// tries is the number of attempts at a transaction that loses to others.
 const tries = 5
 
-// write runs a transaction, again if it lost to another.
+// write runs a transaction, with retries if it loses to others.
 func (s *Store) write(ctx context.Context, do func(pgx.Tx) error) error {
 	var err error
 	for n := range tries {
@@ -343,10 +343,10 @@ func (s *Store) write(ctx context.Context, do func(pgx.Tx) error) error {
 	return err
 }
 
-// errLost ends a transaction that has to be tried again.
+// errLost ends a transaction that must be retried.
 var errLost = errors.New("another writer was faster")
 
-// lost tells serialization failures and deadlocks.
+// lost reports serialization failures and deadlocks.
 func lost(err error) bool {
 	var e *pgconn.PgError
 	return errors.Is(err, errLost) || errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01")
@@ -354,10 +354,10 @@ func lost(err error) bool {
 
 var errClosed = errors.New("the store is closed")
 
-// busyAfter is when a server is asked again that has too much to do; it does not say.
+// busyAfter is the pause for an overloaded server, which names none.
 const busyAfter = time.Second
 
-// wrap names the doing, and the errors of the server by those of package store.
+// wrap adds the operation to an error, and maps errors of the server to those of package store.
 func wrap(doing string, err error) error {
 	if err == nil {
 		return nil

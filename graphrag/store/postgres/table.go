@@ -42,7 +42,7 @@ func (t *table) Put(ctx context.Context, records ...store.Record) error {
 	return t.wrap("put", cmp.Or(t.put(ctx, good), bad))
 }
 
-// checkNUL refuses what PostgreSQL cannot hold in a text.
+// checkNUL refuses characters that PostgreSQL cannot store in a text.
 func (t *table) checkNUL(r store.Record) error {
 	texts := []string{r.ID, r.Scope}
 	for _, f := range fieldsOf(t.schema) {
@@ -62,8 +62,7 @@ func noNUL(texts ...string) error {
 	return nil
 }
 
-// put writes records in the order of their ids, so that two writers do not wait for
-// each other in a circle.
+// put writes records in the order of their ids, so that two writers cannot deadlock.
 func (t *table) put(ctx context.Context, records []store.Record) error {
 	if len(records) == 0 {
 		return nil
@@ -99,7 +98,7 @@ func (t *table) put(ctx context.Context, records []store.Record) error {
 	})
 }
 
-// selected are the columns of a record, in the order in which scan reads them.
+// selected returns the columns of a record, in the order of scan.
 func (t *table) selected() string {
 	s := "r.id, r.scope, r.title, r.body, r.data"
 	if t.schema.Dim > 0 {
@@ -163,7 +162,7 @@ func (t *table) Delete(ctx context.Context, ids ...string) error {
 // DeleteScope implements [store.Records].
 func (t *table) DeleteScope(ctx context.Context, scope string) error {
 	if noNUL(scope) != nil {
-		return nil // no record has it
+		return nil // matches no record
 	}
 	return t.delete(ctx, "delete scope", "scope = $1", scope)
 }
@@ -193,7 +192,7 @@ func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, e
 	return all(ctx, t.g, sql, after, t.scan, func(err error) error { return t.wrap("read all", err) })
 }
 
-// all reads rows while they come, as one statement sees them.
+// all streams the rows of one statement.
 func all[T any](ctx context.Context, g *generation, sql, after string, scan pgx.RowToFunc[T], wrap func(error) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var none T
@@ -234,7 +233,7 @@ func (t *table) Count(ctx context.Context) (n int, err error) {
 	return n, t.wrap("count", err)
 }
 
-// column is that of a field.
+// column returns the column of a field.
 func (t *table) column(field string) string {
 	return fmt.Sprintf("r.f%d", slices.Index(fieldsOf(t.schema), field))
 }
@@ -259,8 +258,8 @@ func scanHit(row pgx.CollectableRow) (h store.Hit, err error) {
 	return h, err
 }
 
-// collect sends a batch, in one round trip, and reads the rows of each statement but
-// the first few, which are settings.
+// collect sends a batch in one round trip, and reads the rows of each statement except the first
+// ones, which are settings.
 func collect[T any](ctx context.Context, g *generation, b *pgx.Batch, settings int, scan pgx.RowToFunc[T]) (out [][]T, err error) {
 	if err := g.open(ctx, false); err != nil {
 		return nil, err
@@ -288,7 +287,7 @@ func collect[T any](ctx context.Context, g *generation, b *pgx.Batch, settings i
 	return out, nil
 }
 
-// maxEf is the most candidates that pgvector's graph keeps.
+// maxEf is pgvector's limit of candidates.
 const maxEf = 1000
 
 // SearchVectors implements [store.VectorIndex].
@@ -346,7 +345,7 @@ func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
 	return fmt.Sprintf(`SELECT r.id, %s FROM %s r WHERE r.vec IS NOT NULL%s ORDER BY %s LIMIT %s`, score, t.rows(), where, order, c.arg(max(q.K, 0))), c.args, nil
 }
 
-// columns are records by column, as one statement takes them.
+// columns is records by column, as the parameters of one statement.
 type columns struct {
 	schema store.TableSchema
 	names  []string // in SQL, with their array types and casts
@@ -442,14 +441,14 @@ func vectorText(v []float32) string {
 	return string(append(b, ']'))
 }
 
-// condition is a filter in SQL, with its arguments from $1 on; "" holds for all.
+// condition is a filter in SQL, with its arguments from $1 on; "" is always true.
 type condition struct {
 	sql  string
 	args []any
 }
 
-// compile makes a condition of a filter that was checked. A record without the field is
-// a null there, which meets no condition but Not of one.
+// compile translates a checked filter. A record without the field has a null, for which only a
+// negated condition holds.
 func compile(f store.Filter, column func(field string) string) condition {
 	var c condition
 	c.sql = c.build(f, column)

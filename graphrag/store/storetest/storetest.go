@@ -20,11 +20,11 @@ import (
 
 // Factory makes stores for the tests.
 type Factory struct {
-	// New makes an empty store. The suite closes it.
+	// New returns an empty store. The suite closes it.
 	New func(t *testing.T) store.Store
 
-	// Crash returns what another process finds if the one that has the store open is
-	// killed now. The suite closes it too. nil leaves the tests with crashes out.
+	// Crash returns the store as another process finds it if this process is killed now. The
+	// suite closes it too. If nil, tests of crashes are left out.
 	Crash func(t *testing.T, s store.Store) store.Store
 }
 
@@ -71,7 +71,7 @@ type suite struct {
 	s store.Store
 }
 
-// schema is that of most tests.
+// schema is the schema of most tests.
 func schema() store.Schema {
 	return store.Schema{Tables: map[string]store.TableSchema{
 		"chunks": {Text: true, TitleWeight: 1, Dim: dim, Model: "test", Fields: map[string]store.Kind{"color": store.String, "size": store.Number}},
@@ -81,7 +81,7 @@ func schema() store.Schema {
 
 const dim = 16
 
-// generation begins one in a collection of its own.
+// generation begins a generation in a new collection.
 func (s *suite) generation(t *testing.T) (store.Collection, store.Generation, store.Table) {
 	t.Helper()
 	c, err := s.s.Create(t.Context(), "corpus", schema())
@@ -101,7 +101,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// wants is a check of an error.
+// wants checks an error.
 func wants(t *testing.T, doing string, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) {
@@ -122,7 +122,7 @@ var words = strings.Fields(`the of a in and to is was by for with city river kin
 	winter painter engine treaty railway harbor mountain library festival voyage
 	cathedral parliament expedition observatory lighthouse manuscript`)
 
-// sample are records with words, vectors and fields, the same for each seed.
+// sample returns records with words, vectors and fields, which depend on the seed only.
 func sample(seed uint64, n int) []store.Record {
 	r := rand.New(rand.NewPCG(seed, 1))
 	zipf := rand.NewZipf(r, 1.3, 2, uint64(len(words)-1))
@@ -144,7 +144,7 @@ func sample(seed uint64, n int) []store.Record {
 	return records
 }
 
-// direction is a vector of length 1, near one of a few.
+// direction returns a vector near one of the axes.
 func direction(r *rand.Rand) []float32 {
 	v := make([]float32, dim)
 	for i := range v {
@@ -154,7 +154,7 @@ func direction(r *rand.Rand) []float32 {
 	return v
 }
 
-// normal is a record as it comes back: numbers are float64.
+// normal returns a record as stores return it: numbers are float64.
 func normal(r store.Record) store.Record {
 	fields := store.Fields{}
 	for name, v := range r.Fields {
@@ -188,7 +188,7 @@ func idsOf(hits []store.Hit) []string {
 	return ids
 }
 
-// ordered checks that the best come first, and equal ones in the order of their ids.
+// ordered checks that hits are sorted by score, equal ones by id.
 func ordered(t *testing.T, hits []store.Hit) {
 	t.Helper()
 	if !slices.IsSortedFunc(hits, func(a, b store.Hit) int {
@@ -204,7 +204,7 @@ func ordered(t *testing.T, hits []store.Hit) {
 	}
 }
 
-// fact is a triple of names.
+// fact returns a triple of names.
 func fact(head, relation, tail, source string) store.Triple {
 	entity := func(name string) triples.Entity { return triples.Entity{ID: name, Label: name} }
 	return store.Triple{Triple: triples.Triple{Head: entity(head), Relation: entity(relation), Tail: entity(tail)}, Source: source, Weight: 1}
