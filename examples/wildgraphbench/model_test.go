@@ -198,6 +198,11 @@ func TestBudgetOfAllStarts(t *testing.T) {
 	if spent == 0 || spent > 30000 {
 		t.Errorf("%d tokens spent of 30000", spent)
 	}
+	for _, r := range server.Requests() {
+		if body := string(r.Body); !strings.Contains(body, `"temperature":0,`) && !strings.Contains(body, `"temperature":0}`) || !strings.Contains(body, `"seed":1`) {
+			t.Fatalf("a call without the settings of the run: %s", body)
+		}
+	}
 	data, err := os.ReadFile(filepath.Join(dir, lab.LedgerName))
 	var account paid.Account
 	if err := errors.Join(err, json.Unmarshal(data, &account)); err != nil {
