@@ -16,8 +16,11 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
+	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/examples/internal/dry"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -50,6 +53,15 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 		if text, ok := dry.Grader.Reply(req); ok {
 			return llm.Reply{Text: text}
+		}
+		// A server knows of the stage what the schema's name and the prompt tell.
+		if strings.Contains(req.Messages[0].Text, "entity<|#|>") {
+			req.Stage = extract.StageRecords
+		}
+		for _, stage := range []string{extract.StageEntities, extract.StageTriples, lightrag.StageKeywords, hipporag2.StageFilter} {
+			if strings.ReplaceAll(stage, " ", "_") == req.SchemaName {
+				req.Stage = stage
+			}
 		}
 		return llm.Reply{Text: dry.Extracted(req)}
 	}})

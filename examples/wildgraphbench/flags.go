@@ -113,8 +113,8 @@ const defaultOut = "wildgraphbench-out"
 // What every system takes with a model on the sample: what -dry-run says, to which a
 // test holds it.
 const (
-	sampleCalls  = 4_000
-	sampleTokens = 9_000_000
+	sampleCalls  = 5_000
+	sampleTokens = 12_000_000
 )
 
 // whole tells whether the run is that of the first command: the sample, offline.
@@ -149,7 +149,7 @@ func (s settings) descriptive(d data, profile string) map[string]any {
 			c[key] = cmp.Or(s.topK(d.Dataset)[t.Key], t.K)
 		}
 	}
-	if s.ByModel() {
+	if s.JudgeModel != "" {
 		c["judge_model"] = s.JudgeModel
 	}
 	return c
@@ -162,7 +162,7 @@ func (s *settings) validate(systems []string, problems []error) error {
 	words := true // judges that go without a model
 	for _, profile := range s.judgeProfiles {
 		problems = append(problems, lab.OneOf("judge-profile", profile, string(model.Joint), string(model.Paper), string(model.Upstream), profileLexical, short.LiveRAGProfile, short.Profile)...)
-		words = words && (profile == short.LiveRAGProfile || profile == short.Profile)
+		words = words && (profile == short.LiveRAGProfile || profile == short.Profile || profile == profileLexical)
 	}
 	problems = append(problems, lab.OneOf("precision-ref", s.precisionRef, string(judge.RefGold), string(judge.RefSection), string(judge.RefEvidence), string(judge.RefNone))...)
 	for flag, k := range map[string]int{"k": s.k, "k-summary": s.kSummary} {
@@ -176,8 +176,8 @@ func (s *settings) validate(systems []string, problems []error) error {
 	if s.grounded && slices.Contains(s.judgeProfiles, string(model.Upstream)) {
 		bad("-grounded is no part of -judge-profile upstream")
 	}
-	if s.Given("judge-profile") && !s.ByModel() && !words {
-		bad("-judge-profile needs -answer-kit model: it is the procedure of a model")
+	if s.Given("judge-profile") && s.JudgeModel == "" && !words {
+		bad("-judge-profile needs -judge-model: it is the procedure of a model")
 	}
 	problems = append(problems, s.Folders(map[string]string{"data": s.data, "docs": s.docs})...)
 	switch {
@@ -195,6 +195,9 @@ func (s *settings) validate(systems []string, problems []error) error {
 		if slices.Contains(systems, sc.name) {
 			bad("-score %s: one of our systems has this name", sc.name)
 		}
+	}
+	if len(s.scores) == 0 && len(s.Systems) > 0 && len(s.Selected()) == 0 {
+		bad("-systems none needs rows from elsewhere: -score NAME=FILE")
 	}
 	if len(problems) > 0 {
 		return cli.Usage(errors.Join(problems...))

@@ -173,11 +173,11 @@ func TestAnonyRAGByModel(t *testing.T) {
 // What does not go together is refused.
 func TestHopsUsage(t *testing.T) {
 	for want, args := range map[string][]string{
-		"no hotpotqa here":                       {"-data", "musique", "-domains", "hotpotqa"},
-		`unknown data set "squad"`:               {"-data", "musique", "-domains", "squad"},
-		"joint does not judge":                   {"-data", "musique", "-judge-profile", "joint", "-model", "m"},
-		"shortanswer does not judge":             {"-judge-profile", "shortanswer"},
-		"-judge-profile needs -answer-kit model": {"-data", "musique", "-judge-profile", "paper"},
+		"no hotpotqa here":                  {"-data", "musique", "-domains", "hotpotqa"},
+		`unknown data set "squad"`:          {"-data", "musique", "-domains", "squad"},
+		"joint does not judge":              {"-data", "musique", "-judge-profile", "joint", "-model", "m"},
+		"shortanswer does not judge":        {"-judge-profile", "shortanswer"},
+		"-judge-profile needs -judge-model": {"-data", "musique", "-judge-profile", "paper"},
 	} {
 		if _, _, err := bench(t, bare, append(args, "-systems", "bm25", "-out", t.TempDir())...); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)

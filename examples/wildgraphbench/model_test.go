@@ -347,6 +347,17 @@ func TestTwoProfiles(t *testing.T) {
 	if _, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-judge-profile", "paper"); err != nil || read.Load() != answered || answered == 0 {
 		t.Errorf("%d answers, then %d: %v", answered, read.Load(), err)
 	}
+	// A model judges rows from elsewhere alone, whoever answered.
+	other := t.TempDir()
+	theirs := "theirs=" + filepath.Join(dir, "predictions", "bm25.jsonl")
+	if _, _, err := bench(t, bare, "-out", other, "-limit", "1", "-systems", "none", "-score", theirs, "-judge-model", "m"); err != nil {
+		t.Error(err)
+	} else if r := readReport(t, other); len(r.Systems) != 1 || r.Systems[0].System != "theirs" || !strings.HasPrefix(r.Config["judge"].(string), "wildgraph/joint/") || read.Load() != answered {
+		t.Errorf("%v", r.Config)
+	}
+	// A finished run is judged by words where no server is named.
+	t.Setenv("OPENAI_BASE_URL", "")
+	t.Setenv("OPENAI_API_KEY", "")
 	stdout, _, err = bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-judge-profile", "lexical")
 	if err != nil || read.Load() != answered || !strings.Contains(stdout, "lexical/gold/v") {
 		t.Errorf("by words: %d answers, then %d: %v\n%s", answered, read.Load(), err, stdout)

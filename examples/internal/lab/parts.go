@@ -31,7 +31,8 @@ type Parts struct {
 	Embedder llm.NamedEmbedder
 
 	settings Settings
-	client   *paid.Client     // nil offline, and in a dry run
+	client   *paid.Client     // nil offline, in a dry run and without a server
+	absent   error            // why there is no server
 	vectors  *journal.Journal // of an embedding model in a folder, or nil
 	dry      *dry.Server      // in a dry run with models
 }
@@ -90,6 +91,25 @@ func (p payer) Embedder(name string) (llm.NamedEmbedder, error) {
 	return p.Client.Embedder(e)
 }
 
+// absent is a server that the environment does not name: a finished run needs none to be
+// judged by words.
+type absent struct{ err error }
+
+func (a absent) Model(name string) (llm.Model, error) { return absentModel{a, name}, nil }
+
+func (a absent) Embedder(string) (llm.NamedEmbedder, error) { return nil, a.err }
+
+type absentModel struct {
+	absent
+	name string
+}
+
+func (m absentModel) Name() string { return m.name }
+
+func (m absentModel) Generate(context.Context, llm.Request) (llm.Reply, error) {
+	return llm.Reply{}, m.err
+}
+
 // connect finds the server of the models. Replies are kept on disk as they come and
 // shared with other runs; limits and ledger are the report folder's.
 func (p *Parts) connect() (server, error) {
@@ -100,7 +120,8 @@ func (p *Parts) connect() (server, error) {
 	}
 	provider, err := transport.ProviderFromEnv(transport.Options{Concurrency: s.Concurrency, Logger: p.Log})
 	if err != nil {
-		return nil, cli.Usagef("-kit model: %w", err)
+		p.absent = cli.Usagef("-kit model: %w", err)
+		return absent{p.absent}, nil
 	}
 	run, err := filepath.Abs(s.Out)
 	if err != nil {
@@ -122,6 +143,18 @@ func (p *Parts) connect() (server, error) {
 // models puts the model's parts into the kit, and finds the one that judges.
 func (p *Parts) models(from server) error {
 	s := p.settings
+	if s.JudgeModel != "" {
+		judge, err := from.Model(s.JudgeModel)
+		if err != nil {
+			return cli.Usage(err)
+		}
+		if p.Judge = judge; p.dry != nil {
+			p.Judge = p.dry.Judge(s.JudgeModel)
+		}
+	}
+	if !s.asks() {
+		return nil
+	}
 	m, err := from.Model(s.Model)
 	if err != nil {
 		return cli.Usage(err) // nothing was asked: an address or a name is wrong
@@ -141,14 +174,6 @@ func (p *Parts) models(from server) error {
 	}
 	kits := map[string]kit.Kit{kit.NameOffline: p.Kit, kit.NameModel: byModel}
 	p.Kit = kit.Mixed(kits[s.IndexKit], kits[s.AnswerKit])
-	if s.ByModel() {
-		if p.Judge, err = from.Model(s.JudgeModel); err != nil {
-			return cli.Usage(err)
-		}
-		if p.dry != nil {
-			p.Judge = p.dry.Judge(s.JudgeModel)
-		}
-	}
 	return nil
 }
 
@@ -167,7 +192,7 @@ func (p *Parts) Decisive() map[string]any {
 // a wrong key or name should be known before hours of indexing.
 func (p *Parts) Reachable(ctx context.Context) error {
 	if p.client == nil {
-		return nil
+		return p.absent
 	}
 	return p.client.Probe(ctx)
 }

@@ -60,7 +60,7 @@ type Settings struct {
 // Flags declares the flags but those of model and mode, which a program may have
 // several of. Out names the folder that holds the report folders without -out.
 func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out string) {
-	List(fs, &s.Systems, "systems", "comma-separated `LIST` of systems (default: all)")
+	List(fs, &s.Systems, "systems", "comma-separated `LIST` of systems, or none (default: all)")
 	fs.BoolVar(&s.ListSystems, "list-systems", false, "print the systems, a line each, and exit")
 	fs.IntVar(&s.Limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.IntVar(&s.ChunkSize, "chunk-size", chunk.DefaultSize, "tokens per chunk (cl100k)")
@@ -70,7 +70,7 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 	fs.StringVar(&s.IndexKit, "index-kit", "", "offline or model: the parts that index (default: those of -kit)")
 	fs.StringVar(&s.AnswerKit, "answer-kit", "", "offline or model: the parts that answer and judge (default: those of -kit)")
 	fs.StringVar(&s.EmbedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model, or file:DIR for one in a folder, which needs no server (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
-	fs.StringVar(&s.JudgeModel, "judge-model", getenv("WILDGRAPH_JUDGE_MODEL"), "`NAME` of the judging model (default: $WILDGRAPH_JUDGE_MODEL, else the answering model)")
+	fs.StringVar(&s.JudgeModel, "judge-model", getenv("WILDGRAPH_JUDGE_MODEL"), "`NAME` of the judging model, whoever answered (default: with an answering model $WILDGRAPH_JUDGE_MODEL, else that model)")
 	fs.StringVar(&s.Out, "out", "", "report folder `DIR`; a run goes on from what is there and adds what is new (default: a folder under ./"+out+" named for the configuration)")
 	fs.BoolVar(&s.Fresh, "fresh", false, "forget what is recorded in the report folder and start over; replies that were paid for stay in -cache")
 	fs.StringVar(&s.Cache, "cache", "", "`FILE` of models' replies, shared by runs and programs; the vectors of -embed-model file:DIR are kept beside it (default: wildgraph/replies.journal in the user's cache folder)")
@@ -115,6 +115,9 @@ func (s Settings) Forget() error {
 	return record.Forget(s.Out)
 }
 
+// none as -systems runs no system of ours.
+const none = "none"
+
 // List is a flag of names separated by commas.
 func List(fs *flag.FlagSet, to *[]string, name, usage string) {
 	fs.Func(name, usage, func(v string) error {
@@ -157,7 +160,7 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 	for flag, name := range map[string]struct {
 		of   *string
 		used bool
-	}{"model": {&s.Model, s.Paid()}, "embed-model": {&s.EmbedModel, s.embeds()}, "judge-model": {&s.JudgeModel, s.AnswerKit == kit.NameModel}} {
+	}{"model": {&s.Model, s.asks()}, "embed-model": {&s.EmbedModel, s.embeds()}, "judge-model": {&s.JudgeModel, s.ByModel()}} {
 		if !name.used && !s.given[flag] {
 			*name.of = ""
 		}
@@ -184,9 +187,12 @@ func (s *Settings) Given(flag string) bool { return s.given[flag] }
 func (s Settings) KitName() string { return kit.Kit{Index: s.IndexKit, Answer: s.AnswerKit}.Name() }
 
 // Paid tells whether models are called.
-func (s Settings) Paid() bool { return s.IndexKit == kit.NameModel || s.AnswerKit == kit.NameModel }
+func (s Settings) Paid() bool { return s.asks() || s.JudgeModel != "" }
 
-// ByModel tells whether a model answers and judges.
+// asks tells whether the systems call a model.
+func (s Settings) asks() bool { return s.IndexKit == kit.NameModel || s.AnswerKit == kit.NameModel }
+
+// ByModel tells whether a model answers.
 func (s Settings) ByModel() bool { return s.AnswerKit == kit.NameModel }
 
 // embeds tells whether the embedding model is of use: one of a server is a part of the
@@ -212,7 +218,7 @@ func (s Settings) Decisive() map[string]any {
 	if s.BudgetContext > 0 {
 		c["budget_context"] = s.BudgetContext
 	}
-	if s.Paid() {
+	if s.asks() {
 		c["model"], c["embed_model"] = s.Model, s.EmbedModel
 		c["temperature"] = "none"
 		if s.Temperature != nil {
@@ -247,7 +253,7 @@ func (s Settings) Folder(data, models string, more map[string]any) string {
 	if dir, err := filepath.Abs(data); data != "" && err == nil {
 		parts[0] = filepath.Base(dir)
 	}
-	if s.Paid() {
+	if s.asks() {
 		parts[1] = models
 	}
 	values := s.Decisive()
@@ -342,17 +348,19 @@ func (s *Settings) check(systems []string) []error {
 	if s.ChunkOverlap >= s.ChunkSize && s.ChunkSize >= 1 {
 		bad("-chunk-overlap %d is not less than -chunk-size %d", s.ChunkOverlap, s.ChunkSize)
 	}
-	if s.Paid() && s.Model == "" {
+	if s.asks() && s.Model == "" {
 		bad("-kit model needs -model NAME (or $WILDGRAPH_MODEL)")
 	}
-	for flag, needs := range map[string]string{"model": "kit", "budget-tokens": "kit", "budget-money": "kit", "embed-model": "index-kit", "judge-model": "answer-kit"} {
-		has := map[string]bool{"kit": s.Paid(), "index-kit": s.embeds(), "answer-kit": s.AnswerKit == kit.NameModel}
+	for flag, needs := range map[string]string{"model": "kit", "budget-tokens": "kit", "budget-money": "kit", "embed-model": "index-kit"} {
+		has := map[string]bool{"kit": s.asks() || flag != "model" && s.Paid(), "index-kit": s.embeds()}
 		if s.given[flag] && !has[needs] {
 			bad("-%s needs -%s model%s", flag, needs, map[bool]string{true: ", or a model in a folder: file:DIR"}[flag == "embed-model"])
 		}
 	}
 	for _, name := range s.Systems {
-		if !slices.Contains(systems, name) {
+		if name == none && len(s.Systems) > 1 {
+			bad("-systems: none, and others")
+		} else if name != none && !slices.Contains(systems, name) {
 			meant := ""
 			if near := cli.Nearest(name, systems); near != "" {
 				meant = fmt.Sprintf(", did you mean %s?", near)
