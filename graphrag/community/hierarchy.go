@@ -83,7 +83,7 @@ func (h Hierarchy) Cut(level int) []int32 {
 // their parts, until all are small or cannot be split. That is the hierarchy of
 // Microsoft GraphRAG (graspologic's hierarchical Leiden). A node without edges
 // is a community of its own at level 0; no community goes across connected
-// components. Parts are split on all processors.
+// components. Parts are worked on by all processors.
 //
 // The error is that of [Leiden].
 func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (Hierarchy, error) {
@@ -184,8 +184,8 @@ func (b *hierarchyBuilder[W]) adopt(p *piece[W], nodes []int32, next []*piece[W]
 	return next
 }
 
-// splitAll splits pieces on all processors. Each has a stream of random numbers of
-// its own, so the result does not depend on the processor.
+// splitAll splits pieces on all processors. Each has randomness of its own, so
+// who does it does not matter.
 func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, pieces []*piece[W]) error {
 	type scratch struct {
 		solver solver[W]
@@ -194,7 +194,7 @@ func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, pieces []*piece[W]) 
 	workers := make([]scratch, par.Workers(0))
 	return par.Ranges(ctx, len(pieces), 1, len(workers), func(worker, i, _ int) error {
 		s := &workers[worker]
-		s.solver.ctx = ctx
+		s.solver.ctx, s.solver.workers = ctx, 1
 		for len(s.places) < pieces[i].within.n() {
 			s.places = append(s.places, -1)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/internal/fold"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Leiden finds communities by the algorithm of Traag, Waltman and van Eck
@@ -61,7 +62,7 @@ func leiden[W weight](ctx context.Context, net *network[W], g *graph.Graph, twic
 		copy(p.Labels, opts.Initial)
 		p.Communities = 0 // not known
 	}
-	s := &solver[W]{ctx: ctx}
+	s := &solver[W]{ctx: ctx, workers: min(par.Workers(0), mostWorkers)}
 	s.configure(twice, opts, 0)
 	if err := s.run(net, g, &p); err != nil {
 		return Partition{}, err
@@ -69,7 +70,7 @@ func leiden[W weight](ctx context.Context, net *network[W], g *graph.Graph, twic
 	return p, nil
 }
 
-// solver has the parameters of a run and the storage that its levels share.
+// solver holds the parameters of a run and the storage that its levels share.
 type solver[W weight] struct {
 	ctx       context.Context
 	gamma     float64 // γ'
@@ -78,26 +79,24 @@ type solver[W weight] struct {
 	draft     bool // what this pass finds is only where the next one begins
 	rng       rand.PCG
 
-	unit       float64 // of slack, see network.unit
-	links      []W     // weight of the arcs from the node at hand by community, 0 in between
-	touched    []int32 // communities
-	gains      []int64 // of joining these, see order
-	neighbours []int32 // labels of the neighbours of some nodes
-	fetched    W       // keeps reads from being optimised away
-	refiner    refiner[W]
+	workers    int
+	visitors   []*visitor[W]
+	last, next block[W]
+	unit       float64
 
-	masses  []W     // of the communities: sums of the weights of their nodes
-	members []int32 // and how many these are
-	labels  int32   // from this one on, no community has one
-	empty   []int32 // those below that no community has
-	slack   []int32 // of the nodes
+	masses  []W      // of the communities: sums of the weights of their nodes
+	members []int32  // and how many these are
+	wants   []uint32 // a bit of each node: those of a block that want to move, whose places in it are in sizes
+	labels  int32    // from this one on, no community has one
+	empty   []int32  // those below that no community has
+	slack   []int32  // of the nodes
 	queue   []int32
 	order   []int32
 	sizes   []int32
 	levels  []*level[W]
 }
 
-// level is the state of a level that outlives the optimisation of coarser ones.
+// level is what has to live while coarser levels are worked on.
 type level[W weight] struct {
 	comms  groups
 	parts  groups
@@ -120,12 +119,15 @@ func (s *solver[W]) configure(twice float64, opts Options, stream uint64) {
 
 // reserve makes room for n nodes.
 func (s *solver[W]) reserve(n int) {
+	for len(s.visitors) < s.workers {
+		s.visitors = append(s.visitors, &visitor[W]{solver: s})
+	}
 	if n <= len(s.masses) {
 		return
 	}
 	s.masses = make([]W, n)
 	s.members = make([]int32, n)
-	s.links = make([]W, n)
+	s.wants = make([]uint32, n>>5+1)
 	s.empty = make([]int32, 0, n)
 	s.slack = make([]int32, n)
 	s.queue = make([]int32, n)
@@ -155,9 +157,9 @@ func shuffle(rng *rand.PCG, order []int32) {
 // not say that the next one will find nothing.
 const patience = 12
 
-// minLarge is the number of nodes from which on twins are folded, and nodes are visited in the order
-// of memory: smaller networks are in the cache in any order.
-const minLarge = 1 << 14
+// minArranged is the size from which on twins are folded and the nodes are arranged by
+// community after the first pass: smaller networks are in the cache in any order.
+const minArranged = 1 << 14
 
 // A first pass that others follow is a draft for networks of minDraft nodes: single nodes are
 // visited in draftRounds, because of those visited later less than a tenth move, and
@@ -181,7 +183,7 @@ func (s *solver[W]) run(net *network[W], g *graph.Graph, p *Partition) error {
 		p.Communities = canonical(p.Labels)
 	}
 	before, labels, places := slices.Clone(p.Labels), slices.Clone(p.Labels), make([]int32, n)
-	if singletons(places); g != nil && p.Communities == n && n >= minLarge {
+	if singletons(places); g != nil && p.Communities == n && n >= minArranged {
 		var err error
 		if net, places, err = s.fold(net, g); err != nil {
 			return err
@@ -191,6 +193,12 @@ func (s *solver[W]) run(net *network[W], g *graph.Graph, p *Partition) error {
 	}
 	alone := p.Communities == n
 	for quiet := 0; p.Passes < s.maxPasses && quiet < patience; p.Passes++ {
+		if p.Passes == 1 && net.n() >= minArranged {
+			var err error
+			if net, err = s.arrange(net, labels, places); err != nil {
+				return err
+			}
+		}
 		s.draft = alone && p.Passes == 0 && s.maxPasses > 1
 		if err := s.optimise(net, labels, 0); err != nil {
 			return err
@@ -243,27 +251,34 @@ func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32,
 	}
 	out := &network[W]{spare: true}
 	if net.spare {
-		out.arcs = net.arcs // rows are read in order, before they are overwritten
+		out.arcs = net.arcs // assemble reads rows in order, before it overwrites them
 	}
-	net.firsts(out, firsts, class, t.Size)
+	if err := s.assemble(out, len(firsts), len(net.arcs), func(v *visitor[W], lo, hi int) {
+		v.arcs = net.firsts(out, v.arcs[:0], firsts, class, t.Size, lo, hi)
+	}); err != nil {
+		return nil, nil, err
+	}
 	for u, first := range t.First {
 		class[u] = class[first]
 	}
 	return out, class, nil
 }
 
-// firsts makes rows of the classes: those of their first nodes, the only ones whose class is not -1.
-func (net *network[W]) firsts(to *network[W], firsts, class, size []int32) {
-	to.clear(len(firsts), len(net.arcs))
-	for _, u := range firsts {
+// firsts appends the rows of the classes lo to hi to arcs: those of their first nodes, the only
+// ones whose class is not -1. It writes the ends of the rows to the offsets of to.
+func (net *network[W]) firsts(to *network[W], arcs []arc[W], firsts, class, size []int32, lo, hi int) []arc[W] {
+	for c := lo; c < hi; c++ {
+		u := firsts[c]
 		k := W(size[u])
 		for _, a := range net.row(u) {
 			if other := class[a.to]; other >= 0 {
-				to.arcs = append(to.arcs, arc[W]{other, k * W(size[a.to]) * a.w})
+				arcs = append(arcs, arc[W]{other, k * W(size[a.to]) * a.w})
 			}
 		}
-		to.end(k * net.weights[u])
+		to.weights[c] = k * net.weights[u]
+		to.offsets[c+1] = int64(len(arcs))
 	}
+	return arcs
 }
 
 // optimise is one pass of the Leiden algorithm over a network and all coarser
@@ -288,23 +303,24 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 			count = lv.whole(labels)
 			continue
 		}
-		count = s.refine(net, lv, false)
+		if count, err = s.refine(net, lv, false); err != nil {
+			return err
+		}
 		if count == n && !moved {
 			// Chance left every node alone. If no merge is worth while either,
 			// the communities are ties.
-			if count = s.refine(net, lv, true); count == n {
-				return nil
+			if count, err = s.refine(net, lv, true); count == n || err != nil {
+				return err
 			}
-		}
-		if err := s.ctx.Err(); err != nil {
-			return err
 		}
 	}
 	lv.labels = lv.labels[:0]
 	for p := range lv.parts.count() {
 		lv.labels = append(lv.labels, labels[lv.parts.of(p)[0]])
 	}
-	s.coarsen(net, lv)
+	if err := s.coarsen(net, lv); err != nil {
+		return err
+	}
 	if err := s.optimise(&lv.coarse, lv.labels, depth+1); err != nil {
 		return err
 	}
@@ -312,50 +328,4 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 		labels[u] = lv.labels[p]
 	}
 	return nil
-}
-
-// coarsen makes each part of a level one node of its coarse network.
-func (s *solver[W]) coarsen(net *network[W], lv *level[W]) {
-	out, links, members := &lv.coarse, s.links, lv.parts.members
-	out.clear(lv.parts.count(), len(net.arcs))
-	var neighbours []int32
-	ready := int32(0)
-	for p := range lv.parts.count() {
-		first, sum := len(out.arcs), W(0)
-		links[p] = 1 // no arc leads there
-		for i := lv.parts.starts[p]; i < lv.parts.starts[p+1]; i++ {
-			if i == ready {
-				ready = min(i+batch, int32(len(members)))
-				neighbours = s.gather(net, lv.part, members[i:ready])
-			}
-			row := net.row(members[i])
-			sum += net.weights[members[i]]
-			out.arcs = appendParts(out.arcs, row, neighbours[:len(row)], links)
-			neighbours = neighbours[len(row):]
-		}
-		row := out.arcs[first:]
-		for i, a := range row {
-			row[i].w = links[a.to]
-			links[a.to] = 0
-		}
-		links[p] = 0
-		out.end(sum)
-	}
-}
-
-// appendParts adds the arcs of a row to the links of the parts they lead to, and appends
-// arcs to those that had none. Which these are is unpredictable, so there is no branch.
-func appendParts[W weight](arcs []arc[W], row []arc[W], parts []int32, links []W) []arc[W] {
-	n := len(arcs)
-	arcs = slices.Grow(arcs, len(row)+1)[:n+len(row)+1]
-	parts = parts[:len(row)]
-	for i, a := range row {
-		q := parts[i]
-		arcs[n].to = q
-		if links[q] == 0 {
-			n++
-		}
-		links[q] += a.w
-	}
-	return arcs[:n]
 }

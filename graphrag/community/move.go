@@ -5,10 +5,21 @@ package community
 import (
 	"math"
 	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // tolerance is the part of a node's weights below which a gain is rounding.
 const tolerance = 1e-12
+
+// proposal is what the visit of a node finds.
+type proposal[W weight] struct {
+	from, to int32 // community, the same if the node stays, alone if to an empty one
+	slack    int32 // after the visit
+	kept     W     // E(v, from)
+	link     W     // E(v, to)
+	loss     W     // by how much moves of the same block may have made the gain less
+}
 
 // alone stands for an empty community.
 const alone = -1
@@ -16,20 +27,28 @@ const alone = -1
 // The slack of a node is by how much its community was better than the next best
 // one when it was last visited. The move of a neighbour can use up the weight of
 // their edge of it, and while there is some left, a visit would find nothing; a
-// node of slack 0 or less waits to be visited. It is counted in units of a network.
-const mostSlack = 1 << 24
+// node of slack 0 or less waits to be visited. It is counted in units of a network,
+// as whole numbers, so that the order of moves does not matter.
+const (
+	mostSlack   = 1 << 24
+	mostWorkers = 32 // which may all take the most from a slack at once
+)
 
 // moveNodes is the fast local move procedure (Traag et al. 2019, supplementary
 // algorithm A.2, MoveNodesFast): nodes are visited, few of them in random order, and moved to
 // where the quality grows most, an empty community included, and after a move
 // those neighbours are visited again that could gain by it. A draft visits all nodes, in
-// some rounds, and revisits none. It reports whether any node moved.
+// some rounds, and wakes up none. It reports whether any node moved.
 //
 // The gain of joining C, for a node v that is taken out of its own community,
 // is E(v,C) - γ'·w(v)·W(C). What a move changes in W(C) is left to the
 // next pass, as in the paper for nodes that are not neighbours.
 //
-// Many nodes are visited in the order of memory.
+// Nodes are visited in blocks, by several processors at once, which see the communities as
+// they were before the block. Then those of them move, one after the other, that still gain
+// whatever the moves before did to their links, so that each move is a gain and the result
+// is that of the blocks and not of the processors. Few nodes come in random order, because
+// there it is chance that finds the better partitions.
 func (s *solver[W]) moveNodes(net *network[W], labels []int32, draft bool) (bool, error) {
 	n, rounds, waits := net.n(), math.MaxInt, int32(0) // the most slack of a node that waits
 	if draft {
@@ -45,20 +64,16 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32, draft bool) (bool
 	}
 	moved := false
 	for ; len(waiting) > 0 && rounds > 0; rounds-- {
-		if len(waiting) < minLarge {
+		size := max(1, len(waiting)/blocks)
+		if len(waiting) < minArranged {
 			shuffle(&s.rng, waiting)
 		} else {
+			waiting = s.spread(waiting, size)
 			s.compact(labels)
 		}
-		for i := 0; i < len(waiting); i += batch {
-			if i&0xfff < batch && s.ctx.Err() != nil {
-				return moved, s.ctx.Err()
-			}
-			nodes := waiting[i:min(i+batch, len(waiting))]
-			s.fetch(s.gather(net, labels, nodes))
-			for _, u := range nodes {
-				moved = s.visit(net, labels, u, draft) || moved
-			}
+		some, err := s.moveBlocks(net, labels, waiting, size, draft)
+		if moved = moved || some; err != nil {
+			return moved, err
 		}
 		waiting = s.queue[:0]
 		for u, slack := range s.slack[:n] {
@@ -70,134 +85,126 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32, draft bool) (bool
 	return moved, nil
 }
 
-// visit moves a node to the community where it gains most, and reports whether it moved.
-func (s *solver[W]) visit(net *network[W], labels []int32, u int32, draft bool) bool {
-	row, own, weight := net.row(u), labels[u], net.weights[u]
-	to, slack := s.best(row, labels, own, weight)
-	s.slack[u] = slack
-	if to == own {
-		return false
-	}
-	if to == alone {
-		to = s.vacant()
-	}
-	labels[u] = to
-	s.masses[to] += weight
-	s.members[to]++
-	s.masses[own] -= weight
-	if s.members[own]--; s.members[own] == 0 {
-		s.masses[own] = 0
-		s.empty = append(s.empty, own)
-	}
-	if !draft {
-		s.take(row, labels, to)
-	}
-	return true
+// block is some nodes that are visited before any of them moves, and what the visits found.
+type block[W weight] struct {
+	nodes     []int32
+	proposals []proposal[W]
 }
 
-// linkUp adds up the arcs of a row by community, lists those communities in
-// touched and returns their number. It is not inlined, so its variables stay in registers.
-//
-//go:noinline
-func linkUp[W weight](row []arc[W], labels []int32, links []W, touched []int32) int {
-	t := 0
-	for _, a := range row {
-		c := labels[a.to]
-		touched[t] = c
-		if links[c] == 0 {
-			t++
+// take makes a block of some nodes.
+func (b *block[W]) take(nodes []int32) {
+	b.nodes = nodes
+	b.proposals = slices.Grow(b.proposals[:0], len(nodes))[:len(nodes)]
+}
+
+const (
+	blocks = 64        // of a round: so the nodes of one are seldom neighbours
+	share  = 2 * batch // of a block, which one processor visits in a row
+	wakers = 4         // processors to one that wakes up neighbours: visits take four times as long
+)
+
+// moveBlocks visits nodes in blocks of a size, and reports whether any moved. The neighbours of
+// those that did are woken up while the next block is visited, which does not look at slacks;
+// in a draft they are not.
+func (s *solver[W]) moveBlocks(net *network[W], labels, waiting []int32, size int, draft bool) (moved bool, err error) {
+	workers := s.workers
+	if size < share {
+		workers = 1
+	}
+	crew := newCrew(workers)
+	defer crew.dismiss()
+	last, next := &s.last, &s.next
+	last.nodes = nil
+	wakes := (workers + wakers - 1) / wakers
+	if draft {
+		wakes = 0
+	}
+	visit := func(worker, task int) {
+		v := s.visitors[worker]
+		if task < wakes {
+			lo, hi := len(last.nodes)*task/wakes, len(last.nodes)*(task+1)/wakes
+			v.wake(net, labels, last.nodes[lo:hi], last.proposals[lo:hi], wakes > 1)
+			return
 		}
-		links[c] += a.w
+		lo := (task - wakes) * share
+		hi := min(lo+share, len(next.nodes))
+		v.propose(net, labels, next.nodes[lo:hi], next.proposals[lo:hi], lo)
 	}
-	return t
-}
-
-// best finds where a node of a community, a weight and a row gains most, and its slack there.
-func (s *solver[W]) best(row []arc[W], labels []int32, own int32, weight W) (to, slack int32) {
-	if len(s.touched) <= len(row) {
-		s.touched = make([]int32, 2*len(row)+64)
-		s.gains = make([]int64, len(s.touched))
+	doubt := func(worker, task int) {
+		lo := task * share
+		s.visitors[worker].doubt(net, next.nodes, next.proposals, lo, min(lo+share, len(next.nodes)))
 	}
-	links, k := s.links, s.gamma*float64(weight)
-	touched := s.touched[:linkUp(row, labels, links, s.touched)]
-	link, rest := float64(links[own]), k*float64(s.masses[own]-weight)
-	stay := link - rest + tolerance*(link+rest)
-	first, second, at := s.greatest(touched, own, k, stay)
-	if to = own; at >= 0 {
-		to = touched[at]
-	}
-	for _, c := range touched {
-		links[c] = 0
-	}
-	if first < 0 && s.members[own] > 1 {
-		to, first, second = alone, 0, first
-	}
-	return to, 1 + int32(max(0, min(mostSlack, (first-second)*s.unit)))
-}
-
-// greatest returns the greatest gain of joining one of some communities or staying in one's own, the
-// second greatest or 0, and the place of the community to join, -1 for one's own.
-// Branch-free: the comparison of gains is unpredictable.
-//
-//go:noinline
-func (s *solver[W]) greatest(touched []int32, own int32, k, stay float64) (first, second float64, at int) {
-	links, masses := s.links, s.masses
-	gains := s.gains[:len(touched)]
-	for i, c := range touched {
-		gain := order(float64(links[c]) - k*float64(masses[c]))
-		if c == own {
-			gain = math.MinInt64
+	for looked := 0; len(waiting) > 0 || len(last.nodes) > 0; looked += size {
+		if looked&0xfff < size && s.ctx.Err() != nil {
+			return moved, s.ctx.Err()
 		}
-		gains[i] = gain
-	}
-	before := order(stay)
-	most, next := before, int64(0)
-	for _, gain := range gains {
-		next = max(next, min(most, gain))
-		most = max(most, gain)
-	}
-	if most == before {
-		return stay, unordered(next), -1
-	}
-	return unordered(most), unordered(next), slices.Index(gains, most)
-}
-
-// order maps numbers to whole numbers of the same order.
-func order(x float64) int64 {
-	bits := int64(math.Float64bits(x))
-	return bits ^ int64(uint64(bits>>63)>>1)
-}
-
-// unordered is what a number was before order.
-func unordered(x int64) float64 { return math.Float64frombits(uint64(x ^ int64(uint64(x>>63)>>1))) }
-
-// take takes the arcs of a row from the slack that nodes of other communities have left. Which
-// these are is unpredictable, so there is no branch.
-func (s *solver[W]) take(row []arc[W], labels []int32, community int32) {
-	slack := s.slack
-	for _, a := range row {
-		used, left := s.used(a.w), slack[a.to]
-		if left <= 0 {
-			used = 0
+		next.take(waiting[:min(size, len(waiting))])
+		waiting = waiting[len(next.nodes):]
+		shares := (len(next.nodes) + share - 1) / share
+		crew.each(wakes+shares, visit)
+		crew.each(shares, doubt)
+		if s.commit(net, labels, next.nodes, next.proposals) {
+			moved = true
+		} else {
+			next.nodes = nil
 		}
-		if labels[a.to] == community {
-			used = 0
+		*last, *next = *next, *last
+	}
+	return moved, nil
+}
+
+// spread puts nodes that wait in ascending order into blocks of a size, so that a block has
+// runs of neighbouring nodes from everywhere: a hundred or so, or more short ones.
+func (s *solver[W]) spread(waiting []int32, size int) []int32 {
+	run := max(16, size/128)
+	blocks := len(waiting) / size
+	out := s.order[:0]
+	for block := range blocks {
+		for i := block * run; i < len(waiting); i += blocks * run {
+			out = append(out, waiting[i:min(i+run, len(waiting))]...)
 		}
-		slack[a.to] = left - used
 	}
+	s.order, s.queue = waiting[:cap(waiting)], s.order
+	return out
 }
 
-// used is what an arc takes from a slack.
-func (s *solver[W]) used(w W) int32 {
-	units := float64(w) * s.unit
-	if units >= mostSlack {
-		return mostSlack + 1
+// commit moves the nodes of a block that still gain.
+func (s *solver[W]) commit(net *network[W], labels, block []int32, proposals []proposal[W]) bool {
+	moved := false
+	for i, u := range block {
+		p := &proposals[i]
+		if p.from == p.to {
+			continue
+		}
+		s.wants[u>>5] &^= 1 << (u & 31)
+		weight := net.weights[u]
+		k, into := s.gamma*float64(weight), W(0)
+		if p.to != alone {
+			into = s.masses[p.to]
+		}
+		kept, rest := float64(p.kept), k*float64(s.masses[p.from]-weight)
+		if float64(p.link-p.loss)-k*float64(into) <= kept-rest+tolerance*(kept+rest) {
+			s.slack[u], p.to = 0, p.from
+			continue
+		}
+		moved = true
+		if p.to == alone {
+			p.to = s.vacant()
+		}
+		s.slack[u], labels[u] = p.slack, p.to
+		s.masses[p.to] += weight
+		s.members[p.to]++
+		s.masses[p.from] -= weight
+		if s.members[p.from]--; s.members[p.from] == 0 {
+			s.masses[p.from] = 0
+			s.empty = append(s.empty, p.from)
+		}
 	}
-	return int32(units) + 1
+	return moved
 }
 
-// compact renumbers the communities when most labels are unused: their sums then fit a smaller
-// cache.
+// compact numbers the communities anew when most labels are of no community any more: what
+// there is of them then fits a cache closer by.
 func (s *solver[W]) compact(labels []int32) {
 	if 2*len(s.empty) < int(s.labels) {
 		return
@@ -226,6 +233,25 @@ func (s *solver[W]) vacant() int32 {
 	}
 	s.labels++
 	return s.labels - 1
+}
+
+// minShared is the number of nodes from which on it is worth while to wake up other
+// processors.
+const minShared = 1 << 10
+
+func (s *solver[W]) workersFor(nodes int) int {
+	if nodes < minShared {
+		return 1
+	}
+	return s.workers
+}
+
+// ranges calls do for ranges of n of a size, which several visitors work on.
+func (s *solver[W]) ranges(n, size, workers int, do func(v *visitor[W], lo, hi int)) error {
+	return par.Ranges(s.ctx, n, size, workers, func(worker, lo, hi int) error {
+		do(s.visitors[worker], lo, hi)
+		return nil
+	})
 }
 
 // count adds up the communities.

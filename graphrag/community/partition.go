@@ -16,7 +16,7 @@ import (
 
 // Partition says which community each node is in.
 type Partition struct {
-	// Labels has the community of each node. Communities are numbered from 0,
+	// Labels holds the community of each node. Communities are numbered from 0,
 	// the largest first, equally large ones by their smallest node.
 	Labels []int32
 	// Communities is their number.
@@ -182,7 +182,7 @@ func quality(ctx context.Context, g *graph.Graph, about survey, labels []int32, 
 }
 
 // insideOf returns the weight of the edge ends of u that stay in its community. Which these are is
-// unpredictable, so there is no branch.
+// not to be foreseen, so there is no branch.
 func insideOf(g *graph.Graph, labels []int32, u int32) float64 {
 	inside, own := 0.0, labels[u]
 	lo, hi := g.Row(u)

@@ -21,15 +21,16 @@ type subset[W weight] struct {
 	well   bool // well connected to the rest of S
 }
 
-// refiner splits one community after the other. Its network has the nodes of the community,
-// numbered from 0, and the arcs between them.
+// refiner splits one community after the other. What it works on is a network of its own: the
+// nodes of the community, numbered from 0, and the arcs between them.
 type refiner[W weight] struct {
 	gamma      float64
 	theta      float64
-	rng        *rand.PCG
+	rng        rand.PCG
 	greedy     bool
-	net        network[W]
-	total      float64 // weight of the community
+	net        *network[W]
+	own        network[W] // for those that are not large
+	total      float64    // weight of the community
 	subsets    []subset[W]
 	order      []int32
 	candidates []int32
@@ -49,8 +50,8 @@ type refiner[W weight] struct {
 // A greedy refinement takes the best part instead, and stays alone only if all
 // others lose.
 //
-// It stops where the context ends.
-func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) int {
+// Communities are refined by several processors, each with random numbers of its own.
+func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, error) {
 	n, k := net.n(), lv.comms.count()
 	places := s.queue[:n]
 	for i, u := range lv.comms.members {
@@ -59,30 +60,86 @@ func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) int {
 	lv.part = slices.Grow(lv.part[:0], n)[:n]
 	lv.counts = slices.Grow(lv.counts[:0], k)[:k]
 	lv.parts.members = slices.Grow(lv.parts.members[:0], n)[:n]
-	r := &s.refiner
-	r.gamma, r.theta, r.greedy, r.rng = s.gamma, s.theta, greedy, &s.rng
-	var neighbours []int32 // places of those of the members below ready
-	ready := int32(0)
-	for c := range k {
+	large, err := s.loadLarge(net, lv, places)
+	if err != nil {
+		return 0, err
+	}
+	seed := s.rng.Uint64()
+	split := func(r *refiner[W], c int) {
+		r.gamma, r.theta, r.greedy = s.gamma, s.theta, greedy
 		first, last := lv.comms.starts[c], lv.comms.starts[c+1]
-		r.net.clear(0, 0)
-		for at := first; at < last; at++ {
-			if at == ready {
-				ready = min(at+batch, int32(n))
-				neighbours = s.gather(net, places, lv.comms.members[at:ready])
-			}
-			neighbours = r.net.load(net, lv.comms.members[at], neighbours, first, last-first)
-		}
 		r.begin()
 		if last-first > 1 {
+			r.rng.Seed(seed, uint64(c))
 			r.merge()
 		}
 		lv.counts[c] = r.number(lv.comms.members[first:last], lv.part, lv.parts.members[first:last], s.sizes[first:last])
-		if c&0x3ff == 0 && s.ctx.Err() != nil {
-			return 0
+	}
+	size := 1 + k>>9
+	if err := s.ranges(size+k, size, s.workersFor(n), func(v *visitor[W], lo, hi int) {
+		r := &v.refiner
+		if lo == 0 {
+			if r.net = &lv.coarse; large >= 0 {
+				split(r, large)
+			}
+			return
+		}
+		r.net = &r.own
+		lo, hi = lo-size, hi-size
+		ready, end := lv.comms.starts[lo], lv.comms.starts[hi]
+		var neighbours []int32 // places of those of the members below ready
+		for c := lo; c < hi; c++ {
+			first, last := lv.comms.starts[c], lv.comms.starts[c+1]
+			if c == large {
+				ready = last
+				continue
+			}
+			r.own.clear()
+			for at := first; at < last; at++ {
+				if at == ready {
+					ready = min(at+batch, end)
+					v.gather(net, places, lv.comms.members[at:ready])
+					neighbours = v.labels
+				}
+				neighbours = r.own.load(net, lv.comms.members[at], neighbours, first, last-first)
+			}
+			split(r, c)
+		}
+	}); err != nil {
+		return 0, err
+	}
+	return lv.number(s.sizes), nil
+}
+
+// loadLarge lets all processors copy the network of the largest community to where the coarse one
+// will be, if it has more than an eighth of the nodes: who refined it alone would end last. It
+// returns the community, or -1.
+func (s *solver[W]) loadLarge(net *network[W], lv *level[W], places []int32) (int, error) {
+	n, large := net.n(), 0
+	for c := range lv.comms.count() {
+		if len(lv.comms.of(c)) > len(lv.comms.of(large)) {
+			large = c
 		}
 	}
-	return lv.number(s.sizes)
+	members, first := lv.comms.of(large), lv.comms.starts[large]
+	if s.workersFor(n) == 1 || len(members) <= n/8 {
+		return -1, nil
+	}
+	return large, s.assemble(&lv.coarse, len(members), len(net.arcs), func(v *visitor[W], lo, hi int) {
+		in := &v.refiner.own
+		in.clear()
+		for at := lo; at < hi; at += batch {
+			some := members[at:min(at+batch, hi)]
+			v.gather(net, places, some)
+			neighbours := v.labels
+			for _, u := range some {
+				neighbours = in.load(net, u, neighbours, first, int32(len(members)))
+			}
+		}
+		copy(lv.coarse.weights[lo:], in.weights)
+		copy(lv.coarse.offsets[lo+1:], in.offsets[1:])
+		v.arcs, in.arcs = in.arcs, v.arcs
+	})
 }
 
 // whole makes each community one part, and returns how many there are.
@@ -112,9 +169,14 @@ func (lv *level[W]) number(sizes []int32) int {
 	return lv.parts.count()
 }
 
+// clear takes all nodes away.
+func (net *network[W]) clear() {
+	net.offsets, net.arcs, net.weights = append(net.offsets[:0], 0), net.arcs[:0], net.weights[:0]
+}
+
 // load copies u, the next member of a community of some size, whose first member has a place, with
 // the arcs to others, and returns the places that are left of those of neighbours. Which of these
-// are inside is unpredictable, so there is no branch.
+// are inside is not to be foreseen, so there is no branch.
 func (net *network[W]) load(from *network[W], u int32, places []int32, first, size int32) []int32 {
 	row, end := from.row(u), len(net.arcs)
 	net.arcs = slices.Grow(net.arcs, len(row))
@@ -129,7 +191,8 @@ func (net *network[W]) load(from *network[W], u int32, places []int32, first, si
 		count += inside
 	}
 	net.arcs = net.arcs[:end+count]
-	net.end(from.weights[u])
+	net.offsets = append(net.offsets, int64(len(net.arcs)))
+	net.weights = append(net.weights, from.weights[u])
 	return places[len(row):]
 }
 
@@ -151,7 +214,7 @@ func (r *refiner[W]) merge() {
 	n := len(r.subsets)
 	r.order = slices.Grow(r.order[:0], n)[:n]
 	singletons(r.order)
-	shuffle(r.rng, r.order)
+	shuffle(&r.rng, r.order)
 	for u := range r.subsets {
 		r.subsets[u].well = r.wellConnected(&r.subsets[u])
 	}
