@@ -77,6 +77,10 @@ func usual(object map[string]any) []any {
 	return parts
 }
 
+// Schema is the JSON schema that [Decode] sends for a T, for those who read replies with
+// [Read]; nil if T has none.
+func Schema[T any]() json.RawMessage { return schemaOf(reflect.TypeFor[T]()) }
+
 // schemaOf is the JSON schema of a type, nil for one that holds raw JSON or reads
 // itself. Keys stand in the order of the fields; those with omitempty are optional.
 func schemaOf(t reflect.Type) json.RawMessage {
@@ -465,8 +469,14 @@ func fitObject(dst reflect.Value, v any, at string) error {
 // list, a text or a number to the field marked for it.
 func lone(t reflect.Type, fields []field, v any) (field, bool) {
 	_, isList := v.([]any)
-	if isList && len(fields) == 1 && t.Field(fields[0].index).Type.Kind() == reflect.Slice {
-		return fields[0], true
+	var lists []field
+	for _, f := range fields {
+		if of := t.Field(f.index).Type; of.Kind() == reflect.Slice && of != reflect.TypeFor[json.RawMessage]() {
+			lists = append(lists, f)
+		}
+	}
+	if isList && len(lists) == 1 {
+		return lists[0], true
 	}
 	at := slices.IndexFunc(fields, func(f field) bool { return f.alone })
 	if isList || at < 0 {

@@ -416,7 +416,7 @@ const reaskExcerpt = 2000
 // that of all calls made.
 func Decode[T any](ctx context.Context, m Model, req Request) (T, Reply, error) {
 	if len(req.Schema) == 0 {
-		req.Schema = schemaOf(reflect.TypeFor[T]())
+		req.Schema = Schema[T]()
 		req.SchemaName = req.Stage
 		req.JSON = req.Schema == nil
 	}

@@ -145,7 +145,9 @@ func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.JSON = r.o.Format == Objects
+	if r.o.Format == Objects {
+		req.Schema, req.SchemaName = llm.Schema[objects](), StageRecords
+	}
 	var answers []string
 	again := false
 	for round := 0; ; round++ {
@@ -187,7 +189,7 @@ const (
 
 func (r *Records) goOn(ctx context.Context, req llm.Request) (bool, error) {
 	req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.User, Text: anyMore})
-	req.JSON = false
+	req.Schema = nil
 	reply, err := r.o.Model.Generate(ctx, req)
 	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(reply.Text)), "Y"), err
 }
@@ -531,13 +533,17 @@ func strength(s string) float64 {
 // objects is a reply in the format Objects.
 type objects struct {
 	Entities []struct {
-		Name, Type, Desc, Description string
+		Name, Type, Desc string
+		Description      string `json:"description,omitempty"` // as some write it
 	}
 	Relationships []objectRelation
 	Others        []objectRelation `json:"other_relationships"`
 }
 
-type objectRelation struct{ Source, Target, Desc, Description string }
+type objectRelation struct {
+	Source, Target, Desc string
+	Description          string `json:"description,omitempty"`
+}
 
 func readObjects(answer string, types []string, x *kg.Extraction) {
 	o, err := llm.Read[objects](answer)

@@ -63,7 +63,7 @@ func (j *Judge) compare(ctx context.Context, c judge.Case, out *judge.SummaryJud
 	ask := func(open []exam.Item) llm.Request { return l.request(c.Question, open) }
 	stated, supported := make([][]int, len(c.Statements)), make([]bool, len(out.Predicted))
 	crossed := make(map[string]bool)
-	err := j.exam.Run(ctx, l.batch, t, ask, func(it exam.Item, line exam.Line) bool {
+	err := j.exam.Run(ctx, l.batch, []string{"by"}, t, ask, func(it exam.Item, line exam.Line) bool {
 		isGold := strings.HasPrefix(it.ID, "g")
 		others := l.gold
 		if isGold {

@@ -188,7 +188,7 @@ func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.V
 		return request("joint", "fact", map[string]any{"Nonce": f.Nonce(), "Tasks": tasks.String()})
 	}
 	var v judge.Verdict
-	err := j.exam.Run(ctx, exam.NewBatch("t", seed, 1, j.exam.Canaries()...), t, ask, func(it exam.Item, l exam.Line) bool {
+	err := j.exam.Run(ctx, exam.NewBatch("t", seed, 1, j.exam.Canaries()...), []string{"reason", "score"}, t, ask, func(it exam.Item, l exam.Line) bool {
 		n, ok := l.Value()
 		if it.Canary() {
 			return ok && n == it.Want()

@@ -60,7 +60,7 @@ func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgm
 	}
 	found := make([][]judge.Match, len(predicted))
 	crossed := false
-	err := j.exam.Run(ctx, exam.NewBatch("p", seed, len(predicted), canaries...), t, ask, func(it exam.Item, l exam.Line) bool {
+	err := j.exam.Run(ctx, exam.NewBatch("p", seed, len(predicted), canaries...), []string{"gold"}, t, ask, func(it exam.Item, l exam.Line) bool {
 		if l.Gold == nil {
 			return false
 		}

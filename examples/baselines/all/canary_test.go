@@ -37,7 +37,8 @@ func unmarked(prompt string) string {
 
 // No system lets a word of a page into a system message, or out of the marks of another:
 // neither of its text, title and source, nor of the names, relations, keywords, descriptions
-// and reports that were made of them by a model or by rules.
+// and reports that were made of them by a model or by rules. Where a reply has a form, its
+// schema is sent.
 func TestCanary(t *testing.T) {
 	const canary = "Zanquarithelmondaviaster"
 	docs := make([]graphrag.Document, 6)
@@ -56,6 +57,10 @@ func TestCanary(t *testing.T) {
 					mu.Lock()
 					defer mu.Unlock()
 					calls++
+					if strings.Contains(req.Messages[0].Text, "Reply with a JSON object") && len(req.Schema) == 0 && !told["schema of "+req.Stage] {
+						told["schema of "+req.Stage] = true
+						t.Errorf("%s: no schema is sent", req.Stage)
+					}
 					for _, msg := range req.Messages {
 						text := msg.Text
 						if msg.Role == llm.User {

@@ -165,7 +165,7 @@ func (l lines) Check() error {
 func word(raw json.RawMessage) string { return strings.ToLower(Word(raw)) }
 
 // Value reads a 0 or a 1 as models write them. Anything else is unusable: a
-// guess would be a
+// guess would be a score.
 func (l Line) Value() (int, bool) {
 	switch word(l.Score) {
 	case "1", "1.0", "true", "yes", "correct":
@@ -235,14 +235,35 @@ var errCanary = errors.New("canary failed")
 // ErrCrossed is a real statement matched with a canary.
 var ErrCrossed = fmt.Errorf("%w: the judge matched a statement with a control item", errCanary)
 
-// Run asks until every item has a verdict that accept takes: once for all,
+// parts are the schemas of what a line of a reply may have beside its id.
+var parts = map[string]string{
+	"reason": `{"type":"string"}`, "score": `{"type":"integer","enum":[0,1]}`, "more": `{"type":"boolean"}`,
+	"gold": `{"type":"array","items":{"type":"string"}}`, "by": `{"type":"array","items":{"type":"string"}}`, "statements": `{"type":"array","items":{"type":"string"}}`,
+}
+
+// schema is the form of a reply whose lines have these parts, in their order.
+func (b Batch) schema(of []string) json.RawMessage {
+	line, required, code := `"id":{"type":"string"}`, `"id"`, [2]string{}
+	for _, part := range of {
+		line += fmt.Sprintf(",%q:%s", part, parts[part])
+		required += fmt.Sprintf(",%q", part)
+	}
+	if b.brief {
+		code = [2]string{`"code":{"type":"string"},`, `"code",`}
+	}
+	return json.RawMessage(fmt.Sprintf(`{"type":"object","additionalProperties":false,"properties":{%s"results":{"type":"array","items":`+
+		`{"type":"object","additionalProperties":false,"properties":{%s},"required":[%s]}}},"required":[%s"results"]}`, code[0], line, required, code[1]))
+}
+
+// Run asks for lines with some parts until every item has a verdict that accept takes: once for all,
 // once more for the missing ones. A denominator that shrinks with a careless
-// reply would raise the  Canaries are part of every call, and a reply
+// reply would raise the score. Canaries are part of every call, and a reply
 // without them proves nothing: then the whole batch is asked again.
-func (e Exam) Run(ctx context.Context, b Batch, t *Trace, ask func([]Item) llm.Request, accept func(Item, Line) bool) error {
+func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func([]Item) llm.Request, accept func(Item, Line) bool) error {
 	open := b.Items
 	for range 2 {
 		request := ask(open)
+		request.Schema, request.SchemaName = b.schema(of), request.Stage
 		found, reply, err := llm.Decode[lines](ctx, e.model, request)
 		t.Charge(reply.Usage, err)
 		t.Show(request, reply.Usage)

@@ -94,7 +94,7 @@ func (e Exam) Split(ctx context.Context, c judge.Case, limit int, t *Trace) (sta
 		})
 	}
 	var found Line
-	err = e.Run(ctx, NewBatch("a", f.Nonce(), 1), t, ask, func(_ Item, l Line) bool {
+	err = e.Run(ctx, NewBatch("a", f.Nonce(), 1), []string{"statements", "more"}, t, ask, func(_ Item, l Line) bool {
 		found = l
 		return l.Statements != nil
 	})
@@ -125,7 +125,7 @@ func (e Exam) Support(ctx context.Context, text string, statements []string, t *
 // Yes counts the items of a batch whose verdict is 1.
 func (e Exam) Yes(ctx context.Context, b Batch, t *Trace, ask func([]Item) llm.Request) (int, error) {
 	scores := make([]int, len(b.Items))
-	err := e.Run(ctx, b, t, ask, func(it Item, l Line) bool {
+	err := e.Run(ctx, b, []string{"score"}, t, ask, func(it Item, l Line) bool {
 		n, ok := l.Value()
 		if it.Canary() {
 			return ok && n == it.Want()
