@@ -132,6 +132,9 @@ func TestDialogue(t *testing.T) {
 
 func TestUsage(t *testing.T) {
 	dir := notes(t)
+	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST"} {
+		t.Setenv(name, "")
+	}
 	file := filepath.Join(dir, "lights.csv")
 	for _, tt := range []struct {
 		args []string
@@ -150,6 +153,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"-docs", dir, "-serve", "0.0.0.0:80"}, "not this machine"},
 		{[]string{"-docs", dir, "-questions", file + "x"}, "-questions"},
 		{[]string{"-question", "x"}, "did you mean"},
+		{[]string{"-docs", dir, "-model", "m", "-q", "x"}, "no model server is named"},
 	} {
 		_, _, err := ask(t, "", tt.args...)
 		if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {

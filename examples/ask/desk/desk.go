@@ -83,6 +83,9 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 	}
 	d.files = cli.NewFiles()
 	if d.parts, err = lab.NewParts(o.Settings, o.Log); err == nil {
+		err = d.parts.Absent()
+	}
+	if err == nil {
 		err = d.open(ctx)
 	}
 	if err == nil && !o.Incomplete {

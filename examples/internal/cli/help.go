@@ -23,8 +23,17 @@ const (
 	nameWidth = 25
 )
 
+// servers say where the models of -model are, a line to copy for each.
+const servers = `
+Model servers, by variables of the environment:
+  export OPENAI_API_KEY=sk-...                       # OpenAI
+  export OPENAI_BASE_URL=http://localhost:8000/v1    # vLLM: vllm serve NAME
+  export OPENAI_BASE_URL=http://localhost:8080/v1    # llama.cpp: llama-server -m FILE
+  export OLLAMA_HOST=http://localhost:11434          # Ollama: ollama pull NAME
+`
+
 // Help says what a program is for and lists its flags in groups, those that are in
-// none at the end.
+// none at the end; and where models are, for a program that asks some.
 func Help(w io.Writer, fs *flag.FlagSet, about string, groups ...Group) {
 	fmt.Fprintf(w, "Usage: %s [flags]\n", fs.Name())
 	if about != "" {
@@ -49,6 +58,9 @@ func Help(w io.Writer, fs *flag.FlagSet, about string, groups ...Group) {
 				helpFlag(w, f)
 			}
 		}
+	}
+	if fs.Lookup("model") != nil {
+		fmt.Fprint(w, servers)
 	}
 }
 

@@ -188,6 +188,10 @@ func (p *Parts) Decisive() map[string]any {
 	return c
 }
 
+// Absent is an error if the environment names no server for the models, which only a
+// finished run can do without.
+func (p *Parts) Absent() error { return p.absent }
+
 // Reachable makes one small call to every model, the first time it is called:
 // a wrong key or name should be known before hours of indexing.
 func (p *Parts) Reachable(ctx context.Context) error {
