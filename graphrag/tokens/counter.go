@@ -70,10 +70,10 @@ func (c *Counter) appendEnds(ctx context.Context, dst []int32, s string) ([]int3
 			look = i + stride
 		}
 		end := c.v.pattern.next(s, i)
-		dst = words.split(dst, c.v, s[i:end], int32(i))
+		dst = words.split(ctx, dst, c.v, s[i:end], int32(i))
 		i = end
 	}
-	return dst, nil
+	return dst, ctx.Err()
 }
 
 // stride is the number of bytes between two looks at the context.
@@ -145,10 +145,10 @@ type word struct {
 }
 
 // split appends the ends of the tokens of a piece to dst, counted from base.
-func (c *cache) split(dst []int32, v *vocabulary, piece string, base int32) []int32 {
+func (c *cache) split(ctx context.Context, dst []int32, v *vocabulary, piece string, base int32) []int32 {
 	w := c.word(v, piece)
 	if w == nil {
-		return v.split(dst, piece, base)
+		return v.split(ctx, dst, piece, base)
 	}
 	for _, end := range w.ends[:w.n] {
 		dst = append(dst, base+int32(end))
@@ -161,7 +161,7 @@ func (c *cache) count(v *vocabulary, piece string) int {
 	if w := c.word(v, piece); w != nil {
 		return int(w.n)
 	}
-	c.ends = v.split(c.ends[:0], piece, 0)
+	c.ends = v.split(context.Background(), c.ends[:0], piece, 0)
 	return len(c.ends)
 }
 
@@ -180,7 +180,7 @@ func (c *cache) word(v *vocabulary, piece string) *word {
 			return w
 		}
 	}
-	c.ends = v.split(c.ends[:0], piece, 0)
+	c.ends = v.split(context.Background(), c.ends[:0], piece, 0)
 	if len(c.ends) > len(pair[0].ends) {
 		return nil
 	}

@@ -110,6 +110,17 @@ func TestCounterOnLongRuns(t *testing.T) {
 	}
 }
 
+// A word of megabytes does not keep its caller from leaving.
+func TestLongWordEnds(t *testing.T) {
+	ctx := texttest.NewCountdown(2)
+	if starts, err := Cl100k().Starts(ctx, nil, strings.Repeat("h", 1<<22)); err == nil || starts != nil {
+		t.Errorf("%d starts, %v", len(starts), err)
+	}
+	if ctx.Looks() > 2 {
+		t.Errorf("%d more looks", ctx.Looks())
+	}
+}
+
 func TestVocabularySizes(t *testing.T) {
 	// Ranks without the special tokens, as published with tiktoken.
 	for c, want := range map[*Counter]int{Cl100k(): 100256, O200k(): 199998} {

@@ -4,6 +4,7 @@ package tokens
 
 import (
 	"container/heap"
+	"context"
 	"fmt"
 	"math"
 
@@ -58,20 +59,21 @@ const none = math.MaxInt32
 // keep. Longer pieces are rare and go through a heap.
 const shortPiece = 64
 
-// split appends the ends of the tokens of a piece to dst, counted from base.
-func (v *vocabulary) split(dst []int32, piece string, base int32) []int32 {
+// split appends the ends of the tokens of a piece to dst, counted from base. When ctx ends
+// during a long piece, the ends are of no use.
+func (v *vocabulary) split(ctx context.Context, dst []int32, piece string, base int32) []int32 {
 	if v.rank(piece) != none {
 		return append(dst, base+int32(len(piece)))
 	}
-	return v.merge(dst, piece, base)
+	return v.merge(ctx, dst, piece, base)
 }
 
 // merge appends the ends of the tokens of a piece to dst, counted from base.
 // Neighbours merge in the order of the rank of what they become, equal ranks
 // from left to right, until no two neighbours are a token together.
-func (v *vocabulary) merge(dst []int32, piece string, base int32) []int32 {
+func (v *vocabulary) merge(ctx context.Context, dst []int32, piece string, base int32) []int32 {
 	if len(piece) > shortPiece {
-		return v.mergeLong(dst, piece, base)
+		return v.mergeLong(ctx, dst, piece, base)
 	}
 	// Part i goes from start[i] to start[i+1]; rank[i] is that of parts i and
 	// i+1 together.
@@ -134,7 +136,7 @@ func (c *candidates) Pop() any {
 }
 
 // mergeLong is merge in O(n log n).
-func (v *vocabulary) mergeLong(dst []int32, piece string, base int32) []int32 {
+func (v *vocabulary) mergeLong(ctx context.Context, dst []int32, piece string, base int32) []int32 {
 	n := int32(len(piece))
 	// Parts are linked by where they begin; the entry at n closes the list.
 	next, prev := make([]int32, n+1), make([]int32, n+1)
@@ -151,11 +153,15 @@ func (v *vocabulary) mergeLong(dst []int32, piece string, base int32) []int32 {
 			heap.Push(&open, candidate{rank, start, end})
 		}
 	}
+	looks := 0
+	ended := func() bool { looks++; return looks%(stride>>4) == 0 && ctx.Err() != nil }
 	for i := range n {
-		offer(i)
+		if offer(i); ended() {
+			return dst
+		}
 	}
 	const gone = -2
-	for len(open) > 0 {
+	for len(open) > 0 && !ended() {
 		c := heap.Pop(&open).(candidate)
 		middle := next[c.start]
 		if middle == gone || middle >= n || next[middle] != c.end {
