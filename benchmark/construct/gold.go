@@ -89,11 +89,12 @@ func (g *Grounds) Ground(a *article.Article, s article.Section, stated []Stated)
 	drop := func(sentence, reason string) { dropped = append(dropped, Dropped{sentence, reason}) }
 	for _, st := range stated {
 		st.Statement = strings.Join(strings.Fields(st.Statement), " ")
+		st.Sentence = original(s.Body, st.Sentence)
 		switch t, ok := g.Triple(st); {
 		case !strings.Contains(body, spaced(st.Sentence)):
 			drop(st.Sentence, "the section does not say so")
 		case len(t.Numbers) == 0:
-			// A sentence without sources is none of ours.
+			drop(st.Sentence, "no citation mark")
 		case !ok:
 			drop(st.Sentence, fmt.Sprintf("no page for the marks %s", strings.Join(t.Keys, ", ")))
 		case st.Statement == "":
@@ -108,6 +109,23 @@ func (g *Grounds) Ground(a *article.Article, s article.Section, stated []Stated)
 		}
 	}
 	return gold, dropped
+}
+
+// original is the sentence of a section that one was copied from: models leave out marks,
+// links and emphasis.
+func original(body, sentence string) string {
+	if len(article.Marks(sentence)) > 0 && strings.Contains(spaced(body), spaced(sentence)) {
+		return sentence
+	}
+	letters := func(s string) string { return strings.Join(strings.Fields(emphasis.ReplaceAllString(plainText(s), "")), "") }
+	for paragraph := range strings.SplitSeq(body, "\n") {
+		for _, s := range sentences(paragraph) {
+			if letters(s) == letters(sentence) {
+				return s
+			}
+		}
+	}
+	return sentence
 }
 
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -5,9 +5,11 @@ package construct
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
@@ -110,8 +112,36 @@ func (b ByModel) Ask(ctx context.Context, d Draft) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	reply, _, err := llm.Decode[struct{ Question string }](ctx, b.m, req)
-	return reply.Question, err
+	for again := false; ; again = true {
+		reply, _, err := llm.Decode[struct{ Question string }](ctx, b.m, req)
+		if err != nil || d.Type == wildgraph.Summary || !repeats(reply.Question, d.statement()) {
+			return reply.Question, err
+		}
+		if again {
+			return "", &llm.Error{Kind: llm.ErrInvalidOutput, Err: errors.New("the question repeats the statement")}
+		}
+		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: reply.Question}, llm.Message{
+			Role: llm.User, Text: "That question shares four words in a row with the statement, names aside. Ask in other words, in the same form.",
+		})
+	}
+}
+
+// repeats reports whether a question shares a run of four words with a statement that is
+// more than a name.
+func repeats(question, statement string) bool {
+	words := func(s string) []string {
+		return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	}
+	asked, said := " "+strings.ToLower(strings.Join(words(question), " "))+" ", words(statement)
+	for i := range max(0, len(said)-3) {
+		run := said[i : i+4]
+		if strings.Contains(asked, " "+strings.ToLower(strings.Join(run, " "))+" ") && slices.ContainsFunc(run, func(w string) bool {
+			return len(w) > 3 && strings.ToLower(w) == w && !unicode.IsDigit(rune(w[0]))
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // Supports implements Checker.
