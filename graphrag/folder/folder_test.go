@@ -4,6 +4,7 @@ package folder_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -155,6 +156,12 @@ func TestRebuilt(t *testing.T) {
 		do   func(h home)
 		want string
 	}{
+		"a folder": {func(h home) {
+			name := filepath.Join(h.Index, "current")
+			if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o700)); err != nil {
+				h.Fatal(err)
+			}
+		}, "current"},
 		"half a manifest":  {damage("g*/manifest.json", half), "manifest.json"},
 		"half of the rest": {damage("g*/parsed", half), "parsed"},
 		"a broken system":  {damage("g*/system.wildgraph", half), "opening"},

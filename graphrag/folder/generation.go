@@ -249,8 +249,14 @@ func (d *draft) publish(ctx context.Context, s *kit.System, settings string) (*g
 		return nil, err
 	}
 	g, err := d.write(ctx, dir, s, settings)
+	name := filepath.Join(d.index, currentName)
+	if info, e := os.Lstat(name); err == nil && e == nil && info.IsDir() { // nothing of ours
+		if err = os.Remove(name); err != nil {
+			err = fmt.Errorf("%w: move the folder away", err)
+		}
+	}
 	if err == nil {
-		err = journal.WriteFile(filepath.Join(d.index, currentName), func(w io.Writer) error {
+		err = journal.WriteFile(name, func(w io.Writer) error {
 			_, err := io.WriteString(w, filepath.Base(dir)+"\n")
 			return err
 		})

@@ -127,6 +127,9 @@ func TestModelFact(t *testing.T) {
 					t.Errorf("(-want +got):\n%s", diff)
 				}
 			}
+			if len(m.asked) > 1 && len(m.asked[1].Messages) == 1 && !strings.Contains(m.asked[1].Messages[0].Text, "copy ids and codes whole") {
+				t.Error("the second question does not name the fault")
+			}
 			if got.Usage.Calls != tt.calls {
 				t.Errorf("usage of %d calls, want %d", got.Usage.Calls, tt.calls)
 			}

@@ -261,9 +261,13 @@ func (b Batch) schema(of []string) json.RawMessage {
 // without them proves nothing: then the whole batch is asked again.
 func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func([]Item) llm.Request, accept func(Item, Line) bool) error {
 	open := b.Items
-	for range 2 {
+	for again := range 2 {
 		request := ask(open)
 		request.Schema, request.SchemaName = b.schema(of), request.Stage
+		if again > 0 { // also another request than before: a cache would give the same reply
+			request.Messages = slices.Clone(request.Messages)
+			request.Messages[len(request.Messages)-1].Text += missed
+		}
 		found, reply, err := llm.Decode[lines](ctx, e.model, request)
 		t.Charge(reply.Usage, err)
 		t.Show(request, reply.Usage)
@@ -304,6 +308,8 @@ func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func(
 	}
 	return &llm.Error{Kind: llm.ErrInvalidOutput, Err: errors.New("no usable verdict on every item")}
 }
+
+const missed = "\n\nA reply before this one lacked a usable verdict on some of the items. Give one on each, and copy ids and codes whole, as they stand above."
 
 // Canary is a control item: something everybody knows, said in two ways, and
 // a falsehood about it. One true and one false item stand among the real ones
