@@ -114,8 +114,14 @@ func (k ranking) certain(questions int) string {
 	case level == 1:
 		return k.standings[0].name + " is certainly ahead of all others."
 	default:
-		return fmt.Sprintf("Certainly behind %s: %s of %d. The others are level with it, as far as can be told%s.",
-			k.standings[0].name, plural(behind, "system"), len(k.standings), shows)
+		var names []string
+		for _, s := range k.standings {
+			if s.behind {
+				names = append(names, s.name)
+			}
+		}
+		return fmt.Sprintf("Certainly behind %s: %s (%s of %d). The others are level with it, as far as can be told%s.",
+			k.standings[0].name, strings.Join(names, ", "), plural(behind, "system"), len(k.standings), shows)
 	}
 }
 
@@ -148,6 +154,9 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 		return
 	}
 	first, second := k.figure.words(l), k.second.words(l)
+	if len(k.standings) > 1 && !slices.ContainsFunc(k.standings, func(s standing) bool { return percent(s.second.value) != percent(k.standings[0].second.value) }) {
+		second = "" // tells nobody apart
+	}
 	name := len("System")
 	for _, s := range k.standings {
 		name = min(max(name, width(s.name)), 34)

@@ -18,10 +18,26 @@ func TestCertain(t *testing.T) {
 		"": {standings: []standing{place("a", false)}},
 		"No system is certainly better than another: 24 questions show differences of about 13 points or more.": {standings: []standing{place("a", false), place("b", false)}, detectable: .123},
 		"a is certainly ahead of all others.":                                                     {standings: []standing{place("a", false), place("b", true), place("c", true)}, detectable: .1},
-		"Certainly behind a: 1 system of 3. The others are level with it, as far as can be told.": {standings: []standing{place("a", false), place("b", false), place("c", true)}},
+		"Certainly behind a: c (1 system of 3). The others are level with it, as far as can be told.": {standings: []standing{place("a", false), place("b", false), place("c", true)}},
 	} {
 		if got := k.certain(24); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A second figure that is the same for all stands in no column.
+func TestSecondFigure(t *testing.T) {
+	half, one := .5, 1.0
+	for other, want := range map[*float64]bool{&half: false, &one: true} {
+		k := ranking{standings: []standing{{name: "a", measured: measured{value: &one}, second: measured{value: &half}}, {name: "b", measured: measured{value: &one}, second: measured{value: other}}}}
+		k.figure, _ = find("accuracy")
+		k.second = k.figure
+		var out strings.Builder
+		b := bufio.NewWriter(&out)
+		k.writeRows(b, (&Report{}).label)
+		if err := b.Flush(); err != nil || strings.Contains(out.String(), " 50.00") != want {
+			t.Errorf("%v\n%s", err, out.String())
 		}
 	}
 }

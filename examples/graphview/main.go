@@ -86,7 +86,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := journal.WriteFile(*out, write); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "Written: %s\n", *out)
+	_, err = fmt.Fprintf(stdout, "Written: %s\n", text.OneLine(*out))
 	return err
 }
 

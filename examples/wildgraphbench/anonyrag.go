@@ -117,7 +117,7 @@ func (s anonySettings) build(ctx context.Context, parts *lab.Parts, stdout io.Wr
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(stdout, "To run it: wildgraphbench -data %s, and with the names as they are -data %s\n", s.Out, filepath.Join(s.Out, "raw"))
+	_, err = fmt.Fprintf(stdout, "To run it: wildgraphbench -data %s, and with the names as they are -data %s\n", text.OneLine(s.Out), text.OneLine(filepath.Join(s.Out, "raw")))
 	return err
 }
 

@@ -37,6 +37,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/examples/wildgraphbench/compare"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/judge/short"
@@ -172,6 +173,6 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 	if s.whole() {
 		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run tells first.\n", cli.Digits(sampleCalls), sampleTokens/1_000_000)
 	}
-	_, err = fmt.Fprintf(stdout, "%sAll tables: -v. Report: %s\n", bar.Took(time.Since(start), s.NoTimings), filepath.Join(folder, "report.html"))
+	_, err = fmt.Fprintf(stdout, "%sAll tables: -v.\nReport: %s\n", bar.Took(time.Since(start), s.NoTimings), text.OneLine(filepath.Join(folder, "report.html")))
 	return r, err
 }

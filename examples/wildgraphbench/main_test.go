@@ -70,7 +70,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("the output lacks %q:\n%s", want, stdout)
 		}
 	}
-	if lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n"); len(lines) > 25 || slices.ContainsFunc(lines[:len(lines)-1], func(l string) bool { return utf8.RuneCountInString(l) > 100 }) {
+	if lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n"); len(lines) > 26 || slices.ContainsFunc(lines[:len(lines)-1], func(l string) bool { return utf8.RuneCountInString(l) > 100 }) {
 		t.Errorf("%d lines, or one of more than 100 characters:\n%s", len(lines), stdout) // but the last, which ends in a path
 	}
 	verbose, _, err := bench(t, bare, "-out", dir, "-v")
@@ -326,6 +326,16 @@ func TestOtherConfiguration(t *testing.T) {
 	_, _, err = bench(t, bare, "-out", old, "-systems", "bm25", "-limit", "1")
 	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "choose another folder") || lab.Status(io.Discard, "wildgraphbench", err) != 1 {
 		t.Errorf("records of another version: %v", err)
+	}
+}
+
+// What a folder's name does to a terminal is not printed, and the report's path stands alone.
+func TestShownPath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a\x1b[31m\u202eb")
+	stdout, stderr, err := bench(t, bare, "-out", dir, "-systems", "bm25", "-limit", "1")
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if err != nil || strings.ContainsAny(stdout+stderr, "\x1b\u202e") || !strings.HasPrefix(lines[len(lines)-1], "Report: ") {
+		t.Errorf("%v\n%q\n%q", err, stdout, stderr)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -167,6 +168,6 @@ func (p *Parts) writeEstimate(w io.Writer) error {
 	if s.PriceList != nil {
 		cost = fmt.Sprintf("expected cost %s %s", e.Cost(s.PriceList), s.PriceList.Currency)
 	}
-	_, err := fmt.Fprintf(w, "What systems share is counted with the first of them; %s. Replies already in %s are not paid for again. Nothing was called.\n", cost, s.Cache)
+	_, err := fmt.Fprintf(w, "What systems share is counted with the first of them; %s. Replies already in %s are not paid for again. Nothing was called.\n", text.OneLine(cost), text.OneLine(s.Cache))
 	return err
 }

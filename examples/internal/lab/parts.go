@@ -222,7 +222,7 @@ func (p *Parts) Account(dir string, w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("the ledger: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "Paid for this folder: %s See %s.\n", bill(a), name)
+	_, err = fmt.Fprintf(w, "Paid for this folder: %s See %s.\n", text.OneLine(bill(a)), text.OneLine(name))
 	return err
 }
 
