@@ -117,7 +117,9 @@ func original(body, sentence string) string {
 	if len(article.Marks(sentence)) > 0 && strings.Contains(spaced(body), spaced(sentence)) {
 		return sentence
 	}
-	letters := func(s string) string { return strings.Join(strings.Fields(emphasis.ReplaceAllString(plainText(s), "")), "") }
+	letters := func(s string) string {
+		return strings.Join(strings.Fields(emphasis.ReplaceAllString(plainText(s), "")), "")
+	}
 	for paragraph := range strings.SplitSeq(body, "\n") {
 		for _, s := range sentences(paragraph) {
 			if letters(s) == letters(sentence) {

@@ -154,7 +154,7 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 		return
 	}
 	first, second := k.figure.words(l), k.second.words(l)
-	if len(k.standings) > 1 && !slices.ContainsFunc(k.standings, func(s standing) bool { return percent(s.second.value) != percent(k.standings[0].second.value) }) {
+	if shown := k.standings[:min(len(k.standings), rankingRows)]; len(shown) > 1 && !slices.ContainsFunc(shown, func(s standing) bool { return percent(s.second.value) != percent(k.standings[0].second.value) }) {
 		second = "" // tells nobody apart
 	}
 	name := len("System")

@@ -17,7 +17,7 @@ func TestCertain(t *testing.T) {
 	for want, k := range map[string]ranking{
 		"": {standings: []standing{place("a", false)}},
 		"No system is certainly better than another: 24 questions show differences of about 13 points or more.": {standings: []standing{place("a", false), place("b", false)}, detectable: .123},
-		"a is certainly ahead of all others.":                                                     {standings: []standing{place("a", false), place("b", true), place("c", true)}, detectable: .1},
+		"a is certainly ahead of all others.": {standings: []standing{place("a", false), place("b", true), place("c", true)}, detectable: .1},
 		"Certainly behind a: c (1 system of 3). The others are level with it, as far as can be told.": {standings: []standing{place("a", false), place("b", false), place("c", true)}},
 	} {
 		if got := k.certain(24); got != want {

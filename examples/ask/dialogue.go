@@ -97,9 +97,7 @@ func (t *talk) turn(ctx context.Context, line string) (end bool) {
 
 // ask answers a question, as it is written by a model that streams.
 func (t *talk) ask(ctx context.Context, question string) error {
-	if c, err := t.d.Refresh(ctx); err != nil {
-		fmt.Fprintf(t.std.err, "the index stays as it was: %s\n", text.Printable(err.Error()))
-	} else if c.Any() {
+	if c, err := t.d.Refresh(ctx); err == nil && c.Any() {
 		fmt.Fprintf(t.std.err, "(%d new, %d changed, %d gone)\n", c.Added, c.Changed, c.Deleted)
 	}
 	r, err := writeAnswer(ctx, t.d, desk.Query{Question: question, Before: t.before}, t.std.out)

@@ -214,6 +214,9 @@ func (f *Folder) refresh(ctx context.Context, old *generation, rebuilt string, u
 
 // read finds changed files, and parses them.
 func (f *Folder) read(ctx context.Context, next *draft) (skipped []error, err error) {
+	if _, err := os.Stat(f.o.Docs); err != nil { // moved or removed: its files are not deleted one by one
+		return nil, fmt.Errorf("folder: %w", err)
+	}
 	tell := f.o.Progress
 	if tell == nil {
 		tell = func(int) {}

@@ -189,6 +189,9 @@ func (d *Desk) Refresh(ctx context.Context) (folder.Change, error) {
 	}
 	c, err := d.folder.Refresh(ctx)
 	d.checked = time.Now()
+	if err != nil && ctx.Err() == nil && d.o.Log != nil { // a page and a client of MCP answer from what there is
+		d.o.Log.Warn("the index stays as it was", "error", err)
+	}
 	return c, err
 }
 
