@@ -243,13 +243,7 @@ func NewDomain(name string, docs []graphrag.Document, items []Item) Domain {
 		fmt.Fprintf(sum, "%q %q %d\n%s\n", d.ID, d.Title, len(d.Text), d.Text)
 	}
 	stream := func() iter.Seq2[graphrag.Document, error] {
-		return func(yield func(graphrag.Document, error) bool) {
-			for _, d := range docs {
-				if !yield(d, nil) {
-					return
-				}
-			}
-		}
+		return graphrag.Documents(docs...)
 	}
 	return Domain{Name: name, Documents: stream, Items: items, Fingerprint: hex.EncodeToString(sum.Sum(nil)[:16])}
 }

@@ -35,9 +35,7 @@ func Example() {
 	owls := benchmark.Domain{
 		Name: "owls",
 		Documents: func() iter.Seq2[graphrag.Document, error] {
-			return func(yield func(graphrag.Document, error) bool) {
-				yield(graphrag.Document{ID: "owls.md", Text: "Barn owls hunt by ear."}, nil)
-			}
+			return graphrag.Documents(graphrag.Document{ID: "owls.md", Text: "Barn owls hunt by ear."})
 		},
 		Items: []benchmark.Item{{
 			Type:      "fact",

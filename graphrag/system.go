@@ -57,6 +57,17 @@ type System interface {
 	Close() error
 }
 
+// Documents streams documents for [System].Index and Insert.
+func Documents(docs ...Document) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		for _, d := range docs {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
 // Streamer is a [System] whose answers also come piece by piece. Each Answer that
 // is yielded has a longer beginning of the text, the last one is the whole answer
 // with everything that Answer would return. An error ends the stream.

@@ -6,24 +6,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"iter"
 	"log"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
-
-// stream yields documents.
-func stream(docs ...graphrag.Document) iter.Seq2[graphrag.Document, error] {
-	return func(yield func(graphrag.Document, error) bool) {
-		for _, d := range docs {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
-}
 
 func main() {
 	ctx := context.Background()
@@ -35,10 +23,10 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := system.Index(ctx, stream(graphrag.Document{ID: "owl", Text: "Barn owls hear mice."})); err != nil {
+	if _, err := system.Index(ctx, graphrag.Documents(graphrag.Document{ID: "owl", Text: "Barn owls hear mice."})); err != nil {
 		log.Fatal(err)
 	}
-	stats, err := system.Insert(ctx, stream(
+	stats, err := system.Insert(ctx, graphrag.Documents(
 		graphrag.Document{ID: "fram", Text: "Colin Archer built the Fram."}, graphrag.Document{ID: "gjoa", Text: "Amundsen bought the Gjøa."}))
 	if err != nil {
 		log.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"slices"
 	"text/tabwriter"
@@ -87,7 +86,7 @@ func wildBut(k kit.Kit, name string, but func(*wild.Options)) variant {
 		if err != nil {
 			return nil, err
 		}
-		_, err = s.Index(ctx, sequence(docs))
+		_, err = s.Index(ctx, graphrag.Documents(docs...))
 		return s, err
 	}}
 }
@@ -111,16 +110,6 @@ func onePassage(ctx context.Context, docs []graphrag.Document) (graphrag.Retriev
 		return nil, err
 	}
 	return retrieve.Budget(one, tokens.Cl100k().Count)
-}
-
-func sequence(docs []graphrag.Document) iter.Seq2[graphrag.Document, error] {
-	return func(yield func(graphrag.Document, error) bool) {
-		for _, d := range docs {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
 }
 
 // measured are the figures of a variant, by question: the recall of pages, and the share of
@@ -162,7 +151,7 @@ func (v variant) measure(ctx context.Context, set *benchmark.Dataset, budget int
 			}
 			docs = append(docs, doc)
 		}
-		words, err := benchmark.CountWords(ctx, sequence(docs))
+		words, err := benchmark.CountWords(ctx, graphrag.Documents(docs...))
 		if err != nil {
 			return nil, err
 		}

@@ -30,13 +30,7 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		_, err = system.Index(ctx, func(yield func(graphrag.Document, error) bool) {
-			for _, d := range docs {
-				if !yield(d, nil) {
-					return
-				}
-			}
-		})
+		_, err = system.Index(ctx, graphrag.Documents(docs...))
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -22,9 +22,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	docs := func(yield func(graphrag.Document, error) bool) {
-		yield(graphrag.Document{ID: "moon.txt", Text: "The [Moon](https://a.org/Moon) is Earth's only natural satellite. It is small."}, nil)
-	}
+	docs := graphrag.Documents(graphrag.Document{ID: "moon.txt", Text: "The [Moon](https://a.org/Moon) is Earth's only natural satellite. It is small."})
 	chunks, err := chunker.All(context.Background(), docs)
 	if err != nil {
 		log.Fatal(err)

@@ -54,13 +54,7 @@ type Community struct {
 // Documents streams the text units as documents, so that recipes keep the chunks of the program: set
 // a chunk size that is at least as large.
 func (x *Index) Documents() iter.Seq2[graphrag.Document, error] {
-	return func(yield func(graphrag.Document, error) bool) {
-		for _, d := range x.Units {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
+	return graphrag.Documents(x.Units...)
 }
 
 // Extractions yields the extractions of the text units, sorted by unit.

@@ -34,10 +34,10 @@ func Example() {
 		return
 	}
 	defer x.Close()
-	job, err := x.Submit(ctx, each([]graphrag.Document{
-		{ID: "fram", Text: "The Fram sailed to Antarctica with Roald Amundsen."},
-		{ID: "maud", Text: "The Maud sailed the Northeast Passage with Roald Amundsen."},
-	}))
+	job, err := x.Submit(ctx, graphrag.Documents(
+		graphrag.Document{ID: "fram", Text: "The Fram sailed to Antarctica with Roald Amundsen."},
+		graphrag.Document{ID: "maud", Text: "The Maud sailed the Northeast Passage with Roald Amundsen."},
+	))
 	if err != nil {
 		fmt.Println(err)
 		return

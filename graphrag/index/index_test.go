@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -40,16 +39,6 @@ func ships(n int) []graphrag.Document {
 			Text: fmt.Sprintf("Captain Arne%d sailed the ship Fram%d from Oslo%d to Tromso%d.", i, i%7, i%3, i%5)}
 	}
 	return docs
-}
-
-func each(docs []graphrag.Document) iter.Seq2[graphrag.Document, error] {
-	return func(yield func(graphrag.Document, error) bool) {
-		for _, d := range docs {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
 }
 
 // scribe is a model that says what the sentence says, and counts how often it is asked
@@ -166,7 +155,7 @@ func exported(t *testing.T, dir string) map[string]string {
 
 func run(t *testing.T, ctx context.Context, x *index.Index, docs []graphrag.Document, o index.RunOptions) (index.Progress, error) {
 	t.Helper()
-	job, err := x.Submit(t.Context(), each(docs))
+	job, err := x.Submit(t.Context(), graphrag.Documents(docs...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +227,7 @@ func TestOnlyWhatIsNew(t *testing.T) {
 	before := m.n.Load()
 	docs[3].Text = "Captain Nils sailed the ship Gjoa from Oslo1 to Tromso1."
 	docs = append(docs[1:], graphrag.Document{ID: "new.md", Text: "Captain Pia sailed the ship Maud from Oslo1 to Tromso1."})
-	job, err := x.Submit(t.Context(), each(docs))
+	job, err := x.Submit(t.Context(), graphrag.Documents(docs...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +251,7 @@ func TestOnlyWhatIsNew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stats, err := system.Index(t.Context(), each(docs))
+	stats, err := system.Index(t.Context(), graphrag.Documents(docs...))
 	if n := m.n.Load() - before; err != nil || n != 2 || stats.Entities != p.Stages[4].Items-2*len(docs) {
 		t.Errorf("%d new calls, %d entities, %+v, %v", n, stats.Entities, p.Stages[4], err)
 	}
@@ -388,7 +377,7 @@ func TestOptions(t *testing.T) {
 	}
 	x, end := open(t, t.TempDir(), index.Options{})
 	defer end()
-	if _, err := x.Submit(t.Context(), each(append(ships(1), ships(1)...))); err == nil || !strings.Contains(err.Error(), "comes twice") {
+	if _, err := x.Submit(t.Context(), graphrag.Documents(append(ships(1), ships(1)...)...)); err == nil || !strings.Contains(err.Error(), "comes twice") {
 		t.Error(err)
 	}
 	if _, err := x.Do(t.Context(), index.Task{Stage: index.Cut, Batch: index.Batch{Ref: strings.Repeat("0", 64)}}); err == nil || !strings.Contains(err.Error(), "submit the documents again") {

@@ -187,7 +187,7 @@ func TestStages(t *testing.T) {
 	docs := []graphrag.Document{{ID: "1", Text: "A hawk owl."}, {ID: "2", Text: "A barn owl."}, {ID: "3", Text: "There is zilch."}, {ID: "4", Text: "An eagle."}}
 	s := open()
 	index(t, s, docs[:3]...)
-	stats, err := s.Insert(t.Context(), stream(docs[3]))
+	stats, err := s.Insert(t.Context(), graphrag.Documents(docs[3]))
 	if diff := cmp.Diff(want, stats.Stages); diff != "" || err != nil {
 		t.Errorf("(-want +got):\n%s%v", diff, err)
 	}

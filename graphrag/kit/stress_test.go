@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -86,17 +85,6 @@ func walking(t testing.TB, fail *atomic.Bool) *kit.System {
 	return s
 }
 
-// stream yields documents.
-func stream(docs ...graphrag.Document) iter.Seq2[graphrag.Document, error] {
-	return func(yield func(graphrag.Document, error) bool) {
-		for _, d := range docs {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
-}
-
 // page is version v of document n of a corpus in which ships, ports and people
 // meet.
 func page(n, v int) graphrag.Document {
@@ -119,7 +107,7 @@ func TestReadersAndWriters(t *testing.T) {
 	// committed are the states there were, as maps of document to version.
 	var mu sync.Mutex
 	committed := []map[int]int{{0: 0, 1: 0, 2: 0}}
-	if _, err := s.Index(t.Context(), stream(page(0, 0), page(1, 0), page(2, 0))); err != nil {
+	if _, err := s.Index(t.Context(), graphrag.Documents(page(0, 0), page(1, 0), page(2, 0))); err != nil {
 		t.Fatal(err)
 	}
 	var done atomic.Bool
@@ -156,7 +144,7 @@ func TestReadersAndWriters(t *testing.T) {
 			_, err = s.Delete(ctx, page(n, 0).ID)
 		} else {
 			next[n] = v
-			_, err = s.Insert(ctx, stream(page(n, v)))
+			_, err = s.Insert(ctx, graphrag.Documents(page(n, v)))
 		}
 		cancel()
 		switch {
@@ -180,7 +168,7 @@ func TestReadersAndWriters(t *testing.T) {
 			all = append(all, page(n, state[n]))
 		}
 		rebuilt := walking(t, &fail)
-		if _, err := rebuilt.Index(t.Context(), stream(all...)); err != nil {
+		if _, err := rebuilt.Index(t.Context(), graphrag.Documents(all...)); err != nil {
 			t.Fatal(err)
 		}
 		a, err := rebuilt.Answer(t.Context(), q)

@@ -51,7 +51,7 @@ func flat(t testing.TB, k kit.Kit, common kit.Common) *kit.System {
 
 func index(t testing.TB, s *kit.System, docs ...graphrag.Document) graphrag.IndexStats {
 	t.Helper()
-	stats, err := s.Index(t.Context(), stream(docs...))
+	stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestNothingIsPaidTwice(t *testing.T) {
 	if calls != 4 || texts != 2 || first.Usage.Calls != 4 || first.EmbeddedTokens == 0 {
 		t.Fatalf("%d calls, %d texts, %+v", calls, texts, first)
 	}
-	stats, err := s.Insert(t.Context(), stream(owls[2]))
+	stats, err := s.Insert(t.Context(), graphrag.Documents(owls[2]))
 	if err != nil || m.Calls() != calls+2 || e.texts.Load() != texts+1 || stats.Calls != 2 {
 		t.Errorf("after one more: %d calls, %d texts, %+v, %v", m.Calls(), e.texts.Load(), stats, err)
 	}
@@ -172,10 +172,10 @@ func TestFailedChangeKeepsReplies(t *testing.T) {
 	index(t, s, owls[0])
 	m.fail.Store(true)
 	calls := m.Calls()
-	if _, err := s.Insert(t.Context(), stream(owls[1])); !errors.Is(err, llm.ErrAuth) {
+	if _, err := s.Insert(t.Context(), graphrag.Documents(owls[1])); !errors.Is(err, llm.ErrAuth) {
 		t.Fatal(err)
 	}
-	if _, err := s.Insert(t.Context(), stream(owls[1])); err != nil || m.Calls() != calls+2 { // the names once, the triples
+	if _, err := s.Insert(t.Context(), graphrag.Documents(owls[1])); err != nil || m.Calls() != calls+2 { // the names once, the triples
 		t.Errorf("%d calls, %v", m.Calls()-calls, err)
 	}
 }
@@ -194,7 +194,7 @@ func TestSaveAndOpen(t *testing.T) {
 	if stats, err := again.Open(t.Context(), dir); err != nil || stats.Documents != 3 {
 		t.Fatalf("%+v, %v", stats, err)
 	}
-	if _, err := again.Insert(t.Context(), stream(owls[0])); err != nil {
+	if _, err := again.Insert(t.Context(), graphrag.Documents(owls[0])); err != nil {
 		t.Error(err)
 	}
 	other := flat(t, offline(t), kit.Common{Cut: kit.Cut{Size: 50}})
@@ -253,7 +253,7 @@ func TestFrameReportsEverything(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Index(t.Context(), stream(owls...)); err == nil || !strings.Contains(err.Error(), "no retriever") {
+	if _, err := s.Index(t.Context(), graphrag.Documents(owls...)); err == nil || !strings.Contains(err.Error(), "no retriever") {
 		t.Errorf("a Build without a retriever: %v", err)
 	}
 }
@@ -264,7 +264,7 @@ func TestDocumentTwice(t *testing.T) {
 	s := open()
 	index(t, s, owls[0])
 	calls := m.Calls()
-	if _, err := s.Insert(t.Context(), stream(owls[1], owls[2], owls[1])); err == nil || !strings.Contains(err.Error(), `"b.md" comes twice`) || m.Calls() != calls {
+	if _, err := s.Insert(t.Context(), graphrag.Documents(owls[1], owls[2], owls[1])); err == nil || !strings.Contains(err.Error(), `"b.md" comes twice`) || m.Calls() != calls {
 		t.Errorf("%v after %d calls", err, m.Calls()-calls)
 	}
 	if got := len(s.Graph().Passages); got != 1 {
@@ -410,7 +410,7 @@ func TestClose(t *testing.T) {
 	if _, err := s.Answer(t.Context(), graphrag.Question{Text: "owl", K: 1}); err == nil || !strings.Contains(err.Error(), "flat") {
 		t.Errorf("asked when closed: %v", err)
 	}
-	if _, err := s.Insert(t.Context(), stream(owls[0])); err == nil {
+	if _, err := s.Insert(t.Context(), graphrag.Documents(owls[0])); err == nil {
 		t.Error("inserted when closed")
 	}
 }
@@ -429,8 +429,8 @@ func TestUpdate(t *testing.T) {
 	if err := updated.Save(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	stats, err1 := updated.Update(t.Context(), "", stream(owls[1]), "a.md")
-	again, err2 := opened.Update(t.Context(), dir, stream(owls[1]), "a.md")
+	stats, err1 := updated.Update(t.Context(), "", graphrag.Documents(owls[1]), "a.md")
+	again, err2 := opened.Update(t.Context(), dir, graphrag.Documents(owls[1]), "a.md")
 	if err1 != nil || err2 != nil || stats.Documents != 2 || again.Documents != 2 {
 		t.Errorf("%+v %v, %+v %v", stats, err1, again, err2)
 	}

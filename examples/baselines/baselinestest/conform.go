@@ -49,13 +49,7 @@ var Questions = []graphrag.Question{
 
 // Stream yields documents.
 func Stream(docs ...graphrag.Document) iter.Seq2[graphrag.Document, error] {
-	return func(yield func(graphrag.Document, error) bool) {
-		for _, d := range docs {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
+	return graphrag.Documents(docs...)
 }
 
 // OfflineKit is the kit that needs nothing.

@@ -22,9 +22,7 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	docs := func(yield func(graphrag.Document, error) bool) {
-		yield(graphrag.Document{ID: "owls.md", Text: "Barn owls find a mouse under the snow by ear."}, nil)
-	}
+	docs := graphrag.Documents(graphrag.Document{ID: "owls.md", Text: "Barn owls find a mouse under the snow by ear."})
 	stats, err := system.Index(context.Background(), docs)
 	if err != nil {
 		panic(err)

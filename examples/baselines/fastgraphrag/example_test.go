@@ -27,10 +27,10 @@ func ExampleNew() {
 		panic(err)
 	}
 	ctx := context.Background()
-	docs := func(yield func(graphrag.Document, error) bool) {
-		_ = yield(graphrag.Document{ID: "fram.md", Text: "The Fram was built by Colin Archer."}, nil) &&
-			yield(graphrag.Document{ID: "archer.md", Text: "Colin Archer was born in Larvik."}, nil)
-	}
+	docs := graphrag.Documents(
+		graphrag.Document{ID: "fram.md", Text: "The Fram was built by Colin Archer."},
+		graphrag.Document{ID: "archer.md", Text: "Colin Archer was born in Larvik."},
+	)
 	if _, err := system.Index(ctx, docs); err != nil {
 		panic(err)
 	}

@@ -33,13 +33,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	if _, err := system.Index(ctx, func(yield func(graphrag.Document, error) bool) {
-		for _, d := range films {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}); err != nil {
+	if _, err := system.Index(ctx, graphrag.Documents(films...)); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -21,10 +21,10 @@ func ExampleNew() {
 		panic(err)
 	}
 	ctx := context.Background()
-	docs := func(yield func(graphrag.Document, error) bool) {
-		_ = yield(graphrag.Document{ID: "owls.md", Text: "Barn owls find a mouse under the snow by ear."}, nil) &&
-			yield(graphrag.Document{ID: "tides.md", Text: "The moon raises the tides of the sea."}, nil)
-	}
+	docs := graphrag.Documents(
+		graphrag.Document{ID: "owls.md", Text: "Barn owls find a mouse under the snow by ear."},
+		graphrag.Document{ID: "tides.md", Text: "The moon raises the tides of the sea."},
+	)
 	if _, err := system.Index(ctx, docs); err != nil {
 		panic(err)
 	}

@@ -49,13 +49,7 @@ func sampleOf(set *benchmark.Dataset, d benchmark.Domain) (sampled, error) {
 		}
 	}
 	out.Documents = func() iter.Seq2[graphrag.Document, error] {
-		return func(yield func(graphrag.Document, error) bool) {
-			for _, doc := range docs {
-				if !yield(doc, nil) {
-					return
-				}
-			}
-		}
+		return graphrag.Documents(docs...)
 	}
 	if taken > 0 {
 		out.pages = float64(total) / float64(taken)
