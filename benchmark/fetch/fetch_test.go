@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -278,6 +279,23 @@ func TestReader(t *testing.T) {
 type roundTrips func(*http.Request) (*http.Response, error)
 
 func (f roundTrips) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Who waits for robots.txt that another page asks for leaves with its context.
+func TestRobotsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, err := New(Options{Agent: "test/1.0"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := &url.URL{Scheme: "https", Host: "slow.example", Path: "/a"}
+		f.hosts.of(u).rules <- struct{}{}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := f.allowed(ctx, u); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
+}
 
 // Sixty hosts that take a second each are asked at the same time, each of them with its
 // pause. The clock is that of the bubble.

@@ -150,6 +150,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"-docs", dir, "-system", "wilt"}, "did you mean wild?"},
 		{[]string{"-docs", dir, "-system", "zeroshot"}, "reads no documents"},
 		{[]string{"-docs", dir, "-mode", "perhaps"}, "perhaps"},
+		{[]string{"-docs", dir, "-temperature", "warm"}, "invalid value \"warm\""},
 		{[]string{"-docs", dir, "-serve", "0.0.0.0:80"}, "not this machine"},
 		{[]string{"-docs", dir, "-questions", file + "x"}, "-questions"},
 		{[]string{"-question", "x"}, "did you mean"},

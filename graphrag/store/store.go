@@ -52,7 +52,7 @@ type Collection interface {
 	// Schema returns the schema of the collection.
 	Schema() Schema
 	// Write opens a generation for writing: a new one of that name, an unfinished one in the
-	// state of its last Flush, or the published one.
+	// state of its last Flush, or of one that the store made by itself since, or the published one.
 	Write(ctx context.Context, generation string) (Generation, error)
 	// Pin opens the published generation for reading. The error is ErrNotFound if there is
 	// none.

@@ -15,7 +15,9 @@
 // were in one index, by [bm25.Collection].
 //
 // A flush, and a publication, is one replacement of the catalog: a process that is
-// killed, or a disk that is full, leaves what was flushed before, and nothing else.
+// killed, or a disk that is full, leaves what was flushed before, and nothing else. What
+// exceeds [Options].Memory is flushed without being asked for, so that a generation that was
+// closed between two flushes may hold a part of what was put since the first.
 // Segments that the catalog does not name are removed when the store is opened.
 //
 // Segments are mapped into memory, so that a collection may be larger than that.
