@@ -271,6 +271,11 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 				ReasoningContent string          `json:"reasoning_content"`
 				Reasoning        string          `json:"reasoning"`
 				Refusal          string          `json:"refusal"`
+				ToolCalls        []struct {
+					Function struct {
+						Arguments string `json:"arguments"`
+					} `json:"function"`
+				} `json:"tool_calls"`
 			} `json:"message"`
 		} `json:"choices"`
 		Usage figures `json:"usage"`
@@ -284,6 +289,9 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 	}
 	c := r.Choices[0]
 	text := contentText(c.Message.Content)
+	if calls := c.Message.ToolCalls; text == "" && len(calls) == 1 {
+		text = calls[0].Function.Arguments // some answer in JSON by a call of a tool that nobody offered
+	}
 	if text == "" && c.Message.Refusal != "" {
 		return Finish(reply, c.Message.Refusal, "refusal")
 	}

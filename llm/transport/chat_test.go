@@ -184,6 +184,20 @@ func TestStrictSchemas(t *testing.T) {
 	}
 }
 
+// Some models write their JSON as a call of a tool that nobody offered.
+func TestReplyAsToolCall(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"choices": [{"finish_reason": "tool_calls", "message": {"content": null, "tool_calls": [{"function": {"name": "json", "arguments": "{\"keep\": [1]}"}}]}}]}`:   `{"keep": [1]}`,
+		`{"choices": [{"finish_reason": "stop", "message": {"content": "four", "tool_calls": [{"function": {"arguments": "{}"}}]}}]}`:                                    "four",
+		`{"choices": [{"finish_reason": "tool_calls", "message": {"content": "", "tool_calls": [{"function": {"arguments": "a"}}, {"function": {"arguments": "b"}}]}}]}`: "",
+	} {
+		reply, err := readOpenAI([]byte(body))
+		if reply.Text != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", body, reply.Text, err)
+		}
+	}
+}
+
 func TestMissingUsageIsEstimated(t *testing.T) {
 	count := func(string) int { return 5 }
 	both(t, llmtest.ServerOptions{}, Config{CountTokens: count}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
