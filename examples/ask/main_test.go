@@ -210,7 +210,7 @@ func TestUnusableReplies(t *testing.T) {
 		}
 	}
 	_, errs, err := ask(t, "", append(args, "-incomplete", "What does the barn owl hear?")...)
-	if err != nil || !strings.Contains(errs, "The index is not complete: extract failed for 2 of 2.") {
+	if err != nil || !strings.Contains(errs, "The index is not complete: extract failed for 2 of 2,") {
 		t.Errorf("%s, %v", errs, err)
 	}
 }

@@ -89,7 +89,7 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 		err = d.open(ctx)
 	}
 	if err == nil && !o.Incomplete {
-		err = usable(d.Change.Stats, d.Index)
+		err = d.usable()
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -308,16 +308,20 @@ func (d *Desk) Close() (err error) {
 	return errors.Join(err, d.files.Close())
 }
 
-// Shares of the pieces of a step of indexing that failed: above the first the user is
-// told at each start, above the second questions are refused.
+// Shares of the pieces of a step of indexing at which a model failed: above the first the
+// user is told at each start, above the second questions are refused.
 const (
 	toldAbove    = .1
 	refusedAbove = .5
 )
 
-// failed says which steps of indexing failed for more than a share of their pieces.
-func failed(s graphrag.IndexStats, share float64) (out []string) {
-	for _, stage := range s.Stages {
+// failed says at which steps of indexing a model failed for more than a share of their
+// pieces. Rules that find nothing in a passage have not failed.
+func (d *Desk) failed(share float64) (out []string) {
+	if indexing(d.o) == "" {
+		return nil
+	}
+	for _, stage := range d.Change.Stats.Stages {
 		if float64(stage.Failed) > share*float64(stage.Asked) {
 			out = append(out, fmt.Sprintf("%s failed for %d of %d", stage.Name, stage.Failed, stage.Asked))
 		}
@@ -326,16 +330,17 @@ func failed(s graphrag.IndexStats, share float64) (out []string) {
 }
 
 // usable is an error for an index of which the larger part is missing.
-func usable(s graphrag.IndexStats, index string) error {
-	if most := failed(s, refusedAbove); len(most) > 0 {
-		return fmt.Errorf("the replies of the model could not be used: %s, so the index in %s lacks most of what the files say. Delete it and name a larger -model, or take -incomplete to answer from what there is", strings.Join(most, ", "), index)
+func (d *Desk) usable() error {
+	if most := d.failed(refusedAbove); len(most) > 0 {
+		return fmt.Errorf("the replies of the model could not be used: %s, so the index in %s lacks most of what the files say: name a larger -model, or answer from what there is with -incomplete", strings.Join(most, ", "), d.Index)
 	}
 	return nil
 }
 
-// Report says in a few lines what a refresh found.
-func Report(c folder.Change, index string) []string {
+// Report says in a few lines what opening the index found.
+func (d *Desk) Report() []string {
 	var out []string
+	c := d.Change
 	for _, s := range c.Skipped {
 		out = append(out, "skipped: "+strings.TrimPrefix(s.Error(), "load: "))
 	}
@@ -345,8 +350,8 @@ func Report(c folder.Change, index string) []string {
 	case c.Changed+c.Deleted > 0 || c.Added > 0 && c.Added < c.Files:
 		out = append(out, fmt.Sprintf("Changed since the last time: %d new, %d changed, %d gone.", c.Added, c.Changed, c.Deleted))
 	}
-	for _, f := range failed(c.Stats, toldAbove) {
-		out = append(out, "The index is not complete: "+f+". What the model did not read there is not found by -system's graph; -index with another folder and a larger -model may.")
+	for _, f := range d.failed(toldAbove) {
+		out = append(out, "The index is not complete: "+f+", since replies of the model could not be used. A larger -model makes an index of its own.")
 	}
-	return append(out, fmt.Sprintf("%d files; index in %s", c.Stats.Documents, index))
+	return append(out, fmt.Sprintf("%d files; index in %s", c.Stats.Documents, d.Index))
 }
