@@ -131,8 +131,8 @@ const (
 	rankingBar   = 20
 )
 
-// WriteRanking writes for a terminal, in at most twenty lines of a hundred characters,
-// who is ahead by the figure that says most of this run, and how sure that is.
+// WriteRanking writes for a terminal, in lines of a hundred characters, who is ahead by the
+// figure that says most of this run, who is certainly behind, and how sure that is.
 func (r *Report) WriteRanking(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	fill(b, r.heading()+": "+r.summary())
@@ -155,7 +155,7 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 	}
 	first, second := k.figure.words(l), k.second.words(l)
 	if shown := k.standings[:min(len(k.standings), rankingRows)]; len(shown) > 1 && !slices.ContainsFunc(shown, func(s standing) bool { return percent(s.second.value) != percent(k.standings[0].second.value) }) {
-		second = "" // tells nobody apart
+		second = "" // the same in all rows
 	}
 	name := len("System")
 	for _, s := range k.standings {
