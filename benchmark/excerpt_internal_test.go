@@ -37,7 +37,7 @@ func TestExcerpt(t *testing.T) {
 		"found by its words":     {cleaned, true, quote},
 		"by gold words, uncited": {chunk, false, ""},
 	} {
-		a := graphrag.Answer{Text: quote, Evidence: []graphrag.Hit{{Chunk: tt.chunk}}}
+		a := graphrag.Answer{Text: quote, Found: graphrag.Found{Evidence: []graphrag.Hit{{Chunk: tt.chunk}}}}
 		if tt.cited {
 			a.Citations = []graphrag.Citation{{Start: 0, End: len(quote), SourceStart: from, SourceEnd: from + len(quote)}}
 		}
@@ -82,7 +82,7 @@ func TestHostileExcerpt(t *testing.T) {
 	texts := []string{"", strings.Repeat("字", 500), strings.Repeat("a", 1<<20), strings.Repeat("\xff", 900), filler + "é"}
 	for _, text := range texts {
 		for _, at := range [][2]int{{-9, 3}, {0, 1 << 30}, {5, 2}, {319, 321}, {0, 0}} {
-			a := graphrag.Answer{Text: "né", Evidence: []graphrag.Hit{{Chunk: graphrag.Chunk{Text: text, Start: 3, End: 3 + len(text)}}}}
+			a := graphrag.Answer{Text: "né", Found: graphrag.Found{Evidence: []graphrag.Hit{{Chunk: graphrag.Chunk{Text: text, Start: 3, End: 3 + len(text)}}}}}
 			for _, evidence := range []int{0, -1, 9} {
 				a.Citations = append(a.Citations,
 					graphrag.Citation{Start: at[0], End: at[1], Evidence: evidence},

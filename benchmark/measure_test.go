@@ -36,18 +36,18 @@ func TestMeasure(t *testing.T) {
 		want benchmark.Evidence
 	}{
 		{"nothing ranked", gold, graphrag.Answer{}, benchmark.Evidence{}},
-		{"nothing found", gold, graphrag.Answer{Ranked: []graphrag.Hit{}},
+		{"nothing found", gold, graphrag.Answer{Found: graphrag.Found{Ranked: []graphrag.Hit{}}},
 			benchmark.Evidence{RecallAt2: f(0), RecallAt5: f(0), RecallAt10: f(0), HitAt5: f(0), AllAt5: f(0), MRR: f(0), PromptRecall: f(0), ProvenanceRecall: f(0)}},
-		{"no gold", nil, graphrag.Answer{Ranked: hits("a")}, benchmark.Evidence{}},
-		{"one page fills the first five places", gold, graphrag.Answer{Ranked: hits("x", "a", "a", "a", "a", "b2")},
+		{"no gold", nil, graphrag.Answer{Found: graphrag.Found{Ranked: hits("a")}}, benchmark.Evidence{}},
+		{"one page fills the first five places", gold, graphrag.Answer{Found: graphrag.Found{Ranked: hits("x", "a", "a", "a", "a", "b2")}},
 			benchmark.Evidence{RecallAt2: f(0.5), RecallAt5: f(0.5), RecallAt10: f(1), HitAt5: f(1), AllAt5: f(0), MRR: f(0.5), PromptRecall: f(0), ProvenanceRecall: f(0)}},
-		{"any page of a unit counts, once", gold, graphrag.Answer{Ranked: hits("b", "b2", "a")},
+		{"any page of a unit counts, once", gold, graphrag.Answer{Found: graphrag.Found{Ranked: hits("b", "b2", "a")}},
 			benchmark.Evidence{RecallAt2: f(0.5), RecallAt5: f(1), RecallAt10: f(1), HitAt5: f(1), AllAt5: f(1), MRR: f(1), PromptRecall: f(0), ProvenanceRecall: f(0)}},
-		{"all misses", gold, graphrag.Answer{Ranked: hits("x", "y")},
+		{"all misses", gold, graphrag.Answer{Found: graphrag.Found{Ranked: hits("x", "y")}},
 			benchmark.Evidence{RecallAt2: f(0), RecallAt5: f(0), RecallAt10: f(0), HitAt5: f(0), AllAt5: f(0), MRR: f(0), PromptRecall: f(0), ProvenanceRecall: f(0)}},
-		{"what stood in the prompt", gold, graphrag.Answer{Evidence: hits("a"), Derived: []graphrag.Derived{{Docs: []string{"b2", "z"}}}},
+		{"what stood in the prompt", gold, graphrag.Answer{Found: graphrag.Found{Evidence: hits("a"), Derived: []graphrag.Derived{{Docs: []string{"b2", "z"}}}}},
 			benchmark.Evidence{PromptRecall: f(0.5), ProvenanceRecall: f(1)}},
-		{"only facts", gold, graphrag.Answer{Derived: []graphrag.Derived{{Docs: []string{"a"}}}},
+		{"only facts", gold, graphrag.Answer{Found: graphrag.Found{Derived: []graphrag.Derived{{Docs: []string{"a"}}}}},
 			benchmark.Evidence{PromptRecall: f(0), ProvenanceRecall: f(0.5)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +76,7 @@ func TestMeasureAgreesWithRank(t *testing.T) {
 			judged[d] = 1
 		}
 		want := []float64{rank.Recall(ranked, judged, 5), rank.Recall(ranked, judged, 10), rank.Success(ranked, judged, 5), rank.RR(ranked, judged, 0)}
-		got := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Ranked: hits(ranked...)}, nil, false))
+		got := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Found: graphrag.Found{Ranked: hits(ranked...)}}, nil, false))
 		if diff := cmp.Diff(want, []float64{*got.RecallAt5, *got.RecallAt10, *got.HitAt5, *got.MRR}); diff != "" {
 			t.Fatalf("%v of %v (-rank +measure):\n%s", ranked, relevant, diff)
 		}

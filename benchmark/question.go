@@ -163,7 +163,8 @@ func ask(ctx context.Context, system System, q graphrag.Question, searched bool)
 		return system.Answer(ctx, q)
 	}
 	found, err := r.Retrieve(ctx, q)
-	return graphrag.Answer{Ranked: found.Ranked, Evidence: found.Read(q), Derived: found.Derived, Steps: found.Steps, Usage: found.Usage}, err
+	found.Evidence = found.Read(q)
+	return graphrag.Answer{Found: found}, err
 }
 
 // failure makes a reason of an error that concerns one question alone, and passes

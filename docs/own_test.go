@@ -46,7 +46,7 @@ func (m *mine) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer, 
 	}
 	page := m.pages[best]
 	hits := []graphrag.Hit{{Chunk: graphrag.Chunk{ID: page.ID, Doc: page.ID, Text: page.Text}, Score: 1}}
-	return graphrag.Answer{Text: page.Text, Ranked: hits, Evidence: hits}, nil
+	return graphrag.Answer{Text: page.Text, Found: graphrag.Found{Ranked: hits, Evidence: hits}}, nil
 }
 
 func (m *mine) Close() error { return nil }

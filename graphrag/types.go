@@ -144,18 +144,9 @@ type Answer struct {
 	Confidence float64 `json:"confidence,omitempty"`
 	// Citations point into Text and tell which evidence supports it.
 	Citations []Citation `json:"citations,omitempty"`
-	// Ranked is the ranked list of chunks the system found, see [Found].
-	Ranked []Hit `json:"ranked,omitempty"`
-	// Evidence is the raw source text that was really put into the final
-	// prompt, in prompt order.
-	Evidence []Hit `json:"evidence,omitempty"`
-	// Derived is the text in the final prompt that is not source text:
-	// facts of a graph, summaries, community reports.
-	Derived []Derived `json:"derived,omitempty"`
-	// Steps are what the search did, see [Found].
-	Steps []Step `json:"steps,omitempty"`
-	// Usage is what this answer cost.
-	Usage Usage `json:"usage"`
+	// Found is what it is based on. Evidence and Derived are what was really put into the
+	// final prompt, in prompt order; Usage is the cost of the whole answer.
+	Found
 }
 
 // Citation says what Answer.Text[Start:End] rests on.

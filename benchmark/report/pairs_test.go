@@ -116,7 +116,7 @@ func (r *reviewer) Answer(ctx context.Context, q graphrag.Question) (graphrag.An
 type blind struct{ scholar }
 
 func (b *blind) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
-	return graphrag.Answer{Text: "Animals eat.", Ranked: []graphrag.Hit{}}, nil
+	return graphrag.Answer{Text: "Animals eat.", Found: graphrag.Nothing()}, nil
 }
 
 // A ranking of what reports were made from is in the table, and is neither compared
@@ -163,7 +163,7 @@ type unsure struct{ reviewer }
 
 func (u *unsure) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	if strings.Contains(q.Text, "tit") {
-		return graphrag.Answer{Text: "Nobody knows.", Ranked: []graphrag.Hit{}, Evidence: []graphrag.Hit{}}, nil
+		return graphrag.Answer{Text: "Nobody knows.", Found: graphrag.Found{Ranked: []graphrag.Hit{}, Evidence: []graphrag.Hit{}}}, nil
 	}
 	return u.reviewer.Answer(ctx, q)
 }

@@ -88,7 +88,7 @@ func (s *scholar) Answer(_ context.Context, q graphrag.Question) (graphrag.Answe
 		s.library.asked[q.K]++
 		s.library.mu.Unlock()
 	}
-	a := graphrag.Answer{Text: "Animals eat.", Derived: s.notes, Usage: graphrag.Usage{Calls: 1, PromptTokens: 10 * q.K, CompletionTokens: 5}}
+	a := graphrag.Answer{Text: "Animals eat.", Found: graphrag.Found{Derived: s.notes, Usage: graphrag.Usage{Calls: 1, PromptTokens: 10 * q.K, CompletionTokens: 5}}}
 	for i, d := range s.docs {
 		a.Ranked = append(a.Ranked, graphrag.Hit{Chunk: graphrag.Chunk{ID: d.ID + "#0", Doc: d.ID, Text: d.Text}, Score: float64(-i)})
 	}

@@ -66,7 +66,7 @@ func TestGoldenBM25(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					e := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Ranked: found.Ranked}, nil, false))
+					e := benchmark.Measure(it, record.NewAnswer(record.Key{}, graphrag.Answer{Found: found}, nil, false))
 					one.add(it, e)
 					all.add(it, e)
 				}

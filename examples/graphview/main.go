@@ -99,8 +99,7 @@ func ask(ctx context.Context, system *kit.System, question string) (*view.Asked,
 	if err != nil {
 		return nil, err
 	}
-	found := graphrag.Found{Ranked: a.Ranked, Evidence: a.Evidence, Derived: a.Derived, Steps: a.Steps}
-	return &view.Asked{Question: question, Answer: a.Text, Found: found}, nil
+	return &view.Asked{Question: question, Answer: a.Text, Found: a.Found}, nil
 }
 
 // read reads a graph, and what can be asked about it; of a saved graph nothing can.

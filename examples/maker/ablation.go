@@ -169,7 +169,7 @@ func (v variant) measure(ctx context.Context, set *benchmark.Dataset, budget int
 				return nil, err
 			}
 			read := found.Read(q)
-			a := graphrag.Answer{Ranked: slices.Concat([]graphrag.Hit{}, found.Ranked), Evidence: read}
+			a := graphrag.Answer{Found: graphrag.Found{Ranked: slices.Concat([]graphrag.Hit{}, found.Ranked), Evidence: read}}
 			e := benchmark.Measure(it, record.NewAnswer(record.Key{}, a, nil, false))
 			share, _ := words.Found(it, read)
 			recall := e.PromptRecall

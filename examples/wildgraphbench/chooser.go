@@ -56,7 +56,7 @@ func (c chooser) Read(ctx context.Context, q graphrag.Question, evidence []graph
 			best, answer = held, q.Text[at[0]:at[1]]
 		}
 	}
-	return graphrag.Answer{Text: answer, Evidence: evidence, Derived: derived}, ctx.Err()
+	return graphrag.Answer{Text: answer, Found: graphrag.Found{Evidence: evidence, Derived: derived}}, ctx.Err()
 }
 
 // share is the share of the distinct words of a text, without function words and single

@@ -102,7 +102,7 @@ func TestMemory(t *testing.T) {
 		}
 		return agent.Verdict{Thought: "the builder is missing", Query: "Builder?"}, nil
 	}, agent.Options{Draft: func(_ context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error) {
-		return graphrag.Answer{Text: "perhaps " + f.Ranked[0].Chunk.ID, Usage: graphrag.Usage{Calls: 7}}, nil
+		return graphrag.Answer{Text: "perhaps " + f.Ranked[0].Chunk.ID, Found: graphrag.Found{Usage: graphrag.Usage{Calls: 7}}}, nil
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -184,7 +184,7 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 // compose writes the answer from the chosen candidates, with a paragraph for each page if
 // paragraphs is true.
 func (c *corpus) compose(chosen []int, prefix string, paragraphs bool, evidence []graphrag.Hit) graphrag.Answer {
-	answer := graphrag.Answer{Evidence: evidence}
+	answer := graphrag.Answer{Found: graphrag.Found{Evidence: evidence}}
 	var b strings.Builder
 	b.WriteString(prefix)
 	for n, i := range chosen {

@@ -100,7 +100,7 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	if err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
-	answer := graphrag.Answer{Text: strings.TrimSpace(reply.Text), Evidence: evidence, Derived: derived, Usage: reply.Usage}
+	answer := graphrag.Answer{Found: graphrag.Found{Evidence: evidence, Derived: derived, Usage: reply.Usage}}
 	answer.Text, answer.Citations = cite(reply.Text, materialOf(evidence, derived, r.o.Mode))
 	if answer.Refused = r.refuses(answer); answer.Refused {
 		answer.Citations = nil

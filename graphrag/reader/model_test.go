@@ -91,8 +91,10 @@ func TestByModel(t *testing.T) {
 	want := graphrag.Answer{
 		Text:      "Armstrong and Aldrin landed first. It was in 1969.",
 		Citations: []graphrag.Citation{{Start: 0, End: 34, Evidence: 0}, {Start: 0, End: 34, Evidence: 1}},
-		Evidence:  hits(page, other),
-		Usage:     graphrag.Usage{Calls: 1, PromptTokens: 7, CompletionTokens: 3},
+		Found: graphrag.Found{
+			Evidence: hits(page, other),
+			Usage:    graphrag.Usage{Calls: 1, PromptTokens: 7, CompletionTokens: 3},
+		},
 	}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)

@@ -79,5 +79,5 @@ func IsRefusal(answer string) bool {
 
 // refuse returns the refusal of a reader that found no answer in the evidence.
 func refuse(evidence []graphrag.Hit, derived []graphrag.Derived) graphrag.Answer {
-	return graphrag.Answer{Text: Refusal, Refused: true, Evidence: evidence, Derived: derived}
+	return graphrag.Answer{Text: Refusal, Refused: true, Found: graphrag.Found{Evidence: evidence, Derived: derived}}
 }

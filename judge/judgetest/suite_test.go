@@ -24,7 +24,9 @@ func bridge(_ context.Context, question string) (graphrag.Answer, error) {
 		return graphrag.Answer{
 			Text:      "The Forth Bridge was opened on 4 March 1890. It is 2,467 metres long.",
 			Citations: []graphrag.Citation{{Start: 0, End: 44, Evidence: 1}},
-			Evidence:  []graphrag.Hit{{Chunk: graphrag.Chunk{Doc: "roads.md"}}, {Chunk: graphrag.Chunk{Doc: "bridges.md", Text: "opened on 4 March 1890"}}},
+			Found: graphrag.Found{Evidence: []graphrag.Hit{
+				{Chunk: graphrag.Chunk{Doc: "roads.md"}}, {Chunk: graphrag.Chunk{Doc: "bridges.md", Text: "opened on 4 March 1890"}},
+			}},
 		}, nil
 	case strings.Contains(question, "moon"):
 		return graphrag.Answer{Text: "I cannot tell.", Refused: true}, nil

@@ -86,7 +86,7 @@ func (p *Parrot) Answer(_ context.Context, q graphrag.Question) (graphrag.Answer
 			return graphrag.Answer{}, err
 		}
 	}
-	a := graphrag.Answer{Text: "I do not know.", Usage: graphrag.Usage{Calls: 1, PromptTokens: len(q.Text)}}
+	a := graphrag.Answer{Text: "I do not know.", Found: graphrag.Found{Usage: graphrag.Usage{Calls: 1, PromptTokens: len(q.Text)}}}
 	for i, d := range p.docs {
 		hit := graphrag.Hit{Chunk: graphrag.Chunk{ID: d.ID + "#0", Doc: d.ID, Text: d.Text, End: len(d.Text)}, Score: float64(-i)}
 		if strings.Contains(q.Text, strings.TrimSuffix(d.ID, ".txt")) {

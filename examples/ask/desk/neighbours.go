@@ -76,7 +76,7 @@ func (d *Desk) WriteGraph(ctx context.Context, w io.Writer, question string) err
 	if err != nil {
 		return err
 	}
-	asked := view.Asked{Question: question, Answer: a.Text, Found: graphrag.Found{Ranked: a.Ranked, Evidence: a.Evidence, Derived: a.Derived, Steps: a.Steps}}
+	asked := view.Asked{Question: question, Answer: a.Text, Found: a.Found}
 	v, err := view.New(ctx, g, view.Options{Title: d.Title(), Chunks: d.folder.System.Chunks, Asked: &asked})
 	if err != nil {
 		return err
