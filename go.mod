@@ -3,6 +3,7 @@ module github.com/wildgraph/wildgraph
 go 1.25.0
 
 require (
+	code.dny.dev/ssrf v0.3.0
 	github.com/JohannesKaufmann/html-to-markdown/v2 v2.5.2
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/edsrzf/mmap-go v1.2.0

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"syscall"
 	"time"
+
+	"code.dny.dev/ssrf"
 )
 
 // Resolver leads from names to addresses, as net.Resolver does.
@@ -19,41 +21,14 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-var errAddress = errors.New("not a public address")
-
-// special are ranges that are routed but lead to networks of one's own, or wrap other
-// addresses: shared space of providers, protocol assignments, documentation, benchmarks,
-// multicast and reserved, and the host service of Azure; of IPv6 the translations to IPv4
-// and what is not 2000::/3.
-var special = prefixes("0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
-	"198.51.100.0/24", "203.0.113.0/24", "168.63.129.16/32", "224.0.0.0/3", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")
-
-var global6 = netip.MustParsePrefix("2000::/3")
-
-func prefixes(all ...string) []netip.Prefix {
-	out := make([]netip.Prefix, len(all))
-	for i, p := range all {
-		out[i] = netip.MustParsePrefix(p)
-	}
-	return out
-}
+// guard knows the addresses that IANA lists as special, and the ports of the web. The host
+// service of Azure has an address of the open web.
+var guard = ssrf.New(ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")))
 
 // Public is the default of Options.Allow: addresses of the open web, at the ports 80
 // and 443.
 func Public(to netip.AddrPort) error {
-	a := to.Addr().Unmap()
-	if to.Port() != 80 && to.Port() != 443 {
-		return fmt.Errorf("port %d: only 80 and 443 are asked", to.Port())
-	}
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Zone() != "" || a.Is6() && !global6.Contains(a) {
-		return fmt.Errorf("%s: %w", a, errAddress)
-	}
-	for _, p := range special {
-		if p.Contains(a) {
-			return fmt.Errorf("%s: %w", a, errAddress)
-		}
-	}
-	return nil
+	return guard.SafeAddrPort(netip.AddrPortFrom(to.Addr().Unmap(), to.Port()))
 }
 
 // dialer connects to addresses that are allowed. The last check is of the address that

@@ -18,8 +18,9 @@
 // # Politeness
 //
 // Hosts are asked one request at a time with a pause between; many hosts at once.
-// robots.txt is read first and kept. What is busy is asked again, with the pause that it
-// names, a few times.
+// robots.txt is read first, within the time of one request, and kept, its Crawl-delay
+// included; a host whose robots.txt cannot be had is not asked. A busy server is asked
+// again a few times, with the pause that it names.
 //
 // # Limits
 //

@@ -69,7 +69,8 @@ type Options struct {
 	Pause, MaxPause time.Duration
 	// Hosts are how many hosts are asked at a time (64).
 	Hosts int
-	// Timeout is for one request (60 s), MaxBytes for its unpacked body (load.MaxFile).
+	// Timeout is for one request, and for a robots.txt with all tries (60 s); MaxBytes is for
+	// an unpacked body (load.MaxFile).
 	Timeout  time.Duration
 	MaxBytes int64
 	// Tries of a page whose server is busy or does not answer (3).
@@ -213,7 +214,7 @@ func (f *Fetcher) try(ctx context.Context, u *url.URL, get func(context.Context)
 		limited, cancel := context.WithTimeout(ctx, f.o.Timeout)
 		a, err = get(limited)
 		cancel()
-		pause := max(f.o.Pause, h.delay)
+		pause := max(f.o.Pause, h.delay())
 		var busy *busyError
 		if errors.As(err, &busy) {
 			pause = max(pause, busy.wait)

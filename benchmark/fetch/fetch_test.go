@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,6 +26,7 @@ func TestPublic(t *testing.T) {
 		"100.64.0.1", "100.100.100.200", "192.0.0.1", "198.18.0.1", "224.0.0.1", "255.255.255.255", "203.0.113.9", "168.63.129.16",
 		"::", "::1", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "ff02::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1",
 		"64:ff9b::7f00:1", "64:ff9b:1::1", "2002:7f00:1::", "2001::1", "2001:db8::1", "::127.0.0.1", "3fff::1", "5f00::1",
+		"192.0.0.192", "169.254.170.2", "fd20:ce::254", "2606:4700::1%eth0", "192.31.196.1", "192.52.193.1", "192.175.48.1", "2620:4f:8000::1",
 	} {
 		if Public(netip.AddrPortFrom(netip.MustParseAddr(a), 443)) == nil {
 			t.Errorf("%s is let through", a)
@@ -123,7 +123,7 @@ func TestPage(t *testing.T) {
 		"/good":    send("text/html", html),
 		"/moved":   redirect("/good#part"),
 		"/loop":    redirect("/loop"),
-		"/inside":  redirect("http://169.254.169.254/latest/meta-data/"),
+		"/inside":  redirect("http://127.0.0.2/latest/meta-data/"),
 		"/octal":   redirect("http://hidden.example/"),
 		"/file":    redirect("file:///etc/passwd"),
 		"/latin":   send("text/plain; charset=iso-8859-1", "caf\xe9 au lait"),
@@ -151,7 +151,7 @@ func TestPage(t *testing.T) {
 		"/robots.txt": send("text/plain", "User-agent: *\nDisallow: /private/\nDisallow: /*?secret\nDisallow: /%63losed\n"),
 	})
 	w.names["hidden.example"] = []netip.Addr{netip.MustParseAddr("127.0.0.2")}
-	w.names["rebind.example"] = []netip.Addr{w.at.Addr(), w.at.Addr(), netip.MustParseAddr("10.0.0.1")}
+	w.names["rebind.example"] = []netip.Addr{w.at.Addr(), w.at.Addr(), netip.MustParseAddr("127.0.0.3")}
 	f, err := New(w.options())
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +261,7 @@ func TestReader(t *testing.T) {
 	if err != nil || !strings.HasSuffix(page.Text, "/owls") || !strings.Contains(page.Text, "http:") || strings.Contains(page.Title, "\x1b") {
 		t.Errorf("%+v, %v", page, err)
 	}
-	for address, kind := range map[string]Kind{w.page("/junk"): NoText, "http://10.0.0.1/": Refused, "file:///etc/passwd": Refused} {
+	for address, kind := range map[string]Kind{w.page("/junk"): NoText, "http://127.0.0.2/": Refused, "file:///etc/passwd": Refused} {
 		var e *Error
 		if _, err := f.Page(t.Context(), address); !errors.As(err, &e) || e.Kind != kind || strings.Contains(err.Error(), key) {
 			t.Errorf("%s: %v, want %s", address, err, kind)
@@ -280,21 +280,65 @@ type roundTrips func(*http.Request) (*http.Response, error)
 
 func (f roundTrips) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// Who waits for robots.txt that another page asks for leaves with its context.
-func TestRobotsWait(t *testing.T) {
+// A robots.txt that hangs is asked for within the time of one request, whatever the contexts
+// of the pages; who waits for it leaves with a context of one's own, and the host is not
+// asked again.
+func TestRobotsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, err := New(Options{Agent: "test/1.0"})
+		f, err := New(Options{Agent: "test/1.0", Timeout: time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := &url.URL{Scheme: "https", Host: "slow.example", Path: "/a"}
-		f.hosts.of(u).rules <- struct{}{}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if err := f.allowed(ctx, u); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
+		var asked atomic.Int32
+		f.client.Transport = roundTrips(func(r *http.Request) (*http.Response, error) {
+			asked.Add(1)
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		start := time.Now()
+		page := func(limit, want time.Duration) {
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			if _, err := f.Page(ctx, "https://slow.example/a"); err == nil || time.Since(start) != want {
+				t.Errorf("%v after %v, want an error after %v", err, time.Since(start), want)
+			}
+		}
+		var all sync.WaitGroup
+		all.Go(func() { page(time.Second, time.Second) })
+		all.Go(func() { page(2*time.Second, 2*time.Second) })
+		all.Go(func() { page(time.Hour, time.Minute) })
+		all.Wait()
+		page(time.Hour, time.Minute)
+		if n := asked.Load(); n != 1 {
+			t.Errorf("the host was asked %d times", n)
 		}
 	})
+}
+
+// The pause that robots.txt asks for is kept, up to MaxPause.
+func TestCrawlDelay(t *testing.T) {
+	for ask, want := range map[string]time.Duration{"7": 7 * time.Second, "900": 30 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			f, err := New(Options{Agent: "test/1.0"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.client.Transport = roundTrips(func(*http.Request) (*http.Response, error) {
+				body := "User-agent: *\nCrawl-delay: " + ask + "\n"
+				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/plain"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
+			})
+			var at [2]time.Time
+			for i := range at {
+				if _, err := f.Page(t.Context(), fmt.Sprintf("https://owls.example/%d", i)); err != nil {
+					t.Fatal(err)
+				}
+				at[i] = time.Now()
+			}
+			if got := at[1].Sub(at[0]); got != want {
+				t.Errorf("Crawl-delay %s: a pause of %v, want %v", ask, got, want)
+			}
+		})
+	}
 }
 
 // Sixty hosts that take a second each are asked at the same time, each of them with its

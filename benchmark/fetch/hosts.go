@@ -5,6 +5,7 @@ package fetch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -25,13 +26,25 @@ type hosts struct {
 }
 
 type host struct {
-	turn  chan struct{} // holds one while a request is on its way
-	next  time.Time     // of the next request; changed by who has the turn
-	delay time.Duration // that robots.txt asks for; changed by who has the turn
+	turn chan struct{} // holds one while a request is on its way
+	next time.Time     // of the next request; changed by who has the turn
 
-	rules     chan struct{} // holds one while robots.txt is asked for or looked at
-	rulesRead bool
-	robots    *robotstxt.Group
+	asking sync.Once     // robots.txt
+	read   chan struct{} // closed when robots.txt was read, or why not is known
+	robots *robotstxt.Group
+	err    error
+}
+
+// delay is the pause that robots.txt asks for, once it was read.
+func (h *host) delay() time.Duration {
+	select {
+	case <-h.read:
+		if h.robots != nil {
+			return h.robots.CrawlDelay
+		}
+	default:
+	}
+	return 0
 }
 
 func (s *hosts) of(u *url.URL) *host {
@@ -42,7 +55,7 @@ func (s *hosts) of(u *url.URL) *host {
 		if s.all == nil {
 			s.all = make(map[string]*host)
 		}
-		h = &host{turn: make(chan struct{}, 1), rules: make(chan struct{}, 1)}
+		h = &host{turn: make(chan struct{}, 1), read: make(chan struct{})}
 		s.all[u.Host] = h
 	}
 	return h
@@ -91,27 +104,32 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 var errRobots = errors.New("robots.txt of the host does not want it")
 
-// allowed asks the host's robots.txt, once. A host that fails to give it wants nothing
-// to be asked (RFC 9309, section 2.3.1.4); one that has none allows everything.
+// allowed reports whether the host's robots.txt lets a URL be asked for. It is read once,
+// within Options.Timeout for all tries; those who wait for it wait no longer than their own
+// contexts. A host that fails to give it wants nothing to be asked (RFC 9309, section
+// 2.3.1.4); one that has none allows everything.
 func (f *Fetcher) allowed(ctx context.Context, u *url.URL) error {
 	if f.o.NoRobots {
 		return nil
 	}
 	h := f.hosts.of(u)
+	h.asking.Do(func() {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.o.Timeout)
+		go func() {
+			defer close(h.read)
+			defer cancel()
+			h.robots, h.err = f.robots(limited, u)
+		}()
+	})
 	select {
-	case h.rules <- struct{}{}:
+	case <-h.read:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-h.rules }()
-	if !h.rulesRead {
-		group, err := f.robots(ctx, u)
-		if err != nil {
-			return err
-		}
-		h.robots, h.rulesRead = group, true
-	}
-	if h.robots != nil && !h.robots.Test(normal(u.RequestURI())) {
+	switch {
+	case h.err != nil:
+		return fmt.Errorf("robots.txt of the host: %w", h.err)
+	case h.robots != nil && !h.robots.Test(normal(u.RequestURI())):
 		return refused(errRobots)
 	}
 	return nil

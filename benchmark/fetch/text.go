@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-
 	"fmt"
 	"mime"
 	"net"
@@ -160,7 +159,9 @@ func (f *Fetcher) outside(ctx context.Context, u *url.URL) error {
 		}
 		port = uint16(n)
 	}
-	all, err := f.o.Resolver.LookupNetIP(ctx, "ip", u.Hostname())
+	limited, cancel := context.WithTimeout(ctx, f.o.Timeout)
+	defer cancel()
+	all, err := f.o.Resolver.LookupNetIP(limited, "ip", u.Hostname())
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,10 @@ func newWeb(s settings) (web, error) {
 		if slices.ContainsFunc(s.trusted, func(p netip.Prefix) bool { return p.Contains(to.Addr().Unmap()) }) {
 			return nil
 		}
-		return fetch.Public(to)
+		if err := fetch.Public(to); err != nil {
+			return fmt.Errorf("%w; for a server of one's own -trust %s/%d", err, to.Addr().Unmap(), to.Addr().Unmap().BitLen())
+		}
+		return nil
 	}}
 	var err error
 	if s.reader != "" {

@@ -75,7 +75,7 @@ func site(t *testing.T) (*httptest.Server, func() map[string]int) {
 		case "archived":
 			page("Roger Payne showed that barn owls catch mice in total darkness.")
 		case "inside":
-			http.Redirect(w, r, "http://169.254.169.254/latest/", http.StatusFound)
+			http.Redirect(w, r, "http://127.0.0.2/latest/", http.StatusFound)
 		case "bomb":
 			w.Header().Set("Content-Encoding", "gzip")
 			w.Write(bomb.Bytes())
@@ -255,7 +255,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"-article", plain, "-out", t.TempDir(), "-reader", "ftp://x"}, true, "reader service"},
 		{[]string{"-article", plain, "-out", t.TempDir(), "-trust", "everyone"}, true, "trust"},
 		{[]string{"-article", plain, "-out", t.TempDir()}, false, "no reference list"},
-		{[]string{"-article", "http://10.0.0.1/", "-out", t.TempDir()}, false, "not a public address"},
+		{[]string{"-article", "http://127.0.0.1/", "-out", t.TempDir()}, false, "-trust 127.0.0.1/32"},
 	} {
 		err := run(t.Context(), c.args, func(string) string { return "" }, io.Discard, io.Discard)
 		if err == nil || errors.Is(err, cli.ErrUsage) != c.usage || !strings.Contains(err.Error(), c.says) {
