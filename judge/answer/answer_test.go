@@ -131,16 +131,6 @@ func TestScoreErrors(t *testing.T) {
 	}
 }
 
-func TestProfileNames(t *testing.T) {
-	seen := map[string]bool{}
-	for _, p := range append(Profiles(), 99) {
-		seen[p.String()] = true
-	}
-	if len(seen) != 7 || !seen["musique"] || !seen["profile(99)"] {
-		t.Errorf("names %v", seen)
-	}
-}
-
 func FuzzNormalize(f *testing.F) {
 	for _, s := range []string{"", "The Eiffel-Tower", "ΟΔΥΣΣΕΥΣ", "İ the\u0301", "a\x1fb", "\xff\x00", "’Σ’"} {
 		f.Add(s)
@@ -165,29 +155,4 @@ func FuzzNormalize(f *testing.F) {
 			}
 		}
 	})
-}
-
-func BenchmarkNormalize(b *testing.B) {
-	for name, s := range map[string]string{
-		"ascii":   "The Eiffel Tower, in Paris, was built between 1887 and 1889 by an engineer's company.",
-		"unicode": "Η Ακρόπολη των Αθηνών είναι ο πλέον ΓΝΩΣΤΟΣ αρχαιολογικός χώρος της Ελλάδας.",
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(len(s)))
-			for b.Loop() {
-				Normalize(s)
-			}
-		})
-	}
-}
-
-func BenchmarkScore(b *testing.B) {
-	b.ReportAllocs()
-	golds := []string{"Eiffel Tower", "the Eiffel tower in paris"}
-	for b.Loop() {
-		if _, err := MRQA.Score("It is the Eiffel Tower in Paris.", golds); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

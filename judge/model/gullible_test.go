@@ -101,18 +101,6 @@ func TestGullibleJudgeEndsUnscored(t *testing.T) {
 	}
 }
 
-// Canaries expose a judge that keeps the form and says yes to
-// everything.
-func TestWithoutCanaries(t *testing.T) {
-	m := llmtest.NewScript("yes").Handle(llmtest.Any, func(r llm.Request) llm.Reply {
-		return llm.Reply{Text: gullible["yes to all"](r.Messages[0].Text)}
-	})
-	c := judge.Case{Question: "Which typhoon?", Reference: "Sanba.", Answer: "Bolaven."}
-	if f, err := byPaper(t, m, model.Options{NoCanaries: true}).Fact(t.Context(), c); err != nil || f.Value != 1 {
-		t.Errorf("%+v, %v", f, err)
-	}
-}
-
 // A judge that obeys the instructions outside the marks, and only these, is
 // right about every attack.
 func TestJudgeOutsideTheMarksIsRight(t *testing.T) {

@@ -24,9 +24,8 @@ func (j *Judge) lists(c judge.Case, predicted []string) lists {
 	all := slices.Concat(c.Statements, predicted)
 	seed := llm.NewFence(append(slices.Clip(all), c.Question)...).Nonce()
 	know := exam.ChooseCanary(seed, append(slices.Clip(all), c.Question)...)
-	canaries := j.exam.Canaries()
-	b := exam.Brief(seed, exam.List{Letter: "g", N: len(c.Statements), Canaries: canaries[:min(1, len(canaries))]},
-		exam.List{Letter: "p", N: len(predicted), Canaries: canaries})
+	b := exam.Brief(seed, exam.List{Letter: "g", N: len(c.Statements), Canaries: []int{exam.True}},
+		exam.List{Letter: "p", N: len(predicted), Canaries: []int{exam.True, exam.False}})
 	l := lists{batch: b, gold: b.Of("g"), predicted: b.Of("p"), texts: make(map[string]string)}
 	for _, it := range l.gold {
 		l.texts[it.ID] = it.Pick(func(i int) string { return c.Statements[i] }, know.Fact, "")

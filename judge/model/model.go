@@ -38,8 +38,6 @@ type Options struct {
 	judge.Options
 	// Profile is the procedure; "" is Joint.
 	Profile Profile
-	// NoCanaries leaves out the control items of Joint and Paper.
-	NoCanaries bool
 	// NoParameters leaves out the temperature of 0 and the token limits that the
 	// released evaluator sends, for models that refuse them. Upstream alone sends any.
 	NoParameters bool
@@ -68,7 +66,7 @@ func New(m llm.Model, o Options) (*Judge, error) {
 	case o.Profile == Upstream:
 		j.released, err = newReleased(m, version, o)
 	default:
-		j.exam, err = exam.New(m, string(o.Profile), version, exam.Options{Options: o.Options, NoCanaries: o.NoCanaries})
+		j.exam, err = exam.New(m, string(o.Profile), version, o.Options)
 	}
 	if err != nil {
 		return nil, err
@@ -188,7 +186,7 @@ func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.V
 		return request("joint", "fact", map[string]any{"Nonce": f.Nonce(), "Tasks": tasks.String()})
 	}
 	var v judge.Verdict
-	err := j.exam.Run(ctx, exam.NewBatch("t", seed, 1, j.exam.Canaries()...), []string{"reason", "score"}, t, ask, func(it exam.Item, l exam.Line) bool {
+	err := j.exam.Run(ctx, exam.NewBatch("t", seed, 1, exam.True, exam.False), []string{"reason", "score"}, t, ask, func(it exam.Item, l exam.Line) bool {
 		n, ok := l.Value()
 		if it.Canary() {
 			return ok && n == it.Want()

@@ -43,8 +43,7 @@ func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgm
 	seed := llm.NewFence(slices.Concat(c.Statements, predicted, evidence)...).Nonce()
 	know := exam.ChooseCanary(seed, slices.Concat(c.Statements, predicted)...)
 	// The gold side has one more statement, which only the true canary says.
-	canaries := j.exam.Canaries()
-	gold := exam.NewBatch("g", seed, len(c.Statements), canaries[:min(1, len(canaries))]...)
+	gold := exam.NewBatch("g", seed, len(c.Statements), exam.True)
 	goldList := exam.Listed(gold.Items, func(it exam.Item) string {
 		return it.Pick(func(i int) string { return c.Statements[i] }, know.Fact, "")
 	})
@@ -60,7 +59,7 @@ func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgm
 	}
 	found := make([][]judge.Match, len(predicted))
 	crossed := false
-	err := j.exam.Run(ctx, exam.NewBatch("p", seed, len(predicted), canaries...), []string{"gold"}, t, ask, func(it exam.Item, l exam.Line) bool {
+	err := j.exam.Run(ctx, exam.NewBatch("p", seed, len(predicted), exam.True, exam.False), []string{"gold"}, t, ask, func(it exam.Item, l exam.Line) bool {
 		if l.Gold == nil {
 			return false
 		}

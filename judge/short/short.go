@@ -34,7 +34,7 @@ func newBy(m llm.Model, profile string, version int, o judge.Options) (by, error
 	}
 	b := by{model: m, words: words, name: fmt.Sprintf("lexical/%s/v%d", profile, version)}
 	if m != nil {
-		b.exam, err = exam.New(m, profile, version, exam.Options{})
+		b.exam, err = exam.New(m, profile, version, judge.Options{})
 		b.name = b.exam.Name()
 	}
 	return b, err

@@ -3,7 +3,6 @@
 package stats
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -176,13 +175,9 @@ func draw(drawn []int32, n int, rng rand.PCG) {
 	}
 }
 
-// parallel splits the resamples among the workers.
+// parallel splits the resamples among the processors.
 func (o Options) parallel(do func(from, to int)) {
-	workers := min(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), o.Resamples)
-	if workers == 1 {
-		do(0, o.Resamples)
-		return
-	}
+	workers := min(runtime.GOMAXPROCS(0), o.Resamples)
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() { do(o.Resamples*w/workers, o.Resamples*(w+1)/workers) })

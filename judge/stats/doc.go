@@ -35,5 +35,5 @@
 //
 // Resample number r draws from a generator seeded with Options.Seed and r
 // alone. So a result depends on the data, the options and the seed, and not on
-// the number of workers. All functions are safe for concurrent use.
+// the number of processors. All functions are safe for concurrent use.
 package stats

@@ -61,13 +61,3 @@ func ExampleBootstrap() {
 	// student-t 0.298 [0.087, 0.508] (95 %, n = 12)
 	// bca is higher at both ends: true
 }
-
-func ExamplePermutation() {
-	test, err := stats.Permutation([]float64{.2, 0, .05, -.1, .3, .2, .4, .05}, nil, stats.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%s, %d patterns, p = %.4f\n", test.Method, test.Patterns, test.P)
-	// Output: permutation-exact, 128 patterns, p = 0.0781
-}

@@ -37,9 +37,6 @@ type Options struct {
 	Resamples int
 	// Seed makes another draw of the same kind.
 	Seed uint64
-	// Workers is how many goroutines draw; 0 means GOMAXPROCS. It does not
-	// change any result.
-	Workers int
 }
 
 // resolve fills in the defaults and checks.
@@ -52,9 +49,6 @@ func (o Options) resolve() (Options, error) {
 	}
 	if o.Resamples < 0 || o.Resamples > math.MaxInt32 {
 		errs = append(errs, fmt.Errorf("stats: Options.Resamples is %d: want it in 1..%d", o.Resamples, math.MaxInt32))
-	}
-	if o.Workers < 0 {
-		errs = append(errs, fmt.Errorf("stats: Options.Workers is %d: want 0 or more", o.Workers))
 	}
 	return o, errors.Join(errs...)
 }

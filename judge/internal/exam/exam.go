@@ -21,47 +21,29 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts(promptFiles)
 
-// Options are those of every profile.
-type Options struct {
-	judge.Options
-	// NoCanaries leaves out the control items.
-	NoCanaries bool
-}
-
 // Exam asks a model.
 type Exam struct {
-	Options
+	judge.Options
 	model llm.Model
 	name  string
 }
 
 // New returns the exam of a profile; version is that of its prompts and protocol.
-func New(m llm.Model, profile string, version int, o Options) (Exam, error) {
-	err := Complete(&o.Options)
+func New(m llm.Model, profile string, version int, o judge.Options) (Exam, error) {
+	err := Complete(&o)
 	if m == nil {
 		err = errors.Join(err, errors.New("judge: no model"))
 	}
 	if err != nil {
 		return Exam{}, err
 	}
-	name := fmt.Sprintf("wildgraph/%s/%s/v%d", profile, o.Precision, version) + Suffix(o.Options)
-	if o.NoCanaries {
-		name += "/nocanaries"
-	}
+	name := fmt.Sprintf("wildgraph/%s/%s/v%d", profile, o.Precision, version) + Suffix(o)
 	return Exam{o, m, name + "/" + m.Name()}, nil
 }
 
 // Name tells everything that figures depend on: profile, precision reference,
 // version, options that differ from the profile's, and model.
 func (e Exam) Name() string { return e.name }
-
-// Canaries are the control items of a batch, the true one first.
-func (e Exam) Canaries() []int {
-	if e.NoCanaries {
-		return nil
-	}
-	return []int{True, False}
-}
 
 // Request fills in a prompt of a profile.
 func Request(p llm.Prompts, stage, name string, values map[string]any) llm.Request {
@@ -107,9 +89,7 @@ func (e Exam) Support(ctx context.Context, text string, statements []string, t *
 	text = Plain(text)
 	seed := llm.NewFence(append([]string{text}, statements...)...).Nonce()
 	know := ChooseCanary(seed, append([]string{text}, statements...)...)
-	if !e.NoCanaries {
-		text += "\n\n" + know.Fact
-	}
+	text += "\n\n" + know.Fact
 	ask := func(open []Item) llm.Request {
 		list := Listed(open, func(it Item) string {
 			return it.Pick(func(i int) string { return statements[i] }, know.Restated, know.Falsehood)
@@ -119,7 +99,7 @@ func (e Exam) Support(ctx context.Context, text string, statements []string, t *
 			"Nonce": f.Nonce(), "Text": f.Wrap("text", text), "Statements": f.Wrap("statements", list),
 		})
 	}
-	return e.Yes(ctx, NewBatch("s", seed, len(statements), e.Canaries()...), t, ask)
+	return e.Yes(ctx, NewBatch("s", seed, len(statements), True, False), t, ask)
 }
 
 // Yes counts the items of a batch whose verdict is 1.
