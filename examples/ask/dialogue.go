@@ -97,8 +97,12 @@ func (t *talk) turn(ctx context.Context, line string) (end bool) {
 
 // ask answers a question, as it is written by a model that streams.
 func (t *talk) ask(ctx context.Context, question string) error {
-	if c, err := t.d.Refresh(ctx); err == nil && c.Any() {
+	c, note := t.d.Refresh(ctx)
+	if c.Any() {
 		fmt.Fprintf(t.std.err, "(%d new, %d changed, %d gone)\n", c.Added, c.Changed, c.Deleted)
+	}
+	if note != "" {
+		fmt.Fprintln(t.std.err, note)
 	}
 	r, err := writeAnswer(ctx, t.d, desk.Query{Question: question, Before: t.before}, t.std.out)
 	if err != nil {

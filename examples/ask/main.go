@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 		return err
 	}
 	defer d.Close()
-	for _, line := range d.Report() {
+	for _, line := range d.Report(s.verbose) {
 		fmt.Fprintln(std.err, text.Printable(line))
 	}
 	switch {

@@ -8,15 +8,12 @@ package desk
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
@@ -48,8 +45,7 @@ type Options struct {
 
 // Desk answers questions. It is safe for concurrent use.
 type Desk struct {
-	Index  string // the folder of the index
-	Change folder.Change
+	Index string // the folder of the index
 
 	o       Options
 	folder  *folder.Folder
@@ -57,14 +53,8 @@ type Desk struct {
 	files   *cli.Files
 	closest reader.Reader // says what comes nearest to a refused question
 	shown   string        // Docs, as paths of files begin
-
-	mu      sync.Mutex
-	checked time.Time
+	looks
 }
-
-// fresh is how long a look at the files holds: questions that come fast do not each
-// read the folder.
-const fresh = 2 * time.Second
 
 // Open opens the index of a folder and brings it up to date.
 func Open(ctx context.Context, o Options) (d *Desk, err error) {
@@ -99,7 +89,7 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 
 func (d *Desk) open(ctx context.Context) (err error) {
 	k := d.parts.Kit
-	d.folder, d.Change, err = folder.Open(ctx, folder.Options{
+	d.folder, d.change, err = folder.Open(ctx, folder.Options{
 		Docs: d.o.Docs, Index: d.Index, Settings: settings(k, d.o), Progress: d.o.Progress,
 		Load: d.files.Options,
 		New: func(f *folder.Folder) (*kit.System, error) {
@@ -175,24 +165,6 @@ func (d *Desk) Title() string {
 		return d.o.Docs
 	}
 	return filepath.Base(path)
-}
-
-// Refresh brings the index up to date if the last look was a while ago. While another
-// question does so, there is no change: a slow new file makes nobody else wait.
-func (d *Desk) Refresh(ctx context.Context) (folder.Change, error) {
-	if !d.mu.TryLock() {
-		return folder.Change{}, nil
-	}
-	defer d.mu.Unlock()
-	if time.Since(d.checked) < fresh {
-		return folder.Change{}, nil
-	}
-	c, err := d.folder.Refresh(ctx)
-	d.checked = time.Now()
-	if err != nil && ctx.Err() == nil && d.o.Log != nil { // a page and a client of MCP answer from what there is
-		d.o.Log.Warn("the index stays as it was", "error", err)
-	}
-	return c, err
 }
 
 // Query is a question with those that were asked before it.
@@ -299,6 +271,7 @@ func (d *Desk) Search(ctx context.Context, query string, k int) ([]Passage, erro
 
 // Close ends the desk. The index stays.
 func (d *Desk) Close() (err error) {
+	d.endLooks()
 	if d.folder != nil {
 		err = d.folder.Close()
 	}
@@ -306,52 +279,4 @@ func (d *Desk) Close() (err error) {
 		err = errors.Join(err, d.parts.Close())
 	}
 	return errors.Join(err, d.files.Close())
-}
-
-// Shares of the pieces of a step of indexing at which a model failed: above the first the
-// user is told at each start, above the second questions are refused.
-const (
-	toldAbove    = .1
-	refusedAbove = .5
-)
-
-// failed says at which steps of indexing a model failed for more than a share of their
-// pieces. Rules that find nothing in a passage have not failed.
-func (d *Desk) failed(share float64) (out []string) {
-	if indexing(d.o) == "" {
-		return nil
-	}
-	for _, stage := range d.Change.Stats.Stages {
-		if float64(stage.Failed) > share*float64(stage.Asked) {
-			out = append(out, fmt.Sprintf("%s failed for %d of %d", stage.Name, stage.Failed, stage.Asked))
-		}
-	}
-	return out
-}
-
-// usable is an error for an index of which the larger part is missing.
-func (d *Desk) usable() error {
-	if most := d.failed(refusedAbove); len(most) > 0 {
-		return fmt.Errorf("the replies of the model could not be used: %s, so the index in %s lacks most of what the files say: name a larger -model, or answer from what there is with -incomplete", strings.Join(most, ", "), d.Index)
-	}
-	return nil
-}
-
-// Report says in a few lines what opening the index found.
-func (d *Desk) Report() []string {
-	var out []string
-	c := d.Change
-	for _, s := range c.Skipped {
-		out = append(out, "skipped: "+strings.TrimPrefix(s.Error(), "load: "))
-	}
-	switch {
-	case c.Rebuilt != "":
-		out = append(out, fmt.Sprintf("The index is made anew: %s.", c.Rebuilt))
-	case c.Changed+c.Deleted > 0 || c.Added > 0 && c.Added < c.Files:
-		out = append(out, fmt.Sprintf("Changed since the last time: %d new, %d changed, %d gone.", c.Added, c.Changed, c.Deleted))
-	}
-	for _, f := range d.failed(toldAbove) {
-		out = append(out, "The index is not complete: "+f+", since replies of the model could not be used. A larger -model makes an index of its own.")
-	}
-	return append(out, fmt.Sprintf("%d files; index in %s", c.Stats.Documents, d.Index))
 }

@@ -14,38 +14,104 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// A question that comes while another one reads new files does not wait for them.
-func TestRefreshBusy(t *testing.T) {
-	var d Desk
-	d.mu.Lock()
-	if c, err := d.Refresh(t.Context()); err != nil || c.Added != 0 {
-		t.Errorf("%+v, %v", c, err)
+// open opens a desk over one file.
+func open(t *testing.T, log *strings.Builder) *Desk {
+	t.Helper()
+	o := Options{Docs: t.TempDir(), Index: filepath.Join(t.TempDir(), "index"), K: 5, Settings: lab.Settings{Mode: "reject"}}
+	o.Log = cli.NewLogger(log)
+	o.System, _ = all.Find("bm25")
+	o.Settings.Flags(flag.NewFlagSet("", flag.ContinueOnError), func(string) string { return "" }, "")
+	add(t, o.Docs, "a.md", "The light is red.")
+	d, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	d.checked = time.Time{}
+	return d
+}
+
+func add(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
-// Files that have gone are told to whoever reads the log; questions go on.
-func TestRefreshGone(t *testing.T) {
-	o := Options{Docs: t.TempDir(), Index: filepath.Join(t.TempDir(), "index"), K: 5, Settings: lab.Settings{Mode: "reject"}}
+// A slow new file makes no question wait, not even the one that finds it: they are
+// answered from the index that stands, and the new one takes its place when it is ready.
+func TestRefreshSlow(t *testing.T) {
 	var log strings.Builder
-	o.Log = cli.NewLogger(&log)
-	o.System, _ = all.Find("bm25")
-	o.Settings.Flags(flag.NewFlagSet("", flag.ContinueOnError), func(string) string { return "" }, "")
-	name := filepath.Join(o.Docs, "a.md")
-	if err := os.WriteFile(name, []byte("The light is red."), 0o600); err != nil {
+	d := open(t, &log)
+	begun, finish := make(chan bool), make(chan bool)
+	d.files.Formats[".slow"] = func(_ string, data []byte) (*load.File, error) {
+		close(begun)
+		<-finish
+		return &load.File{Document: graphrag.Document{ID: "b.slow", Text: string(data)}}, nil
+	}
+	add(t, d.Docs(), "b.slow", "The owl hears a mouse.")
+	for range 2 {
+		if c, note := d.Refresh(t.Context()); note != notePending || c.Any() {
+			t.Fatalf("%q, %+v", note, c)
+		}
+		if r, err := d.Ask(t.Context(), Query{Question: "What is the light?"}); err != nil || r.Refused {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	<-begun
+	d.mu.Lock()
+	running := d.running
+	d.mu.Unlock()
+	close(finish)
+	<-running
+	if c, note := d.Refresh(t.Context()); note != "" || c.Added != 1 {
+		t.Errorf("%q, %+v", note, c)
+	}
+	if r, err := d.Ask(t.Context(), Query{Question: "What does the owl hear?"}); err != nil || r.Refused {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if n, _ := d.Files(); n != 2 {
+		t.Errorf("%d files", n)
+	}
+}
+
+// Files that have gone are told to whoever asks or reads the log; questions go on.
+func TestRefreshGone(t *testing.T) {
+	var log strings.Builder
+	d := open(t, &log)
+	if err := os.RemoveAll(d.Docs()); err != nil {
 		t.Fatal(err)
 	}
-	d, err := Open(t.Context(), o)
-	if err = errors.Join(err, os.RemoveAll(o.Docs)); err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	d.checked = time.Time{}
-	if _, err := d.Refresh(t.Context()); err == nil || !strings.Contains(log.String(), "stays as it was") {
-		t.Errorf("%v, %s", err, log.String())
+	if _, note := d.Refresh(t.Context()); !strings.HasPrefix(note, noteFailed) || !strings.Contains(log.String(), "stays as it was") {
+		t.Errorf("%q, %s", note, log.String())
 	}
 	if r, err := d.Ask(t.Context(), Query{Question: "What is the light?"}); err != nil || r.Refused {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// Skipped files are listed once, and again when others are skipped.
+func TestReport(t *testing.T) {
+	var log strings.Builder
+	d := open(t, &log)
+	for i, want := range []int{0, 1, 0, 2, 0} {
+		if i == 1 || i == 3 {
+			d.change.Skipped = append(d.change.Skipped, errors.New("load: b.png: another kind of file"))
+		}
+		lines := d.Report(false)
+		if len(lines) != want+1 || strings.Contains(lines[len(lines)-1], "some are skipped") != (i == 2 || i == 4) {
+			t.Errorf("%d: %q", i, lines)
+		}
+	}
+	if lines := d.Report(true); len(lines) != 3 {
+		t.Errorf("all: %q", lines)
 	}
 }

@@ -30,7 +30,9 @@ type Reply struct {
 	Facts      []string  `json:"facts,omitempty"` // of a graph, or summaries, that are cited
 	Passages   []Passage `json:"passages,omitempty"`
 	Calls      int       `json:"llm_calls,omitempty"`
-	Error      string    `json:"error,omitempty"`
+	// Note says that the answer does not follow the files as they are now.
+	Note  string `json:"note,omitempty"`
+	Error string `json:"error,omitempty"`
 }
 
 // Source is a quote, and where it stands.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,6 +26,9 @@ const (
 	maxBefore  = 50
 	atOnce     = 8
 	patience   = 5 * time.Minute
+	// least is how many bytes an answer grows by before a client that asked for progress is
+	// told its beginning again; long answers grow by an eighth.
+	least = 40
 )
 
 // searchInput is what search takes.
@@ -35,6 +39,7 @@ type searchInput struct {
 
 type searchOutput struct {
 	Passages []desk.Passage `json:"passages" jsonschema:"what was found, best first, with file, place and score"`
+	Note     string         `json:"note,omitempty" jsonschema:"says that new or changed files are not searched yet"`
 }
 
 // askInput is what ask takes.
@@ -98,55 +103,60 @@ type tools struct {
 	turn chan struct{}
 }
 
-// begin waits for a turn and brings the index up to date.
-func (t tools) begin(ctx context.Context, text string) (context.Context, func(), error) {
+// begin waits for a turn and looks at the files; see [desk.Desk.Refresh] for the note.
+func (t tools) begin(ctx context.Context, text string) (_ context.Context, end func(), note string, err error) {
 	if len(text) > maxText {
-		return nil, nil, fmt.Errorf("the text has %d bytes, at most %d are read", len(text), maxText)
+		return nil, nil, "", fmt.Errorf("the text has %d bytes, at most %d are read", len(text), maxText)
 	}
-	if text == "" {
-		return nil, nil, errors.New("the text is empty")
+	if strings.TrimSpace(text) == "" {
+		return nil, nil, "", errors.New("the text is empty")
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	select {
 	case t.turn <- struct{}{}:
 	case <-ctx.Done():
 		cancel()
-		return nil, nil, ctx.Err()
+		return nil, nil, "", ctx.Err()
 	}
-	if _, err := t.d.Refresh(ctx); err != nil && ctx.Err() != nil {
-		<-t.turn
-		cancel()
-		return nil, nil, err
-	}
-	return ctx, func() { <-t.turn; cancel() }, nil
+	_, note = t.d.Refresh(ctx)
+	return ctx, func() { <-t.turn; cancel() }, note, nil
 }
 
 func (t tools) search(ctx context.Context, _ *mcp.CallToolRequest, in searchInput) (*mcp.CallToolResult, searchOutput, error) {
 	out := searchOutput{Passages: []desk.Passage{}}
-	ctx, end, err := t.begin(ctx, in.Query)
+	ctx, end, note, err := t.begin(ctx, in.Query)
 	if err != nil {
 		return nil, out, err
 	}
 	defer end()
 	found, err := t.d.Search(ctx, in.Query, within(in.K, 5))
-	out.Passages = append(out.Passages, found...)
+	out.Passages, out.Note = append(out.Passages, found...), note
 	return nil, out, err
 }
 
-func (t tools) ask(ctx context.Context, _ *mcp.CallToolRequest, in askInput) (*mcp.CallToolResult, desk.Reply, error) {
-	ctx, end, err := t.begin(ctx, in.Question)
+func (t tools) ask(ctx context.Context, req *mcp.CallToolRequest, in askInput) (_ *mcp.CallToolResult, r desk.Reply, err error) {
+	ctx, end, note, err := t.begin(ctx, in.Question)
 	if err != nil {
 		return nil, desk.Reply{}, err
 	}
 	defer end()
-	r, err := t.d.Ask(ctx, desk.Query{Question: in.Question, Before: in.Before[max(0, len(in.Before)-maxBefore):]})
-	r.Passages = nil
-	return nil, r, err
+	token, told := req.Params.GetProgressToken(), 0
+	for r, err = range t.d.Stream(ctx, desk.Query{Question: in.Question, Before: in.Before[max(0, len(in.Before)-maxBefore):]}) {
+		if err != nil {
+			return nil, desk.Reply{}, err
+		}
+		if n := len(r.Answer); token != nil && r.System == "" && n-told >= max(least, told/8) {
+			told = n
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: r.Answer}) // a client that left gets no answer either
+		}
+	}
+	r.Passages, r.Note = nil, note
+	return nil, r, nil
 }
 
 func (t tools) neighbours(ctx context.Context, _ *mcp.CallToolRequest, in neighboursInput) (*mcp.CallToolResult, desk.Neighbourhood, error) {
 	none := desk.Neighbourhood{Names: []string{}, Facts: []desk.Fact{}}
-	_, end, err := t.begin(ctx, in.Name)
+	_, end, _, err := t.begin(ctx, in.Name)
 	if err != nil {
 		return nil, none, err
 	}

@@ -20,14 +20,20 @@ import (
 
 // client is a client of a server over pipes, as a process has them, and what waits for
 // the end of the server.
-func client(t *testing.T, system string) (*sdk.ClientSession, func() error) {
+func client(t *testing.T, system string, progress ...func(*sdk.ProgressNotificationParams)) (*sdk.ClientSession, func() error) {
 	t.Helper()
 	d := desktest.Open(t, system)
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- mcp.Run(t.Context(), d, toServer, fromServer) }()
-	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
+	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			for _, tell := range progress {
+				tell(r.Params)
+			}
+		},
+	})
 	s, err := c.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -110,6 +116,27 @@ func TestTools(t *testing.T) {
 		if problem := call(t, s, tt.tool, map[string]any{tt.argument: tt.value}, nil); !strings.Contains(problem, tt.want) {
 			t.Errorf("%s %s: %q, want %q", tt.tool, tt.argument, problem, tt.want)
 		}
+	}
+	if err := end(); err != nil {
+		t.Errorf("the end: %v", err)
+	}
+}
+
+// A client that asks for progress is told the answer as far as it has come.
+func TestProgress(t *testing.T) {
+	told := make(chan *sdk.ProgressNotificationParams, 9)
+	s, end := client(t, "wild", func(p *sdk.ProgressNotificationParams) { told <- p })
+	for _, token := range []any{nil, "t"} {
+		params := &sdk.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "What does the barn owl hear?"}}
+		if token != nil {
+			params.SetProgressToken(token)
+		}
+		if r, err := s.CallTool(t.Context(), params); err != nil || r.IsError {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+	if p := <-told; p.ProgressToken != "t" || !strings.HasPrefix(p.Message, "The barn owl") || p.Progress != float64(len(p.Message)) {
+		t.Errorf("%+v", p)
 	}
 	if err := end(); err != nil {
 		t.Errorf("the end: %v", err)

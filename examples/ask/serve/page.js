@@ -62,6 +62,20 @@ function found(list) {
   return d;
 }
 
+// picture asks for a page of its own. It is a form, since drawing answers the question again.
+function picture(question) {
+  const form = make("form", "note");
+  form.method = "post";
+  form.action = "graph";
+  form.target = "_blank";
+  const q = make("input");
+  q.type = "hidden";
+  q.name = "q";
+  q.value = question;
+  form.append(q, make("button", "link", "Open it as a picture"));
+  return form;
+}
+
 async function graph(turn, question) {
   const reply = await fetch("api/graph?q=" + encodeURIComponent(question));
   if (!reply.ok) return;
@@ -69,11 +83,7 @@ async function graph(turn, question) {
   if (n.facts.length === 0) return;
   const d = make("details");
   d.append(make("summary", "", `The graph around ${n.names.join(", ")}`));
-  const link = make("a", "", "Open it as a picture");
-  link.href = "graph?q=" + encodeURIComponent(question);
-  link.target = "_blank";
-  d.append(make("p", "note"));
-  d.lastChild.append(link);
+  d.append(picture(question));
   const ul = make("ul", "facts");
   for (const f of n.facts) {
     const li = make("li", "", f.head + " ");
@@ -96,6 +106,7 @@ function show(turn, answer, r) {
   }
   if (!r.system) return; // more is to come
   turn.querySelectorAll(":scope > :not(h2):not(.answer)").forEach((e) => e.remove());
+  if (r.note) turn.append(make("p", "note", r.note));
   if (r.read_as) turn.append(make("p", "note", "asked as: " + r.read_as));
   if (r.refused) turn.classList.add("refused");
   else cite(answer, r.answer, r.sources);
@@ -168,5 +179,10 @@ fetch("api/about").then((r) => r.json()).then((a) => {
   byId("docs").title = a.docs;
   document.title = "Ask " + a.name;
   const files = a.files === 1 ? "1 file" : `${a.files} files`;
-  byId("about").textContent = `${files}, searched by ${a.system}` + (a.skipped ? `; ${a.skipped} notes on what is not read are in the terminal` : "");
+  byId("about").textContent = `${files}, searched by ${a.system}`;
+  if (a.skipped.length === 0) return;
+  const d = make("details"), ul = make("ul", "facts");
+  d.append(make("summary", "", "What is not read"), ul);
+  a.skipped.forEach((line) => ul.append(make("li", "", line)));
+  byId("about").after(d);
 });

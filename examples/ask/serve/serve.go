@@ -4,9 +4,10 @@
 //
 // The page loads nothing from elsewhere and shows all text as text. Requests for another
 // host name are refused (DNS rebinding), and so are requests that another site makes a
-// browser send, GET included, for anything but the static files. With a system that has a
-// graph, GET /graph?q=QUESTION is the part of it that led to an answer, and
-// GET /api/graph?q=QUESTION the facts around what the question names.
+// browser send, GET included, for anything but the static files. No GET calls a model: with
+// a system that has a graph, GET /api/graph?q=QUESTION returns the facts around what the
+// question names, and POST /graph, a form with the field q, answers the question and draws
+// the part of the graph that led to the answer.
 package serve
 
 import (
@@ -107,7 +108,7 @@ func Handler(d *desk.Desk, address string) http.Handler {
 	}
 	mux.HandleFunc("GET /api/about", s.about)
 	mux.HandleFunc("GET /api/graph", s.facts)
-	mux.HandleFunc("GET /graph", s.graph)
+	mux.HandleFunc("POST /graph", s.graph)
 	mux.HandleFunc("POST /api/ask", s.ask)
 	return guard(address, http.NewCrossOriginProtection().Handler(mux))
 }
@@ -128,7 +129,7 @@ func guard(address string, next http.Handler) http.Handler {
 			return
 		}
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
@@ -155,8 +156,8 @@ type site struct {
 
 // about is what the page shows of the folder.
 func (s *site) about(w http.ResponseWriter, _ *http.Request) {
-	c := s.d.Change
-	writeJSON(w, map[string]any{"name": s.d.Title(), "docs": s.d.Docs(), "system": s.d.Name(), "files": c.Stats.Documents, "skipped": len(c.Skipped), "graph": s.d.HasGraph()})
+	files, skipped := s.d.Files()
+	writeJSON(w, map[string]any{"name": s.d.Title(), "docs": s.d.Docs(), "system": s.d.Name(), "files": files, "skipped": skipped, "graph": s.d.HasGraph()})
 }
 
 func (s *site) facts(w http.ResponseWriter, r *http.Request) {
@@ -175,9 +176,10 @@ func (s *site) facts(w http.ResponseWriter, r *http.Request) {
 
 // graph is a page of its own, with its own policy in it.
 func (s *site) graph(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query().Get("q")
-	if len(q) > maxQuestion {
-		http.Error(w, "the question is too long", http.StatusRequestEntityTooLarge)
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	q := r.PostFormValue("q")
+	if strings.TrimSpace(q) == "" || len(q) > maxQuestion {
+		http.Error(w, fmt.Sprintf("want a form with a question, q, of at most %d bytes", maxQuestion), http.StatusBadRequest)
 		return
 	}
 	end, ok := s.begin(w)
@@ -230,10 +232,9 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out, flush := text.JSON(w), http.NewResponseController(w)
 	send := func(reply desk.Reply) bool { return out.Encode(reply) == nil && flush.Flush() == nil }
-	if _, err := s.d.Refresh(ctx); err != nil && ctx.Err() != nil {
-		return
-	}
+	_, note := s.d.Refresh(ctx)
 	for reply, err := range s.d.Stream(ctx, q) {
+		reply.Note = note
 		if err != nil {
 			reply.Error = err.Error()
 		}

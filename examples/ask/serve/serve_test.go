@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // start serves a desk, and returns the address of its page and what waits for the end.
@@ -62,7 +65,10 @@ func send(t *testing.T, method, url, body string, headers ...string) (int, http.
 	return reply.StatusCode, reply.Header, string(data)
 }
 
-const asJSON = "Content-Type: application/json"
+const (
+	asJSON = "Content-Type: application/json"
+	asForm = "Content-Type: application/x-www-form-urlencoded"
+)
 
 func TestAsk(t *testing.T) {
 	url, end := start(t, "wild")
@@ -97,11 +103,37 @@ func TestPage(t *testing.T) {
 	if status, _, body := send(t, "GET", url+"api/about", ""); status != 200 || !strings.Contains(body, `"files":3`) || !strings.Contains(body, `"graph":true`) {
 		t.Errorf("about: %d %s", status, body)
 	}
-	if status, _, body := send(t, "GET", url+"graph?q=Who+was+Ada+Lovelace", ""); status != 200 || !strings.Contains(body, "Content-Security-Policy") {
+	if status, _, body := send(t, "POST", url+"graph", "q=Who+was+Ada+Lovelace", asForm); status != 200 || !strings.Contains(body, "Content-Security-Policy") {
 		t.Errorf("the picture: %d, %d bytes", status, len(body))
 	}
 	if status, _, body := send(t, "GET", url+"api/graph?q=Who+was+Ada+Lovelace", ""); status != 200 || !strings.Contains(body, `"head":"Ada Lovelace"`) {
 		t.Errorf("graph: %d %s", status, body)
+	}
+}
+
+// No GET calls a model, whatever it names; the form that draws a graph does.
+func TestGetsAreFree(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return llm.Reply{Text: "With Charles Babbage [1]."} }})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "none")
+	d := desktest.Open(t, "hipporag2", "-model", "m", "-index-kit", "offline", "-cache", filepath.Join(t.TempDir(), "replies"))
+	h := serve.Handler(d, "127.0.0.1:81")
+	calls := func(method, path, body string) int {
+		before := len(server.Requests())
+		r := httptest.NewRequest(method, "http://127.0.0.1:81"+path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		return len(server.Requests()) - before
+	}
+	const question = "q=Who+worked+with+Ada+Lovelace"
+	for _, path := range []string{"/", "/page.js", "/api/about", "/api/graph?" + question, "/graph?" + question, "/api/ask?" + question} {
+		if n := calls("GET", path, ""); n > 0 {
+			t.Errorf("GET %s calls the model %d times", path, n)
+		}
+	}
+	if calls("POST", "/graph", question) == 0 {
+		t.Error("the answer that is drawn is not the model's")
 	}
 }
 
@@ -119,6 +151,10 @@ func TestRefused(t *testing.T) {
 		"no origin":         {"POST", "api/ask", question, []string{"Origin: null", asJSON}, 403},
 		"another site":      {"POST", "api/ask", question, []string{"Sec-Fetch-Site: cross-site", asJSON}, 403},
 		"a picture's GET":   {"GET", "graph?q=x", "", []string{"Sec-Fetch-Site: cross-site"}, 403},
+		"a GET that costs":  {"GET", "graph?q=x", "", nil, 405},
+		"another's form":    {"POST", "graph", "q=x", []string{"Origin: http://evil.example", asForm}, 403},
+		"an empty form":     {"POST", "graph", "q=", []string{asForm}, 400},
+		"a form of 1MB":     {"POST", "graph", "q=" + strings.Repeat("x", 1<<20), []string{asForm}, 400},
 		"a neighbour port":  {"GET", "api/about", "", []string{"Sec-Fetch-Site: same-site"}, 403},
 		"an old browser":    {"GET", "api/graph?q=x", "", []string{"Referer: http://evil.example/"}, 403},
 		"a form":            {"POST", "api/ask", question, []string{"Content-Type: text/plain"}, 415},
@@ -130,7 +166,7 @@ func TestRefused(t *testing.T) {
 		"a file above":      {"GET", "..%2f..%2fetc/passwd", "", nil, 404},
 		"another file":      {"GET", "serve.go", "", nil, 404},
 		"no graph":          {"GET", "api/graph?q=x", "", nil, 404},
-		"no picture":        {"GET", "graph?q=x", "", nil, 404},
+		"no picture":        {"POST", "graph", "q=x", []string{asForm}, 404},
 		"a question of 1MB": {"GET", "api/graph?q=" + strings.Repeat("x", 10_000), "", nil, 413},
 	} {
 		if got, _, body := send(t, tt.method, url+tt.path, tt.body, tt.headers...); got != tt.want {

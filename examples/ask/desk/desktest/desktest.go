@@ -15,8 +15,9 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 )
 
-// Open opens a desk of a system over an owl, a table, and Ada.
-func Open(t testing.TB, system string) *desk.Desk {
+// Open opens a desk of a system over an owl, a table, and Ada, with flags that ask shares
+// with other programs.
+func Open(t testing.TB, system string, args ...string) *desk.Desk {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range map[string]string{
@@ -35,6 +36,10 @@ func Open(t testing.TB, system string) *desk.Desk {
 	s := lab.Settings{Mode: "reject"}
 	flags := flag.NewFlagSet("desk", flag.ContinueOnError)
 	s.Flags(flags, func(string) string { return "" }, "")
+	flags.StringVar(&s.Model, "model", "", "")
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
 	if problems := s.Complete(flags, all.Names()); len(problems) > 0 {
 		t.Fatal(problems)
 	}
