@@ -212,14 +212,6 @@ func absolute(name string) string {
 	return name
 }
 
-// counted is a number of things.
-func counted(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return cli.Digits(n) + " " + one + "s"
-}
-
 // describe says what is going to be run.
 func describe(w io.Writer, s settings, d data) {
 	var domains []string
@@ -233,7 +225,7 @@ func describe(w io.Writer, s settings, d data) {
 		name += " (" + strings.Join(domains, ", ") + ")"
 	}
 	fmt.Fprintf(w, "%s: %s, %s (%.1f MB), %s. Kit: %s.\n",
-		name, counted(len(d.Domains), "domain"), counted(d.pages, "page"), float64(d.bytes)/1e6, counted(len(questions(d.Dataset, s.Limit)), "question"), s.KitName())
+		name, cli.Counted(len(d.Domains), "domain"), cli.Counted(d.pages, "page"), float64(d.bytes)/1e6, cli.Counted(len(questions(d.Dataset, s.Limit)), "question"), s.KitName())
 	for _, note := range d.Notes {
 		fmt.Fprintln(w, "Note:", text.OneLine(note))
 	}

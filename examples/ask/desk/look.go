@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -154,7 +155,7 @@ func (d *Desk) usable() error {
 // they are others than the last time, or if all is set, and counted otherwise.
 func (d *Desk) Report(all bool) []string {
 	files, skipped := d.Files()
-	last := fmt.Sprintf("%d files; index in %s", files, d.Index)
+	size := cli.Counted(files, "file")
 	var out []string
 	switch {
 	case d.untold(skipped) || all:
@@ -162,7 +163,7 @@ func (d *Desk) Report(all bool) []string {
 			out = append(out, "skipped: "+line)
 		}
 	case len(skipped) > 0:
-		last = fmt.Sprintf("%d files, some are skipped (-v says which); index in %s", files, d.Index)
+		size += ", some are skipped (-v says which)"
 	}
 	switch c := d.change; {
 	case c.Rebuilt != "":
@@ -173,7 +174,7 @@ func (d *Desk) Report(all bool) []string {
 	for _, f := range d.lost(toldAbove) {
 		out = append(out, "The index is not complete: "+f+", since replies of the model could not be used. A larger -model makes an index of its own.")
 	}
-	return append(out, last)
+	return append(out, fmt.Sprintf("%s; index in %s", size, d.Index))
 }
 
 // toldName is the file beside the index that remembers which skipped files were listed.

@@ -175,3 +175,11 @@ func Digits(n int) string {
 	}
 	return s
 }
+
+// Counted is a number of things.
+func Counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Digits(n) + " " + one + "s"
+}
