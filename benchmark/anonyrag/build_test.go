@@ -181,7 +181,7 @@ func TestBook(t *testing.T) {
 // sample reads a book of the program's sample.
 func sample(t *testing.T, language string) anonyrag.Book {
 	t.Helper()
-	data, err := os.ReadFile("../../examples/wildgraphbench/books/" + language + ".json")
+	data, err := os.ReadFile("../../examples/wildgraphbench/bench/books/" + language + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}

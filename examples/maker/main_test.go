@@ -73,7 +73,7 @@ func TestQuestions(t *testing.T) {
 }
 
 func TestAblation(t *testing.T) {
-	out, err := program(t, "ablation", "-data", "../wildgraphbench/sample", "-domains", "seafaring", "-budget-context", "600")
+	out, err := program(t, "ablation", "-data", "../wildgraphbench/bench/sample", "-domains", "seafaring", "-budget-context", "600")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestAudit(t *testing.T) {
 	dir := t.TempDir()
 	file, again := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
 	for _, name := range []string{file, again} {
-		if _, err := program(t, "audit", "-data", "../wildgraphbench/musique", "-out", name); err != nil {
+		if _, err := program(t, "audit", "-data", "../wildgraphbench/bench/musique", "-out", name); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestAudit(t *testing.T) {
 	if b, err := os.ReadFile(again); err != nil || string(a) != string(b) {
 		t.Errorf("another run writes another sample: %v", err)
 	}
-	if _, err := program(t, "audit", "-data", "../wildgraphbench/musique", "-out", file); err == nil || !strings.Contains(err.Error(), "may hold labels") {
+	if _, err := program(t, "audit", "-data", "../wildgraphbench/bench/musique", "-out", file); err == nil || !strings.Contains(err.Error(), "may hold labels") {
 		t.Errorf("labels are written over: %v", err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(a)), "\n")[:5]

@@ -36,7 +36,7 @@ func TestTokensToIndex(t *testing.T) {
 		b := before[kind]
 		before[kind] = [3]int{b[0] + 1, b[1] + count(c.System) + count(c.User), b[2] + count(c.Reply)}
 	}
-	set, _, err := wildgraph.Load(os.DirFS("../../wildgraphbench/sample"), wildgraph.Options{Domains: []string{"seafaring"}})
+	set, _, err := wildgraph.Load(os.DirFS("../../wildgraphbench/bench/sample"), wildgraph.Options{Domains: []string{"seafaring"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package compare sets finished runs of the benchmark side by side: what was changed,
-// what it did to each system with paired intervals, and which questions flipped.
-package compare
+package bench
 
 import (
 	"errors"
@@ -15,20 +13,20 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 )
 
-// ErrLost is returned when a figure fell by more than -max-loss points, as surely as its
+// errLost is returned when a figure fell by more than -max-loss points, as surely as its
 // 95 % interval says.
-var ErrLost = errors.New("worse than the first run")
+var errLost = errors.New("worse than the first run")
 
-type flags struct {
+type comparing struct {
 	systems string
 	show    int
 	maxLoss float64
 	dirs    []string
 }
 
-func parse(args []string, stderr io.Writer) (flags, error) {
+func parseCompare(args []string, stderr io.Writer) (comparing, error) {
 	fs := cli.NewFlags("wildgraphbench compare")
-	var f flags
+	var f comparing
 	fs.StringVar(&f.systems, "systems", "", "`LIST` of systems to compare, separated by commas (default: all that both runs have)")
 	fs.IntVar(&f.show, "show", 5, "`NUMBER` of flipped questions to show of each system, of each kind")
 	fs.Float64Var(&f.maxLoss, "max-loss", -1, "exit status 3 if a figure surely fell by more than so many `POINTS` (default: never)")
@@ -44,16 +42,17 @@ func parse(args []string, stderr io.Writer) (flags, error) {
 	return f, nil
 }
 
-// Run compares everything with the first folder. A folder is given as DIR, or as DIR:SYSTEM
-// for one system of it.
-func Run(args []string, stdout, stderr io.Writer) error {
-	f, err := parse(args, stderr)
+// runCompare sets finished runs side by side: what was changed, what it did to each system
+// with paired intervals, and which questions flipped. Everything is compared with the first
+// folder. A folder is given as DIR, or as DIR:SYSTEM for one system of it.
+func runCompare(args []string, stdout, stderr io.Writer) error {
+	f, err := parseCompare(args, stderr)
 	if err != nil {
 		return err
 	}
 	var runs []*finished
 	for i, dir := range f.dirs {
-		r, err := read(string(rune('A'+i)), dir)
+		r, err := readFinished(string(rune('A'+i)), dir)
 		if err != nil {
 			return err
 		}
@@ -64,7 +63,7 @@ func Run(args []string, stdout, stderr io.Writer) error {
 	}
 	var all []pairing
 	for _, other := range runs[1:] {
-		p, err := pairs(runs[0], other)
+		p, err := pairings(runs[0], other)
 		if err != nil {
 			return err
 		}
@@ -73,21 +72,21 @@ func Run(args []string, stdout, stderr io.Writer) error {
 	if err := correct(all); err != nil {
 		return err
 	}
-	if err := write(stdout, runs, all, f.show); err != nil {
+	if err := writeComparison(stdout, runs, all, f.show); err != nil {
 		return err
 	}
 	if f.maxLoss >= 0 {
 		if err := lost(all, f.maxLoss/100); err != nil {
-			return fmt.Errorf("%w: %w", ErrLost, err)
+			return fmt.Errorf("%w: %w", errLost, err)
 		}
 	}
 	return nil
 }
 
-// write is the comparison for people.
-func write(w io.Writer, runs []*finished, all []pairing, show int) error {
+// writeComparison is the comparison for people.
+func writeComparison(w io.Writer, runs []*finished, all []pairing, show int) error {
 	for _, r := range runs {
-		fmt.Fprintf(w, "%s  %s: %s, kit %s, judge %s\n", r.letter, short(r.dir, 200), setting(r.config, "dataset"), setting(r.config, "kit"), short(strings.Join(r.judges(), ", "), 100))
+		fmt.Fprintf(w, "%s  %s: %s, kit %s, judge %s\n", r.letter, clip(r.dir, 200), setting(r.config, "dataset"), setting(r.config, "kit"), clip(strings.Join(r.judges(), ", "), 100))
 	}
 	for _, other := range runs[1:] {
 		what := "nothing in the settings"
@@ -101,7 +100,7 @@ func write(w io.Writer, runs []*finished, all []pairing, show int) error {
 	}
 	fmt.Fprintln(w)
 	for _, other := range runs[1:] {
-		if err := report.WriteText(w, table(runs[0], other, all)); err != nil {
+		if err := report.WriteText(w, comparison(runs[0], other, all)); err != nil {
 			return err
 		}
 	}
@@ -111,8 +110,8 @@ func write(w io.Writer, runs []*finished, all []pairing, show int) error {
 	return nil
 }
 
-// table has a row for each system and figure of two runs.
-func table(a, b *finished, all []pairing) page.Table {
+// comparison has a row for each system and figure of two runs.
+func comparison(a, b *finished, all []pairing) page.Table {
 	t := page.Table{
 		Title: fmt.Sprintf("%s and %s", a.letter, b.letter), Heading: "System",
 		Groups: []page.Group{{Columns: []string{"Figure", "Questions", a.letter, b.letter, b.letter + " − " + a.letter, "95 % interval", "p (Holm)"}}},
@@ -170,7 +169,7 @@ func (p pairing) writeFlips(w io.Writer, show int) {
 				fmt.Fprintf(w, "  … and %d more: -show %d\n", len(some)-i, len(some))
 				break
 			}
-			fmt.Fprintf(w, "  %s  %s\n     gold  %s\n     %s     %s\n     %s     %s\n", short(f.id, 40), short(f.text, 160), short(f.a.Reference, 160),
+			fmt.Fprintf(w, "  %s  %s\n     gold  %s\n     %s     %s\n     %s     %s\n", clip(f.id, 40), clip(f.text, 160), clip(f.a.Reference, 160),
 				p.a.letter, said(f.a), p.b.letter, said(f.b))
 		}
 	}
@@ -180,9 +179,9 @@ func (p pairing) writeFlips(w io.Writer, show int) {
 func said(j report.Judgment) string {
 	switch {
 	case j.Error != "":
-		return "failed: " + short(j.Error, 150)
+		return "failed: " + clip(j.Error, 150)
 	case j.Refused:
 		return "refused"
 	}
-	return short(j.Answer, 160)
+	return clip(j.Answer, 160)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package compare
+package bench
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
@@ -20,7 +21,7 @@ import (
 type pairing struct {
 	a, b             *finished
 	systemA, systemB string
-	questions        []question
+	questions        []asked
 	rows             []row
 	flips            []flip
 }
@@ -35,7 +36,7 @@ type row struct {
 
 // flip is a question that only one of the two answered rightly.
 type flip struct {
-	question
+	asked
 	gained bool // B alone did
 	a, b   report.Judgment
 }
@@ -47,9 +48,9 @@ func (p pairing) name() string {
 	return p.systemA + " → " + p.systemB
 }
 
-// pairs finds what can be compared of a run with the first one: the systems that were
+// pairings finds what can be compared of a run with the first one: the systems that were
 // named, or those that both have.
-func pairs(a, b *finished) ([]pairing, error) {
+func pairings(a, b *finished) ([]pairing, error) {
 	var out []pairing
 	switch {
 	case a.only != "" && b.only != "":
@@ -89,7 +90,7 @@ func (p *pairing) fill() error {
 	if len(p.questions) == 0 {
 		return fmt.Errorf("%s of %s and %s of %s answered no question of the same domain, id and text: the runs are of other data", p.systemA, p.a.dir, p.systemB, p.b.dir)
 	}
-	slices.SortFunc(p.questions, func(x, y question) int {
+	slices.SortFunc(p.questions, func(x, y asked) int {
 		return cmp.Or(cmp.Compare(x.domain, y.domain), natural(x.id, y.id), cmp.Compare(x.text, y.text))
 	})
 	for _, f := range figures {
@@ -122,7 +123,7 @@ func natural(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.C
 
 // source is the page that a question is about: questions about one page are not
 // independent.
-func source(q question, j report.Judgment) string {
+func source(q asked, j report.Judgment) string {
 	if len(j.Gold) > 0 && len(j.Gold[0]) > 0 {
 		return q.domain + "\x00" + j.Gold[0][0]
 	}
@@ -161,4 +162,49 @@ func lost(all []pairing, most float64) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// figure is what answers are compared by: of of an answer is nil where there is none.
+type figure struct {
+	name string
+	of   func(report.Judgment) *float64
+	// verdict tells that it is 1 or 0 of each question, and so can flip.
+	verdict bool
+	// judged tells that a judge decides it.
+	judged bool
+}
+
+// figures are in the order of the report.
+var figures = []figure{
+	{name: "evidence recall", of: func(j report.Judgment) *float64 { return j.Metrics.PromptRecall }},
+	{name: "evidence recall at 5", of: func(j report.Judgment) *float64 { return j.Metrics.RecallAt5 }},
+	{name: "evidence recall at 10", of: func(j report.Judgment) *float64 { return j.Metrics.RecallAt10 }},
+	{name: "accuracy", of: accuracy, verdict: true, judged: true},
+	{name: "recall", of: ofSummary(func(s judge.SummaryJudgment) judge.Verdict { return s.Recall }), judged: true},
+	{name: "precision", of: ofSummary(func(s judge.SummaryJudgment) judge.Verdict { return s.Precision }), judged: true},
+	{name: "f1", of: ofSummary(judge.SummaryJudgment.F1), judged: true},
+}
+
+func accuracy(j report.Judgment) *float64 {
+	if j.Fact == nil {
+		return nil
+	}
+	return scored(j.Fact.Verdict)
+}
+
+func ofSummary(of func(judge.SummaryJudgment) judge.Verdict) func(report.Judgment) *float64 {
+	return func(j report.Judgment) *float64 {
+		if j.Summary == nil {
+			return nil
+		}
+		return scored(of(*j.Summary))
+	}
+}
+
+// scored is the value of a verdict; what was not scored has none, and is no 0.
+func scored(v judge.Verdict) *float64 {
+	if v.State != judge.Scored {
+		return nil
+	}
+	return &v.Value
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package bench
 
 import (
 	"cmp"
@@ -196,7 +196,7 @@ func (s *settings) validate(systems []string, problems []error) error {
 			bad("-score %s: one of our systems has this name", sc.name)
 		}
 	}
-	if len(s.scores) == 0 && len(s.Systems) > 0 && len(s.Selected()) == 0 {
+	if len(s.scores) == 0 && slices.Contains(s.Systems, "none") {
 		bad("-systems none needs rows from elsewhere: -score NAME=FILE")
 	}
 	if len(problems) > 0 {

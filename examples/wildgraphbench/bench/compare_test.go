@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package compare
+package bench
 
 import (
 	"encoding/json"
@@ -19,7 +19,7 @@ import (
 
 // folder writes a finished run: of n questions, system has those right for which right
 // says so, and found all pages of them.
-func folder(t *testing.T, config string, n int, systems map[string]func(i int) bool) string {
+func finishedRun(t *testing.T, config string, n int, systems map[string]func(i int) bool) string {
 	t.Helper()
 	dir := t.TempDir()
 	var b strings.Builder
@@ -59,13 +59,13 @@ func other(i int) bool { return i%4 != 1 }
 func compare(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out, progress strings.Builder
-	err := Run(args, &out, &progress)
+	err := runCompare(args, &out, &progress)
 	return out.String(), err
 }
 
 func TestCompare(t *testing.T) {
-	a := folder(t, `{"dataset":"set","kit":"offline","topk_qa":5,"seed":1}`, 40, map[string]func(int) bool{"one": most, "two": few})
-	b := folder(t, `{"dataset":"set","kit":"offline","topk_qa":10,"seed":1}`, 40, map[string]func(int) bool{"one": few, "two": few})
+	a := finishedRun(t, `{"dataset":"set","kit":"offline","topk_qa":5,"seed":1}`, 40, map[string]func(int) bool{"one": most, "two": few})
+	b := finishedRun(t, `{"dataset":"set","kit":"offline","topk_qa":10,"seed":1}`, 40, map[string]func(int) bool{"one": few, "two": few})
 	out, err := compare(t, "-show", "2", a, b)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestCompare(t *testing.T) {
 	if strings.Contains(out, "\x1b") || strings.Contains(out, "became right") {
 		t.Errorf("steers the terminal, or tells of what was not:\n%s", out)
 	}
-	if _, err := compare(t, "-max-loss", "10", a, b); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "accuracy of one fell by 50.0 points") {
+	if _, err := compare(t, "-max-loss", "10", a, b); !errors.Is(err, errLost) || !strings.Contains(err.Error(), "accuracy of one fell by 50.0 points") {
 		t.Errorf("a loss of 50 points: %v", err)
 	}
 	for _, args := range [][]string{{"-max-loss", "50", a, b}, {"-max-loss", "0", b, a}, {"-max-loss", "0", "-systems", "two", a, b}, {"-max-loss", "0", a, a}} {
@@ -97,8 +97,8 @@ func TestCompare(t *testing.T) {
 
 // Systems of different names, of runs of different sizes, and three runs.
 func TestNamedSystems(t *testing.T) {
-	a := folder(t, `{}`, 40, map[string]func(int) bool{"one": most})
-	b := folder(t, `{}`, 30, map[string]func(int) bool{"two": other})
+	a := finishedRun(t, `{}`, 40, map[string]func(int) bool{"one": most})
+	b := finishedRun(t, `{}`, 30, map[string]func(int) bool{"two": other})
 	out, err := compare(t, a+":one", b+":two")
 	if err != nil {
 		t.Fatal(err)
@@ -114,10 +114,10 @@ func TestNamedSystems(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	a := folder(t, `{}`, 12, map[string]func(int) bool{"one": most})
-	two := folder(t, `{}`, 12, map[string]func(int) bool{"two": most})
+	a := finishedRun(t, `{}`, 12, map[string]func(int) bool{"one": most})
+	two := finishedRun(t, `{}`, 12, map[string]func(int) bool{"two": most})
 	write := func(name, data string) string {
-		dir := folder(t, `{}`, 12, map[string]func(int) bool{"one": most})
+		dir := finishedRun(t, `{}`, 12, map[string]func(int) bool{"one": most})
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package compare
+package bench
 
 import (
 	"bufio"
@@ -30,15 +30,15 @@ type finished struct {
 	only    string // the one system that is meant; "" is all
 	config  map[string]any
 	systems []string
-	answers map[string]map[question]report.Judgment // by system
+	answers map[string]map[asked]report.Judgment // by system
 }
 
-// question names one across runs. Its text takes part: ids may be given anew.
-type question struct{ domain, id, text string }
+// asked names a question across runs. Its text takes part: ids may be given anew.
+type asked struct{ domain, id, text string }
 
-// read reads the folder of a finished run, given as DIR or DIR:SYSTEM.
-func read(letter, arg string) (*finished, error) {
-	f := &finished{letter: letter, dir: arg, answers: map[string]map[question]report.Judgment{}}
+// readFinished reads the folder of a finished run, given as DIR or DIR:SYSTEM.
+func readFinished(letter, arg string) (*finished, error) {
+	f := &finished{letter: letter, dir: arg, answers: map[string]map[asked]report.Judgment{}}
 	if i := strings.LastIndexByte(arg, ':'); i > 0 && benchmark.ValidName(arg[i+1:]) {
 		if _, err := os.Stat(arg); errors.Is(err, fs.ErrNotExist) {
 			f.dir, f.only = arg[:i], arg[i+1:]
@@ -100,12 +100,12 @@ func (f *finished) readAnswers() error {
 		}
 		of := f.answers[j.System]
 		if of == nil {
-			of = map[question]report.Judgment{}
+			of = map[asked]report.Judgment{}
 			f.answers[j.System] = of
 			f.systems = append(f.systems, j.System)
 		}
 		j.Ranked = nil // much, and compared by its figures
-		q := question{j.Domain, j.ID, strings.TrimSpace(j.Question)}
+		q := asked{j.Domain, j.ID, strings.TrimSpace(j.Question)}
 		if _, twice := of[q]; twice {
 			return fmt.Errorf("%s answers question %s of %s twice", j.System, j.ID, j.Domain)
 		}
@@ -158,11 +158,11 @@ func setting(config map[string]any, key string) string {
 	if err != nil {
 		return "?"
 	}
-	return short(strings.Trim(string(data), `"`), 60)
+	return clip(strings.Trim(string(data), `"`), 60)
 }
 
-// short is a text in one line of at most n characters.
-func short(s string, n int) string {
+// clip is a text in one line of at most n characters.
+func clip(s string, n int) string {
 	r := []rune(text.OneLine(s))
 	if len(r) > n {
 		r = append(r[:n-1], '…')

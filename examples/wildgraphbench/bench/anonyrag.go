@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package bench
 
 import (
 	"context"
@@ -48,7 +48,7 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 		lab.Help(stderr, fs, "Makes a data set of books whose names are hidden (default: two that are shipped with the program).",
 			cli.Group{Title: "What to run", Flags: []string{"book", "language", "generate"}})
 	}
-	fs.StringVar(&s.book, "book", "", "`FILE` of a book to hide the names of: JSON as in examples/wildgraphbench/books, or with -model a plain text")
+	fs.StringVar(&s.book, "book", "", "`FILE` of a book to hide the names of: JSON as in examples/wildgraphbench/bench/books, or with -model a plain text")
 	fs.StringVar(&s.language, "language", "eng", "eng or chs: the language of a plain text in -book")
 	fs.IntVar(&s.generate, "generate", 0, "have the model add up to `N` questions to each book")
 	s.Flags(fs, getenv, "anonyrag")
@@ -163,7 +163,7 @@ func readBook(r io.Reader) (anonyrag.Book, error) {
 		return b, err
 	}
 	if b.Language == "" || len(b.Passages) == 0 {
-		return b, errors.New(`want "language", "passages" and "entities", as in the files of examples/wildgraphbench/books`)
+		return b, errors.New(`want "language", "passages" and "entities", as in the files of examples/wildgraphbench/bench/books`)
 	}
 	return b, nil
 }

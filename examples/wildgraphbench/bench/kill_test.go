@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package bench
 
 import (
 	"bytes"
@@ -29,7 +29,7 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv("WILDGRAPHBENCH_CHILD") != "" {
 		os.Args = append(os.Args[:1], strings.Split(os.Getenv("WILDGRAPHBENCH_CHILD"), "\x1f")...)
-		main()
+		Main()
 		return
 	}
 	os.Exit(m.Run())

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/judge/model"
+	"github.com/wildgraph/wildgraph/judge/short"
+)
+
+//go:embed all:sample
+var sample embed.FS
+
+// System is a system of one's own that takes part in a run.
+type System struct {
+	// Name is that of its row and of -systems: letters, digits, '-', '_' and '.'.
+	Name string
+	// New makes a fresh system, once for each domain. The kit has the models, the encoder
+	// and the seed of the command line, the settings its chunk sizes.
+	New func(k kit.Kit, c kit.Common) (benchmark.System, error)
+}
+
+// Main runs the benchmark with the command line of the process, and ends the process. The
+// systems run beside those of the registry; their names may stand in -systems.
+func Main(systems ...System) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr, systems...)
+	stop()
+	status := lab.Status(os.Stderr, "wildgraphbench", err)
+	if errors.Is(err, errLost) {
+		status = lab.ExitIncomplete
+	}
+	os.Exit(status)
+}
+
+// run is the program without its process.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer, own ...System) error {
+	if len(args) > 0 && args[0] == "compare" {
+		return runCompare(args[1:], stdout, stderr)
+	}
+	if len(args) > 0 && args[0] == "anonyrag" {
+		return runAnonyRAG(ctx, args[1:], getenv, stdout, stderr)
+	}
+	names, err := allNames(own)
+	if err != nil {
+		return err
+	}
+	s, err := parse(args, getenv, stderr, names)
+	if err != nil {
+		return err
+	}
+	if s.ListSystems {
+		for _, sys := range own {
+			fmt.Fprintf(stdout, "%s   of this program\n", sys.Name)
+		}
+		return lab.WriteSystems(stdout)
+	}
+	d, err := load(ctx, s)
+	if err != nil {
+		return err
+	}
+	predictions, err := readScores(s.scores, d.Dataset, s.Limit, s.partial)
+	if err != nil {
+		return err
+	}
+	parts, err := newParts(s, d, cli.NewLogger(stderr))
+	if err != nil {
+		return err
+	}
+	defer parts.Close()
+	others := append(parts.own(ctx, s, own), predictions...)
+	if s.DryRun {
+		describe(stderr, s, d)
+		return parts.DryRun(ctx, stdout, d.Dataset, others, s.runners(d, parts))
+	}
+	if err := s.Forget(); err != nil {
+		return err
+	}
+	entries, err := parts.Entries(ctx)
+	if err != nil {
+		return err
+	}
+	describe(stderr, s, d)
+	return s.runAll(ctx, d, parts, append(entries, others...), stdout, stderr)
+}
+
+// allNames are the names of the systems that -systems may hold.
+func allNames(own []System) ([]string, error) {
+	names := all.Names()
+	for _, sys := range own {
+		switch {
+		case !benchmark.ValidName(sys.Name):
+			return nil, fmt.Errorf("bench: the name %q of a system may hold letters, digits, '-', '_' and '.'", sys.Name)
+		case slices.Contains(names, sys.Name):
+			return nil, fmt.Errorf("bench: two systems have the name %q", sys.Name)
+		case sys.New == nil:
+			return nil, fmt.Errorf("bench: the system %q has no New", sys.Name)
+		}
+		names = append(names, sys.Name)
+	}
+	return names, nil
+}
+
+// own makes systems of one's own take part, those that are named or all.
+func (p *parts) own(ctx context.Context, s settings, systems []System) (out []benchmark.Entry) {
+	for _, sys := range systems {
+		if len(s.Systems) > 0 && !slices.Contains(s.Systems, sys.Name) {
+			continue
+		}
+		out = append(out, benchmark.Entry{Name: sys.Name, New: func(string) (benchmark.System, error) {
+			if err := p.Reachable(ctx); err != nil {
+				return nil, err
+			}
+			return sys.New(p.Kit, s.Common())
+		}})
+	}
+	return out
+}
+
+// runAll runs the entries, judges them by each judge, and writes the reports.
+func (s settings) runAll(ctx context.Context, d data, parts *parts, entries []benchmark.Entry, stdout, stderr io.Writer) error {
+	runners := s.runners(d, parts)(d.Dataset, entries)
+	var verdicts []error
+	for i, j := range parts.judges {
+		if m, ok := j.Judge.(*model.Judge); ok && m.Warning() != "" {
+			fmt.Fprintln(stderr, "Note:", m.Warning())
+		}
+		folder := s.Out
+		if i > 0 { // judged again, from the same records
+			folder = filepath.Join(s.Out, j.profile)
+			fmt.Fprintf(stdout, "\nThe same answers, judged by %s:\n", j.Name())
+		}
+		r, err := runOnce(ctx, s, runners[i], parts, folder, stdout, stderr)
+		if err != nil {
+			return err
+		}
+		verdicts = append(verdicts, lab.Complete(r), missed(s.minima, r))
+	}
+	return errors.Join(verdicts...)
+}
+
+// runners run entries over a data set, one for each judge.
+func (s settings) runners(d data, p *parts) lab.Run {
+	return func(set *benchmark.Dataset, systems []benchmark.Entry) (out []*benchmark.Runner) {
+		for _, j := range p.judges {
+			out = append(out, &benchmark.Runner{
+				Dataset: set, Systems: systems, Judge: j.Judge,
+				Options: benchmark.Options{
+					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(set), SweepTopK: s.sweep, Depth: d.depth, ContextTokens: s.ContextTokens(),
+					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Concurrency: s.Concurrency,
+					ShowEvidence: s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile || s.precisionRef == string(judge.RefEvidence),
+					CountTokens:  p.Count, Found: true, NoTimings: s.NoTimings,
+					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log,
+				},
+			})
+		}
+		return out
+	}
+}
+
+// runOnce runs what is not on record, and writes the report into a folder.
+func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts, folder string, stdout, stderr io.Writer) (*report.Report, error) {
+	bar := lab.NewProgress(stderr)
+	runner.Options.Progress = bar.Event
+	start := time.Now()
+	records, err := runner.Run(ctx)
+	bar.Done()
+	if err := errors.Join(err, p.Account(s.Out, stderr)); err != nil {
+		if records != nil {
+			_, e := report.Write(folder, records)
+			err = errors.Join(err, e)
+		}
+		return nil, err
+	}
+	r, err := report.Write(folder, records)
+	if err != nil {
+		return nil, err
+	}
+	switch graphs := r.GraphTable(); {
+	case s.indexOnly && len(graphs.Rows) == 0:
+		return nil, errors.New("no system has a graph to describe; add one that builds graphs to -systems, such as hipporag2")
+	case s.indexOnly:
+		err = report.WriteText(stdout, graphs)
+	case s.verbose:
+		err = report.WriteText(stdout, r.Tables()...)
+	default:
+		err = r.WriteRanking(stdout)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(records.Judge, short.LiveRAGProfile) {
+		writeLiveRAG(stdout, r)
+	}
+	if s.whole() {
+		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run tells first.\n", cli.Digits(sampleCalls), sampleTokens/1_000_000)
+	}
+	_, err = fmt.Fprintf(stdout, "%sAll tables: -v.\nReport: %s\n", bar.Took(time.Since(start), s.NoTimings), text.OneLine(filepath.Join(folder, "report.html")))
+	return r, err
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"context"
+	"iter"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+)
+
+// firstPage is a system that finds the first page of a domain, whatever is asked.
+type firstPage struct{ page graphrag.Document }
+
+func (f *firstPage) Index(_ context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
+	for d, err := range docs {
+		f.page = d
+		return graphrag.IndexStats{Documents: 1}, err
+	}
+	return graphrag.IndexStats{}, nil
+}
+
+func (f *firstPage) Answer(context.Context, graphrag.Question) (graphrag.Answer, error) {
+	hits := []graphrag.Hit{{Chunk: graphrag.Chunk{ID: f.page.ID, Doc: f.page.ID, Text: f.page.Text}, Score: 1}}
+	return graphrag.Answer{Text: f.page.Title, Ranked: hits, Evidence: hits}, nil
+}
+
+func (f *firstPage) Close() error { return nil }
+
+func newFirstPage(kit.Kit, kit.Common) (benchmark.System, error) { return &firstPage{}, nil }
+
+// A program of one's own: every flag of the benchmark, and one more system.
+func ExampleMain() {
+	Main(System{Name: "first-page", New: newFirstPage})
+}
+
+// A system of one's own has a row, can be named in -systems, alone and with others, and
+// takes part in a dry run.
+func TestOwnSystem(t *testing.T) {
+	mine := System{Name: "first-page", New: newFirstPage}
+	for _, tt := range []struct {
+		own  []System
+		args []string
+		want string
+	}{
+		{[]System{mine}, []string{"-systems", "bm25,first-page"}, " first-page "},
+		{[]System{mine}, []string{"-systems", "first-page"}, " first-page "},
+		{[]System{mine}, []string{"-systems", "first-page", "-dry-run"}, "no call of a model"},
+		{[]System{mine}, []string{"-list-systems"}, "first-page   of this program"},
+		{[]System{mine}, []string{"-systems", "firstpage"}, "did you mean first-page?"},
+		{[]System{mine, mine}, nil, "two systems have the name"},
+		{[]System{{Name: "bm25", New: newFirstPage}}, nil, "two systems have the name"},
+		{[]System{{Name: "../x", New: newFirstPage}}, nil, `the name "../x"`},
+		{[]System{{Name: "x"}}, nil, "has no New"},
+	} {
+		var out, errs strings.Builder
+		err := run(t.Context(), append(tt.args, "-out", filepath.Join(t.TempDir(), "out")), bare, &out, &errs, tt.own...)
+		said := out.String()
+		if err != nil {
+			said += err.Error()
+		}
+		if !strings.Contains(said, tt.want) {
+			t.Errorf("%v: %s\nwant %q", tt.args, said, tt.want)
+		}
+	}
+}
