@@ -27,7 +27,7 @@ func (f *firstPage) Index(_ context.Context, docs iter.Seq2[graphrag.Document, e
 
 func (f *firstPage) Answer(context.Context, graphrag.Question) (graphrag.Answer, error) {
 	hits := []graphrag.Hit{{Chunk: graphrag.Chunk{ID: f.page.ID, Doc: f.page.ID, Text: f.page.Text}, Score: 1}}
-	return graphrag.Answer{Text: f.page.Title, Ranked: hits, Evidence: hits}, nil
+	return graphrag.Answer{Text: f.page.Title, Found: graphrag.Found{Ranked: hits, Evidence: hits}}, nil
 }
 
 func (f *firstPage) Close() error { return nil }
