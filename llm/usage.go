@@ -131,6 +131,7 @@ type Bill struct {
 	mu      sync.Mutex
 	known   Usage
 	unknown int
+	longest int
 }
 
 // Known is what providers said was used.
@@ -148,10 +149,18 @@ func (b *Bill) Unknown() int {
 	return b.unknown
 }
 
+// Longest is the number of tokens of the longest reply among the attempts.
+func (b *Bill) Longest() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.longest
+}
+
 func (b *Bill) add(u Usage, unknown int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.known, b.unknown = b.known.Add(u), b.unknown+unknown
+	b.longest = max(b.longest, u.CompletionTokens)
 }
 
 type billKey struct{}

@@ -6,18 +6,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 var testPrices = &paid.Prices{Currency: "USD", Models: []paid.Price{
@@ -434,5 +440,73 @@ func TestPrices(t *testing.T) {
 	_, err = paid.ReadPrices(strings.NewReader(`{"models":[{"model":"m","as_of":"yesterday","prompt":-1},{"model":"m","as_of":"2025-01-01"}]}`))
 	if err == nil || strings.Count(err.Error(), "\n") != 6 {
 		t.Errorf("seven faults: %v", err)
+	}
+}
+
+// A server that does not keep to the limit of a reply goes beyond a hard limit once, by
+// the calls under way; from then on each call reserves what such replies took, at the
+// next start too.
+func TestReplyBeyondItsLimit(t *testing.T) {
+	const asked, written, concurrent = 100, 1000, 8 // tokens of a reply; callers
+	var billed atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		billed.Add(written)
+		fmt.Fprintf(w, `{"choices": [{"finish_reason": "stop", "message": {"content": "word"}}], "usage": {"prompt_tokens": 1, "completion_tokens": %d}}`, written)
+	}))
+	defer server.Close()
+	m, err := transport.OpenAI(transport.Config{Model: "big", BaseURL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		o    paid.Options
+		most int
+	}{
+		"tokens": {paid.Options{Tokens: 10_000}, 10_000},
+		"money":  {paid.Options{Money: paid.MoneyOf(0.1), Prices: testPrices}, 10_000}, // buys as many
+		"little": {paid.Options{Tokens: 1_000}, concurrent * written},
+	} {
+		var log strings.Builder
+		o := tc.o
+		o.File, o.Run, o.Logger = file(t), "r", slog.New(slog.NewTextHandler(&log, nil))
+		billed.Store(0)
+		var refused atomic.Int64
+		for start := range 2 {
+			c, err := paid.Open(o)
+			if errors.Is(err, llm.ErrBudgetExceeded) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			paying := model(t, c, m)
+			var work errgroup.Group
+			work.SetLimit(concurrent)
+			for i := range 40 {
+				work.Go(func() error {
+					req := llm.Prompt(fmt.Sprint(start, i))
+					req.MaxTokens = asked
+					_, err := paying.Generate(t.Context(), req)
+					if errors.Is(err, llm.ErrBudgetExceeded) {
+						refused.Add(1)
+						return nil
+					}
+					return err
+				})
+			}
+			if err := work.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			if spent := c.Account().Total.Usage.CompletionTokens; int64(spent) != billed.Load() {
+				t.Errorf("%s: %d tokens in the account, %d billed", name, spent, billed.Load())
+			}
+			_ = c.Close()
+		}
+		if n := int(billed.Load()); n < tc.most*8/10 && name != "little" || n > tc.most || refused.Load() == 0 {
+			t.Errorf("%s: %d tokens billed, %d calls refused, want at most %d", name, n, refused.Load(), tc.most)
+		}
+		if n := strings.Count(log.String(), "longer than its limit"); n != 1 {
+			t.Errorf("%s: said %d times: %s", name, n, &log)
+		}
 	}
 }

@@ -58,11 +58,12 @@ type reservation struct {
 	held, spent amount
 }
 
-// reserve sets an amount aside. When only running calls stand in the way, it waits for
-// them; when the rest of the budget is too small, it fails with [llm.ErrBudgetExceeded].
-func (b *budget) reserve(ctx context.Context, model string, most llm.Usage) (*reservation, error) {
-	n := b.price(model, most)
+// reserve sets aside what a call can take at most, which may grow while it waits. When
+// only running calls stand in the way, it waits for them; when the rest of the budget is
+// too small, it fails with [llm.ErrBudgetExceeded].
+func (b *budget) reserve(ctx context.Context, model string, most func() llm.Usage) (*reservation, error) {
 	for {
+		n := b.price(model, most())
 		b.mu.Lock()
 		if err := b.refuse(n); err != nil {
 			b.mu.Unlock()

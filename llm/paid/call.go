@@ -17,11 +17,17 @@ import (
 const DefaultReplyTokens = 4096
 
 // pay makes a call between its two entries in the ledger, under a reservation of what
-// it can take at most. Before it is tried again, the reservation grows and the entry
-// is told what the call has cost so far, so that a program that dies has not lost it.
+// it can take at most: its prompt and a reply up to the limit, or as long as the longest
+// of the model if that went beyond a limit. Before it is tried again, the reservation grows
+// and the entry is told what the call has cost so far, so that a program that dies has not
+// lost it.
 func (c *Client) pay(ctx context.Context, k call) error {
 	most := k.most(c.o.count)
-	held, err := c.budget.reserve(ctx, k.model, most)
+	limit := most.CompletionTokens
+	held, err := c.budget.reserve(ctx, k.model, func() llm.Usage {
+		most.CompletionTokens = max(limit, c.ledger.longest(k.model))
+		return most
+	})
 	if err != nil {
 		return err
 	}
@@ -36,6 +42,7 @@ func (c *Client) pay(ctx context.Context, k call) error {
 	}
 	var bill llm.Bill
 	bill.Retry = func() error {
+		most.CompletionTokens = max(most.CompletionTokens, bill.Longest())
 		if err := held.grow(atMost(bill.Known(), bill.Unknown()+1, most)); err != nil {
 			return err
 		}
@@ -47,8 +54,23 @@ func (c *Client) pay(ctx context.Context, k call) error {
 	}
 	used, err := k.make(llm.WithBill(ctx, &bill))
 	e.Usage, e.Unknown = k.cost(used, &bill, err, most)
+	e.Longest = c.beyond(ctx, k.model, cmp.Or(bill.Longest(), used.CompletionTokens), limit)
+	err = c.ledger.end(ctx, e, err)
 	held.spend(atMost(e.Usage, e.Unknown, most))
-	return c.ledger.end(ctx, e, err)
+	return err
+}
+
+// beyond notes the tokens of a reply that is longer than its limit; of others, and where
+// the figure cannot be, it is 0.
+func (c *Client) beyond(ctx context.Context, model string, tokens, limit int) int {
+	if tokens <= limit || tokens > maxTokens {
+		return 0
+	}
+	if first := c.ledger.learn(model, tokens); first && c.o.Logger != nil {
+		c.o.Logger.WarnContext(ctx, "paid: a reply is longer than its limit: from now on a call reserves as much as the longest reply took",
+			"model", model, "tokens", tokens, "limit", limit)
+	}
+	return tokens
 }
 
 // call is one call to a paid service: a question to a model, or texts to be

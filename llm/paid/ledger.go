@@ -47,6 +47,9 @@ type Entry struct {
 	// not ended they are those of the attempts before its last, which is unknown.
 	Usage   llm.Usage `json:"usage"`
 	Unknown int       `json:"unknown,omitempty"`
+	// Longest is the number of tokens of the longest reply, if that is more than the
+	// limit of a reply.
+	Longest int `json:"longest,omitempty"`
 }
 
 // ledger writes down every paid call of a run: the intent before it is made, and how
@@ -62,6 +65,7 @@ type ledger struct {
 	tallies map[purpose]tally
 	open    map[string]Entry // intents of calls under way, or of dead processes
 	dubious []Entry          // ended, with attempts that may have been billed
+	lengths map[string]int   // of the longest replies of models that go beyond a limit
 }
 
 // purpose is what calls are added up by.
@@ -81,7 +85,7 @@ func (t *tally) add(e Entry) {
 }
 
 func newLedger(j *journal.Journal, run string, prices *Prices) *ledger {
-	return &ledger{j: j, run: run, prices: prices, tallies: map[purpose]tally{}, open: map[string]Entry{}}
+	return &ledger{j: j, run: run, prices: prices, tallies: map[purpose]tally{}, open: map[string]Entry{}, lengths: map[string]int{}}
 }
 
 // read takes in a record that is there.
@@ -103,7 +107,26 @@ func (l *ledger) read(rec journal.Record) error {
 	if err == nil && e.Run == l.run {
 		l.enter(rec.Kind, e.Entry)
 	}
+	l.learn(e.Model, e.Longest) // of any run
 	return err
+}
+
+// learn takes in the length of a reply that went beyond its limit, and tells whether it is
+// the model's first.
+func (l *ledger) learn(model string, tokens int) (first bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first = l.lengths[model] == 0
+	l.lengths[model] = max(l.lengths[model], tokens)
+	return first
+}
+
+// longest is the length of the longest reply of a model that does not keep to the limits
+// of replies, 0 for one that does.
+func (l *ledger) longest(model string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lengths[model]
 }
 
 // enter adds an entry to the sums.

@@ -22,7 +22,7 @@ import (
 type chat struct {
 	*endpoint
 	path string
-	body func(*endpoint, llm.Request) map[string]any
+	body func(*endpoint, asked) map[string]any
 	read func(body []byte) (llm.Reply, error)
 	cuts bool // the server may cut a prompt without a word
 }
@@ -56,12 +56,19 @@ func Ollama(c Config) (llm.Model, error) {
 	return &chat{k, "/api/chat", ollamaBody, readOllama, true}, nil
 }
 
+// asked is a request as it is sent to a server that may refuse parts of it.
+type asked struct {
+	llm.Request
+	oldLimit bool // max_tokens in place of max_completion_tokens
+}
+
 // Generate implements [llm.Model]. Where a server refuses a setting, the request is
 // made again without it, and so are later ones to that model.
-func (m *chat) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	if len(req.Messages) == 0 {
+func (m *chat) Generate(ctx context.Context, r llm.Request) (llm.Reply, error) {
+	if len(r.Messages) == 0 {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: the request has no messages", m.name)}
 	}
+	req := asked{Request: r}
 	for _, s := range settings {
 		if s.sent(req) && m.t.refused(m.name, s.name, false) {
 			s.drop(&req)
@@ -85,17 +92,21 @@ func (m *chat) Generate(ctx context.Context, req llm.Request) (llm.Reply, error)
 	}
 }
 
-// ask makes one request.
-func (m *chat) ask(ctx context.Context, req llm.Request) (reply llm.Reply, err error) {
+// ask makes one request. A server that does not know max_completion_tokens may pass over
+// it without a word; a reply that is longer shows it.
+func (m *chat) ask(ctx context.Context, req asked) (reply llm.Reply, err error) {
 	err = m.post(ctx, m.path, m.body(m.endpoint, req), func(body []byte) (llm.Usage, string, error) {
 		var err error
 		reply, err = m.read(body)
 		m.scrub(&reply)
 		if reply.Usage.Estimated {
-			reply.Usage.PromptTokens = m.promptTokens(req)
+			reply.Usage.PromptTokens = m.promptTokens(req.Request)
 			reply.Usage.CompletionTokens = m.CountTokens(reply.Text) + m.CountTokens(reply.Reasoning)
 		} else if err == nil && m.cuts {
-			err = m.cut(req, reply.Usage.PromptTokens)
+			err = m.cut(req.Request, reply.Usage.PromptTokens)
+		}
+		if !m.cuts && req.MaxTokens > 0 && reply.Usage.CompletionTokens > req.MaxTokens {
+			m.t.refused(m.name, newLimit, true)
 		}
 		return reply.Usage, strings.TrimSpace(reply.Model + " " + reply.Fingerprint), err
 	})
@@ -133,21 +144,26 @@ func (m *chat) cut(req llm.Request, read int) error {
 type setting struct {
 	name  string
 	words *regexp.Regexp // in the message of a server that refuses it
-	sent  func(llm.Request) bool
-	drop  func(*llm.Request)
+	sent  func(asked) bool
+	drop  func(*asked)
 }
+
+// newLimit is OpenAI's name for the limit of a reply; others know max_tokens alone.
+const newLimit = "max_completion_tokens"
 
 // settings are in the order in which they are given up: a schema for a JSON object, and
 // that for a form that the prompt alone describes.
 var settings = []setting{
 	{"temperature", regexp.MustCompile(`(?i)\btemperature\b`),
-		func(r llm.Request) bool { return r.Temperature != nil }, func(r *llm.Request) { r.Temperature = nil }},
+		func(r asked) bool { return r.Temperature != nil }, func(r *asked) { r.Temperature = nil }},
 	{"seed", regexp.MustCompile(`(?i)\bseed\b`),
-		func(r llm.Request) bool { return r.Seed != nil }, func(r *llm.Request) { r.Seed = nil }},
+		func(r asked) bool { return r.Seed != nil }, func(r *asked) { r.Seed = nil }},
 	{"json_schema", regexp.MustCompile(`(?i)format|schema|structured|grammar`),
-		func(r llm.Request) bool { return len(r.Schema) > 0 }, func(r *llm.Request) { r.Schema, r.JSON = nil, true }},
+		func(r asked) bool { return len(r.Schema) > 0 }, func(r *asked) { r.Schema, r.JSON = nil, true }},
 	{"json_object", regexp.MustCompile(`(?i)format|json`),
-		func(r llm.Request) bool { return r.JSON }, func(r *llm.Request) { r.JSON = false }},
+		func(r asked) bool { return r.JSON }, func(r *asked) { r.JSON = false }},
+	{newLimit, regexp.MustCompile(newLimit),
+		func(r asked) bool { return r.MaxTokens > 0 && !r.oldLimit }, func(r *asked) { r.oldLimit = true }},
 }
 
 // refusedBy reports whether an error is the server's word that it does not take the
@@ -195,13 +211,13 @@ func optionsSet(req llm.Request, limit string) map[string]any {
 }
 
 // openAIBody is a request with exactly the options that are set.
-func openAIBody(e *endpoint, req llm.Request) map[string]any {
-	limit := "max_completion_tokens"
-	if e.LegacyMaxTokens {
+func openAIBody(e *endpoint, req asked) map[string]any {
+	limit := newLimit
+	if req.oldLimit {
 		limit = "max_tokens"
 	}
-	body := optionsSet(req, limit)
-	body["model"], body["messages"] = e.Model, messages(req)
+	body := optionsSet(req.Request, limit)
+	body["model"], body["messages"] = e.Model, messages(req.Request)
 	switch {
 	case len(req.Schema) > 0:
 		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{
@@ -335,15 +351,15 @@ func (f *figures) UnmarshalJSON(b []byte) error {
 // ollamaBody is a request with exactly the options that are set, a schema as the
 // format, and asks for one JSON object: in a stream a lost end looks like an answer.
 // Fields of Extra go to the top level, those of its "options" to the options.
-func ollamaBody(e *endpoint, req llm.Request) map[string]any {
-	options := optionsSet(req, "num_predict")
-	options["num_ctx"] = cmp.Or(e.ContextTokens, e.context(req))
+func ollamaBody(e *endpoint, req asked) map[string]any {
+	options := optionsSet(req.Request, "num_predict")
+	options["num_ctx"] = cmp.Or(e.ContextTokens, e.context(req.Request))
 	body := map[string]any{}
 	maps.Copy(body, e.Extra)
 	if more, ok := body["options"].(map[string]any); ok {
 		maps.Copy(options, more)
 	}
-	body["model"], body["messages"], body["options"], body["stream"] = e.Model, messages(req), options, false
+	body["model"], body["messages"], body["options"], body["stream"] = e.Model, messages(req.Request), options, false
 	switch {
 	case len(req.Schema) > 0:
 		body["format"] = req.Schema

@@ -147,8 +147,8 @@ func TestRequestBodies(t *testing.T) {
 			"options": map[string]any{"num_predict": 10.0, "temperature": 0.0, "top_p": 0.9, "seed": 0.0,
 				"stop": []any{"END"}, "num_ctx": 8192.0, "top_k": 3.0},
 		}},
-		{"json", "openai", Config{LegacyMaxTokens: true}, llm.Request{Messages: full.Messages, JSON: true, MaxTokens: 5}, map[string]any{
-			"model": "test-model", "max_tokens": 5.0, "response_format": map[string]any{"type": "json_object"}}},
+		{"json", "openai", Config{}, llm.Request{Messages: full.Messages, JSON: true, MaxTokens: 5}, map[string]any{
+			"model": "test-model", "max_completion_tokens": 5.0, "response_format": map[string]any{"type": "json_object"}}},
 		{"json", "ollama", Config{}, llm.Request{Messages: full.Messages, JSON: true}, map[string]any{
 			"model": "test-model", "stream": false, "format": "json", "options": map[string]any{"num_ctx": 4096.0}}},
 	} {
@@ -373,11 +373,46 @@ func TestRefusedSettings(t *testing.T) {
 						t.Errorf("%s is not sent any more: %s", part, body)
 					}
 				}
-				if n := strings.Count(log.String(), "refuses a setting"); n > 2 || n == 0 != tc.fails {
+				if n := strings.Count(log.String(), "does not take a setting"); n > 2 || n == 0 != tc.fails {
 					t.Errorf("said %d times: %s", n, &log)
 				}
 			})
 		})
+	}
+}
+
+// A server that refuses max_completion_tokens, or passes over it, is told max_tokens.
+func TestOldNameOfTheLimit(t *testing.T) {
+	req := llm.Prompt("Write on.")
+	req.MaxTokens = 5
+	for name, tc := range map[string]struct {
+		f    llmtest.Fault
+		want []string // the limits of the first two calls' requests
+	}{
+		"refuses":     {llmtest.Fault{Status: 422, Body: `{"detail": [{"loc": ["body", "max_completion_tokens"], "msg": "Extra inputs are not permitted"}]}`}, []string{newLimit, "max_tokens", "max_tokens"}},
+		"passes over": {llmtest.Fault{Reply: &llm.Reply{Text: "on and on", Usage: llm.Usage{PromptTokens: 2, CompletionTokens: 6}}}, []string{newLimit, "max_tokens"}},
+		"keeps to it": {llmtest.Fault{Reply: &llm.Reply{Text: "on and on", Usage: llm.Usage{PromptTokens: 2, CompletionTokens: 5}}}, []string{newLimit, newLimit}},
+	} {
+		var log strings.Builder
+		s := llmtest.NewServer(llmtest.ServerOptions{})
+		defer s.Close()
+		m, err := provider(s, "openai", Config{Transport: Options{Logger: debugLogger(&log)}}).Model("m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Fail(tc.f)
+		for range 2 {
+			if _, err := m.Generate(t.Context(), req); err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		var got []string
+		for _, r := range s.Requests() {
+			got = append(got, regexp.MustCompile(`max_\w+`).FindString(string(r.Body)))
+		}
+		if !slices.Equal(got, tc.want) || strings.Count(log.String(), "WARN") != min(1, strings.Count(strings.Join(got, " "), "max_tokens")) {
+			t.Errorf("%s: asked with %q: %s", name, got, &log)
+		}
 	}
 }
 

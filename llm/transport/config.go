@@ -48,9 +48,6 @@ type Config struct {
 	// CountTokens counts the tokens of a text, where a reply comes without figures; nil
 	// means [llm.EstimateTokens]. Such usages are marked as estimated.
 	CountTokens func(string) int
-	// LegacyMaxTokens sends max_tokens in place of max_completion_tokens, for
-	// OpenAI-compatible servers that only know the old name.
-	LegacyMaxTokens bool
 	// ContextTokens is Ollama's num_ctx, for chat and embeddings; longer
 	// prompts are cut silently by its server. 0 leaves it to the server.
 	ContextTokens int

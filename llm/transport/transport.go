@@ -171,7 +171,7 @@ func (t *Transport) refused(model, setting string, note bool) bool {
 	key := model + " " + setting
 	if note && !t.refusals[key] {
 		t.refusals[key] = true
-		t.o.Logger.Warn("transport: the server refuses a setting: it is left out from now on", "model", model, "setting", setting)
+		t.o.Logger.Warn("transport: the server does not take a setting: it is sent no more", "model", model, "setting", setting)
 	}
 	return t.refusals[key]
 }
