@@ -21,6 +21,7 @@ type budget struct {
 	mu       sync.Mutex
 	spent    amount
 	reserved amount
+	open     map[*reservation]bool
 	settled  chan struct{} // closed and replaced at every settlement
 }
 
@@ -34,7 +35,7 @@ func (a amount) add(b amount) amount { return amount{a.tokens + b.tokens, a.mone
 func (a amount) sub(b amount) amount { return amount{a.tokens - b.tokens, a.money - b.money} }
 
 func newBudget(limit amount, prices *Prices) *budget {
-	return &budget{limit: limit, prices: prices, settled: make(chan struct{})}
+	return &budget{limit: limit, prices: prices, open: map[*reservation]bool{}, settled: make(chan struct{})}
 }
 
 func (b *budget) fits(sum amount) bool {
@@ -51,11 +52,14 @@ func (b *budget) price(model string, u llm.Usage) amount {
 	return a
 }
 
-// reservation is what a call has set aside. It is used by one goroutine.
+// reservation is what a call has set aside, by the tokens of the longest reply it is made
+// for. What it holds is guarded by the lock of the budget.
 type reservation struct {
-	b           *budget
-	model       string
-	held, spent amount
+	b     *budget
+	model string
+	reply int
+	held  amount
+	spent *amount
 }
 
 // reserve sets aside what a call can take at most, which may grow while it waits. When
@@ -63,16 +67,18 @@ type reservation struct {
 // too small, it fails with [llm.ErrBudgetExceeded].
 func (b *budget) reserve(ctx context.Context, model string, most func() llm.Usage) (*reservation, error) {
 	for {
-		n := b.price(model, most())
 		b.mu.Lock()
+		u := most()
+		n := b.price(model, u)
 		if err := b.refuse(n); err != nil {
 			b.mu.Unlock()
 			return nil, err
 		}
 		if b.fits(b.spent.add(b.reserved).add(n)) {
-			b.reserved = b.reserved.add(n)
+			r := &reservation{b: b, model: model, reply: u.CompletionTokens, held: n}
+			b.reserved, b.open[r] = b.reserved.add(n), true
 			b.mu.Unlock()
-			return &reservation{b: b, model: model, held: n, spent: n}, nil
+			return r, nil
 		}
 		settled := b.settled
 		b.mu.Unlock()
@@ -102,29 +108,53 @@ func (b *budget) refuse(n amount) error {
 // grow reserves what the call may take in all, if that fits beside the reservations of
 // the others: two calls that waited for each other would wait for ever.
 func (r *reservation) grow(most llm.Usage) error {
-	need := r.b.price(r.model, most).sub(r.held)
-	more := amount{max(need.tokens, 0), max(need.money, 0)}
 	r.b.mu.Lock()
 	defer r.b.mu.Unlock()
+	need := r.b.price(r.model, most).sub(r.held)
+	more := amount{max(need.tokens, 0), max(need.money, 0)}
 	if !r.b.fits(r.b.spent.add(r.b.reserved).add(more)) {
 		return &llm.Error{Kind: llm.ErrBudgetExceeded, Billed: llm.BilledNo,
 			Err: fmt.Errorf("the call may need another %d tokens to be tried again: raise the budget", more.tokens)}
 	}
-	r.b.reserved = r.b.reserved.add(more)
-	r.held, r.spent = r.held.add(more), r.held.add(more)
+	r.hold(more)
 	return nil
+}
+
+// hold adds to what is set aside.
+func (r *reservation) hold(more amount) {
+	r.b.reserved, r.held = r.b.reserved.add(more), r.held.add(more)
+}
+
+// lengthen has the calls of a model that are under way reserve for a reply of so many
+// tokens, whether that fits or not: they cannot be taken back.
+func (b *budget) lengthen(model string, reply int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for r := range b.open {
+		if more := reply - r.reply; r.model == model && more > 0 {
+			r.reply = reply
+			r.hold(b.price(model, llm.Usage{CompletionTokens: more}))
+		}
+	}
 }
 
 // spend says what the call has really taken. Without it, as after a panic, that is all
 // that is reserved.
-func (r *reservation) spend(u llm.Usage) { r.spent = r.b.price(r.model, u) }
+func (r *reservation) spend(u llm.Usage) {
+	spent := r.b.price(r.model, u)
+	r.spent = &spent
+}
 
 // settle ends the reservation.
 func (r *reservation) settle() {
 	b := r.b
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.reserved, b.spent = b.reserved.sub(r.held), b.spent.add(r.spent)
+	if r.spent == nil {
+		r.spent = &r.held
+	}
+	delete(b.open, r)
+	b.reserved, b.spent = b.reserved.sub(r.held), b.spent.add(*r.spent)
 	close(b.settled)
 	b.settled = make(chan struct{})
 }

@@ -31,7 +31,8 @@ func TestDefaults(t *testing.T) {
 	script := llmtest.NewScript("m")
 	c := open(t, o)
 	m := model(t, c, script)
-	if err := errors.Join(c.Probe(t.Context()), ask(t, m, "a"), ask(t, m, "a")); err != nil {
+	c.Probe()
+	if err := errors.Join(ask(t, m, "a"), ask(t, m, "a")); err != nil {
 		t.Fatal(err)
 	}
 	for _, req := range script.Requests() {

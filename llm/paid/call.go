@@ -22,6 +22,12 @@ const DefaultReplyTokens = 4096
 // and the entry is told what the call has cost so far, so that a program that dies has not
 // lost it.
 func (c *Client) pay(ctx context.Context, k call) error {
+	stage := cmp.Or(k.req.Stage, llm.StageOf(ctx))
+	if stage != StageProbe {
+		if err := c.ready(ctx); err != nil {
+			return err
+		}
+	}
 	most := k.most(c.o.count)
 	limit := most.CompletionTokens
 	held, err := c.budget.reserve(ctx, k.model, func() llm.Usage {
@@ -34,7 +40,7 @@ func (c *Client) pay(ctx context.Context, k call) error {
 	defer held.settle()
 	e := Entry{
 		ID: rand.Text(), Run: c.o.Run, Key: k.key(), Model: k.model, Most: most,
-		Stage: cmp.Or(k.req.Stage, llm.StageOf(ctx)), Question: cmp.Or(k.req.Question, llm.QuestionOf(ctx)),
+		Stage: stage, Question: cmp.Or(k.req.Question, llm.QuestionOf(ctx)),
 	}
 	if err := c.ledger.keep(recordIntent, e); err != nil {
 		held.spend(llm.Usage{})
@@ -42,7 +48,7 @@ func (c *Client) pay(ctx context.Context, k call) error {
 	}
 	var bill llm.Bill
 	bill.Retry = func() error {
-		most.CompletionTokens = max(most.CompletionTokens, bill.Longest())
+		most.CompletionTokens = max(most.CompletionTokens, bill.Longest(), c.ledger.longest(k.model))
 		if err := held.grow(atMost(bill.Known(), bill.Unknown()+1, most)); err != nil {
 			return err
 		}
@@ -66,7 +72,9 @@ func (c *Client) beyond(ctx context.Context, model string, tokens, limit int) in
 	if tokens <= limit || tokens > maxTokens {
 		return 0
 	}
-	if first := c.ledger.learn(model, tokens); first && c.o.Logger != nil {
+	first := c.ledger.learn(model, tokens)
+	c.budget.lengthen(model, tokens)
+	if first && c.o.Logger != nil {
 		c.o.Logger.WarnContext(ctx, "paid: a reply is longer than its limit: from now on a call reserves as much as the longest reply took",
 			"model", model, "tokens", tokens, "limit", limit)
 	}

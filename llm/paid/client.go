@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/llm"
@@ -83,7 +85,9 @@ type Client struct {
 	budget *budget
 
 	mu     sync.Mutex
-	probes []func(context.Context) error // one small call to each server
+	silent map[string]func(context.Context) error // a small call to each model not heard of
+	wanted bool                                   // they are to be made
+	asking chan struct{}                          // holds a token while they are
 }
 
 // Open opens the journal and checks the limits against what the run has spent.
@@ -105,7 +109,8 @@ func Open(o Options) (*Client, error) {
 	if o.Logger != nil && j.Recovered().TornBytes > 0 {
 		o.Logger.Warn("paid: an unfinished write was cut off what is kept: a call it was for is made again", "file", o.File, "bytes", j.Recovered().TornBytes)
 	}
-	c := &Client{o: o, j: j, cache: newCache(j, o.Logger), ledger: newLedger(j, o.Run, o.Prices)}
+	c := &Client{o: o, j: j, cache: newCache(j, o.Logger), ledger: newLedger(j, o.Run, o.Prices),
+		silent: map[string]func(context.Context) error{}, asking: make(chan struct{}, 1)}
 	err = scan(j, c.ledger.read, func(rec journal.Record) error { return c.cache.enter(rec, o.forgotten) })
 	if err == nil {
 		c.budget, err = o.budget(c.ledger.account().Total)
@@ -175,17 +180,11 @@ func (c *Client) Model(m llm.Model) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.probe(func(ctx context.Context) error {
+	c.probe("model "+m.Name(), func(ctx context.Context) error {
 		req := llm.Prompt("Reply with the word ready.")
 		req.Stage = StageProbe
 		_, err := past.Generate(ctx, req)
-		if errors.Is(err, llm.ErrTruncated) || errors.Is(err, llm.ErrEmpty) {
-			return nil // it is there, and has nothing to say to this
-		}
-		if err != nil {
-			return fmt.Errorf("asking model %s for a sign of life: %w", m.Name(), err)
-		}
-		return nil
+		return llm.Fatal(err) // a model that has nothing to say to this is there
 	})
 	return llm.Defaults(&model{payer{c, m}}, settings)
 }
@@ -207,30 +206,51 @@ func (c *Client) Embedder(e llm.NamedEmbedder) (llm.NamedEmbedder, error) {
 		return nil, err
 	}
 	out := &cachedEmbedder{cache: c.cache, e: &embedder{c, e}}
-	c.probe(func(ctx context.Context) error {
-		if err := out.sign(llm.WithStage(ctx, StageProbe)); err != nil {
-			return fmt.Errorf("asking embedding model %s for a sign of life: %w", e.Name(), err)
-		}
-		return nil
-	})
+	c.probe("embedding model "+e.Name(), func(ctx context.Context) error { return out.sign(llm.WithStage(ctx, StageProbe)) })
 	return out, nil
 }
 
-func (c *Client) probe(f func(context.Context) error) {
+// probe takes down how a model is asked for a sign of life, once for all its roles.
+func (c *Client) probe(who string, ask func(context.Context) error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.probes = append(c.probes, f)
+	if _, ok := c.silent[who]; !ok {
+		c.silent[who] = ask
+	}
 }
 
-// Probe makes one small call to every model and embedder that was handed out since
-// the last time, past the cache: a wrong key or name should be known before hours of
-// work.
-func (c *Client) Probe(ctx context.Context) error {
+// Probe has every model and embedder that was handed out asked for a sign of life, by one
+// small call past the cache, when the next call is about to be made: a wrong key or name
+// of the last of them should be known before hours of work. One that has answered is not
+// asked again.
+func (c *Client) Probe() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for ; len(c.probes) > 0; c.probes = c.probes[1:] {
-		if err := c.probes[0](ctx); err != nil {
-			return err
+	c.wanted = true
+}
+
+// ready makes the calls that Probe wants.
+func (c *Client) ready(ctx context.Context) error {
+	select {
+	case c.asking <- struct{}{}:
+		defer func() { <-c.asking }()
+	case <-ctx.Done():
+		return llm.Canceled(ctx, llm.BilledNo)
+	}
+	c.mu.Lock()
+	asked := maps.Clone(c.silent)
+	if !c.wanted {
+		asked = nil
+	}
+	c.mu.Unlock()
+	for _, who := range slices.Sorted(maps.Keys(asked)) {
+		if ask := asked[who]; ask != nil {
+			if err := ask(ctx); err != nil {
+				return fmt.Errorf("asking %s for a sign of life: %w", who, err)
+			}
+			c.mu.Lock()
+			c.silent[who] = nil
+			c.mu.Unlock()
 		}
 	}
 	return nil

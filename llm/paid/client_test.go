@@ -5,10 +5,13 @@ package paid_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -69,9 +72,10 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 	o := paid.Options{File: filepath.Join(t.TempDir(), "new", "replies"), Run: "one", Prices: testPrices, Tokens: 6200}
 	c := open(t, o)
 	m, e := model(t, c, script), embedder(t, c, vectors)
+	c.Probe()
 	for range 2 {
 		_, err := e.EmbedQuery(t.Context(), "a")
-		if err := errors.Join(err, c.Probe(t.Context()), ask(t, m, "a")); err != nil {
+		if err := errors.Join(err, ask(t, m, "a")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -119,14 +123,46 @@ func TestClientSharesRepliesBetweenRuns(t *testing.T) {
 // A model that has nothing to say to the probe is there; other failures come
 // before any work, and again until they are mended.
 func TestProbe(t *testing.T) {
-	for kind, there := range map[llm.Kind]bool{llm.ErrEmpty: true, llm.ErrTruncated: true, llm.ErrAuth: false} {
+	for kind, there := range map[llm.Kind]bool{llm.ErrEmpty: true, llm.ErrTruncated: true, llm.ErrRefused: true, llm.ErrAuth: false} {
 		c := open(t, paid.Options{File: file(t)})
-		model(t, c, llmtest.NewScript("big").Fail(llmtest.Any, &llm.Error{Kind: kind, Billed: llm.BilledNo}))
-		for range 2 {
-			if err := c.Probe(t.Context()); (err == nil) != there || err != nil && !strings.Contains(err.Error(), "sign of life") {
+		m := model(t, c, llmtest.NewScript("a"))
+		last := llmtest.NewScript("big").Fail(llmtest.Any, &llm.Error{Kind: kind, Billed: llm.BilledNo})
+		model(t, c, last)
+		c.Probe()
+		for i := range 2 {
+			if err := ask(t, m, fmt.Sprint(i)); (err == nil) != there || err != nil && !strings.Contains(err.Error(), "model big for a sign of life") {
 				t.Errorf("%s: %v", kind, err)
 			}
 		}
+		if n := last.Calls(); n != 2 && !there || n != 1 && there {
+			t.Errorf("%s: asked %d times", kind, n)
+		}
+	}
+}
+
+// A model is probed once for all its roles, when a call is about to be made and not
+// before; what is kept needs none.
+func TestProbeOnce(t *testing.T) {
+	o := paid.Options{File: file(t)}
+	for start, want := range []int{2, 0} {
+		script := llmtest.NewScript("big")
+		c := open(t, o)
+		reader, judge := model(t, c, script), model(t, c, script)
+		c.Probe()
+		if script.Calls() != 0 {
+			t.Errorf("%d calls before any is needed", script.Calls())
+		}
+		var work errgroup.Group
+		for range 8 {
+			work.Go(func() error { return errors.Join(ask(t, reader, "a"), ask(t, judge, "a")) })
+		}
+		if err := work.Wait(); err != nil || script.Calls() != want {
+			t.Errorf("start %d: %d calls, want %d, %v", start, script.Calls(), want, err)
+		}
+		if stages := c.Account().Stages; len(stages) != 2 || stages[1].Name != paid.StageProbe || stages[1].Calls != 1 {
+			t.Errorf("start %d: %+v", start, stages)
+		}
+		_ = c.Close()
 	}
 }
 

@@ -114,7 +114,7 @@ func (p *Parts) dryDomain(ctx context.Context, set *benchmark.Dataset, part samp
 	if p.dry != nil {
 		p.dry.Part(part.pages, part.weight, part.long)
 	}
-	systems, err := p.Entries(ctx)
+	systems, err := p.Entries()
 	if err != nil {
 		return err
 	}

@@ -192,13 +192,13 @@ func (p *Parts) Decisive() map[string]any {
 // finished run can do without.
 func (p *Parts) Absent() error { return p.absent }
 
-// Reachable makes one small call to every model, the first time it is called:
+// Reachable has every model asked for a sign of life before the first call that is made:
 // a wrong key or name should be known before hours of indexing.
-func (p *Parts) Reachable(ctx context.Context) error {
-	if p.client == nil {
-		return p.absent
+func (p *Parts) Reachable() error {
+	if p.client != nil {
+		p.client.Probe()
 	}
-	return p.client.Probe(ctx)
+	return p.absent
 }
 
 // LedgerName is the file in the report folder that says what was really paid:

@@ -4,7 +4,6 @@ package lab
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -52,10 +51,10 @@ func WriteSystems(w io.Writer) error {
 }
 
 // Entries make the selected systems take part.
-func (p *Parts) Entries(ctx context.Context) ([]benchmark.Entry, error) {
+func (p *Parts) Entries() ([]benchmark.Entry, error) {
 	var out []benchmark.Entry
 	for _, sys := range p.settings.Selected() {
-		e, err := p.Entry(ctx, sys)
+		e, err := p.Entry(sys)
 		if err != nil {
 			return nil, err
 		}
@@ -66,8 +65,8 @@ func (p *Parts) Entries(ctx context.Context) ([]benchmark.Entry, error) {
 
 // Entry makes a system take part in a run. It is built once at once, so that
 // settings it cannot work with are known before the run; servers are asked
-// whether they are there before the first index is begun.
-func (p *Parts) Entry(ctx context.Context, sys all.System) (benchmark.Entry, error) {
+// whether they are there before the first call to one.
+func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: sys.Blind, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
 	if sys.Blind && !p.settings.ByModel() {
 		e.NotApplicable = "needs a language model"
@@ -83,7 +82,7 @@ func (p *Parts) Entry(ctx context.Context, sys all.System) (benchmark.Entry, err
 		return e, err
 	}
 	e.New = func(string) (benchmark.System, error) {
-		if err := p.Reachable(ctx); err != nil {
+		if err := p.Reachable(); err != nil {
 			return nil, err
 		}
 		return sys.New(p.Kit, common)

@@ -96,7 +96,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err := s.Forget(); err != nil {
 		return err
 	}
-	entries, err := parts.Entries(ctx)
+	entries, err := parts.Entries()
 	if err != nil {
 		return err
 	}

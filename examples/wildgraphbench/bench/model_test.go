@@ -259,7 +259,8 @@ func TestCancel(t *testing.T) {
 }
 
 // Another judge in the same folder pays for judging alone; another folder pays
-// for nothing that the common cache holds.
+// for nothing that the common cache holds. Models are asked for a sign of life when a
+// call is about to be made, and only then.
 func TestJudgeAgain(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	grader := judgetest.Grader{
@@ -267,13 +268,15 @@ func TestJudgeAgain(t *testing.T) {
 		Statements: func(string) []string { return []string{"One thing."} },
 		Same:       func(_, _ string) bool { return true },
 	}
-	var read, graded atomic.Int64
+	var read, graded, ready atomic.Int64
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 		if text, ok := grader.Reply(req); ok {
 			graded.Add(1)
 			return llm.Reply{Text: text}
 		}
-		if !strings.HasSuffix(req.Messages[len(req.Messages)-1].Text, "the word ready.") {
+		if strings.HasSuffix(req.Messages[len(req.Messages)-1].Text, "the word ready.") {
+			ready.Add(1)
+		} else {
 			read.Add(1)
 		}
 		return llm.Reply{Text: "An answer [1]."}
@@ -285,15 +288,21 @@ func TestJudgeAgain(t *testing.T) {
 	for i, tt := range []struct {
 		dir, judge    string
 		reads, grades bool // are paid for
+		signs         int64
 	}{
-		{dir, "strict", true, true}, {dir, "mild", false, true}, {dir, "strict", false, false}, {other, "mild", false, false},
+		{dir, "strict", true, true, 2}, {dir, "mild", false, true, 0}, {dir, "strict", false, false, 0}, {other, "mild", false, false, 0},
+		{t.TempDir(), "m", false, true, 1},
 	} {
 		read.Store(0)
+		ready.Store(0)
 		graded.Store(0)
 		var out, errs bytes.Buffer // without -cache
 		args := []string{"-out", tt.dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-judge-model", tt.judge, "-no-timings"}
 		if err := run(t.Context(), args, bare, &out, &errs); err != nil && !errors.Is(err, lab.ErrIncomplete) {
 			t.Fatal(err)
+		}
+		if ready.Load() != tt.signs {
+			t.Errorf("start %d, %s: %d signs of life, want %d", i, tt.judge, ready.Load(), tt.signs)
 		}
 		if (read.Load() > 0) != tt.reads || (graded.Load() > 0) != tt.grades {
 			t.Errorf("start %d, %s: %d answers and %d grades are paid for", i, tt.judge, read.Load(), graded.Load())
