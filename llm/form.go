@@ -79,13 +79,12 @@ func usual(object map[string]any) []any {
 
 // Schema is the JSON schema that [Decode] sends for a T, for those who read replies with
 // [Read]; nil if T has none.
-func Schema[T any]() json.RawMessage { return schemaOf(reflect.TypeFor[T]()) }
-
-// schemaOf is the JSON schema of a type, nil for one that holds raw JSON or reads
-// itself. Keys stand in the order of the fields; those with omitempty are optional.
-func schemaOf(t reflect.Type) json.RawMessage {
+//
+// A type that holds raw JSON or reads itself has none. Keys stand in the order of the
+// fields; those with omitempty are optional.
+func Schema[T any]() json.RawMessage {
 	var b bytes.Buffer
-	if !writeSchema(&b, t) {
+	if !writeSchema(&b, reflect.TypeFor[T]()) {
 		return nil
 	}
 	return b.Bytes()

@@ -215,3 +215,22 @@ func (s *Server) vectors(r Received) (model string, out [][]float32, u llm.Usage
 	}
 	return wire.Model, out, u, nil
 }
+
+// usage is the figures that are sent in place of the right ones.
+func (f Fault) usage(right map[string]any) any {
+	if f.Usage == nil {
+		return right
+	}
+	for name := range right {
+		right[name] = f.Usage
+	}
+	return right
+}
+
+// vector is what is sent in place of a vector.
+func (f Fault) vector(v []float32) any {
+	if f.Vector == nil {
+		return v
+	}
+	return f.Vector(v)
+}

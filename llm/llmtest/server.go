@@ -58,7 +58,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	faults   []Fault
-	chaos    Chaos
+	chance   func(r Received, n int) Fault
 	seen     map[string]int // requests by path and body
 	requests []Received
 	bill     Bill
@@ -213,14 +213,18 @@ func (s *Server) receive(r Received) Fault {
 	}
 	id := r.Path + "\n" + string(r.Body)
 	s.seen[id]++
-	return s.chaos.fault(r, s.seen[id])
+	if s.chance == nil {
+		return Fault{}
+	}
+	return s.chance(r, s.seen[id])
 }
 
-// Trouble makes the server fail by chance from now on; the zero Chaos heals it.
-func (s *Server) Trouble(c Chaos) {
+// Trouble has f decide from now on how a request fares that comes for the n-th time; nil
+// heals the server.
+func (s *Server) Trouble(f func(r Received, n int) Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.chaos = c
+	s.chance = f
 }
 
 func (s *Server) serve(w http.ResponseWriter, req *http.Request) {

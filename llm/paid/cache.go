@@ -51,37 +51,18 @@ func (f *failure) err() *llm.Error {
 	return e
 }
 
-// outcome is what a key leads to: a reply or a failure.
-type outcome struct {
-	reply   llm.Reply
-	failure *failure
-}
-
-const requestPrefix = `{"request":`
-
-// decodeOutcome reads what a record keeps for a request. A record of another
-// request is an error: equal hashes are no proof. The payload is changed.
-func decodeOutcome(payload, request []byte) (outcome, error) {
-	var r cacheRecord
-	start := len(requestPrefix) + len(request)
-	if len(payload) > start && payload[start] == ',' && bytes.HasPrefix(payload, []byte(requestPrefix)) &&
-		bytes.Equal(payload[len(requestPrefix):start], request) {
-		// As written by fetch: the request need not be read again.
-		payload = payload[start:]
-		payload[0] = '{'
+// decodeRecord reads what a record keeps for a request. A record of another request is
+// an error: equal hashes are no proof.
+func decodeRecord(payload, request []byte) (r cacheRecord, err error) {
+	switch err = json.Unmarshal(payload, &r); {
+	case err != nil:
+		return r, err
+	case !bytes.Equal(r.Request, request):
+		return r, errors.New("it answers another request")
+	case r.Failure == nil && r.Reply == nil:
+		return r, errors.New("it holds neither a reply nor a failure")
 	}
-	if err := json.Unmarshal(payload, &r); err != nil {
-		return outcome{}, err
-	}
-	switch {
-	case r.Request != nil && !bytes.Equal(r.Request, request):
-		return outcome{}, errors.New("it answers another request")
-	case r.Failure != nil:
-		return outcome{failure: r.Failure}, nil
-	case r.Reply != nil:
-		return outcome{reply: *r.Reply}, nil
-	}
-	return outcome{}, errors.New("it holds neither a reply nor a failure")
+	return r, nil
 }
 
 // cache is where in a journal what was paid for is kept, by key: 40 bytes for
@@ -261,18 +242,18 @@ func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) 
 
 // serve answers from the journal.
 func (c *cache) serve(raw []byte, at int64) (llm.Reply, error) {
-	var known outcome
+	var known cacheRecord
 	err := c.read(at, func(payload []byte) (err error) {
-		known, err = decodeOutcome(payload, raw)
+		known, err = decodeRecord(payload, raw)
 		return err
 	})
 	switch {
 	case err != nil:
 		return llm.Reply{}, err
-	case known.failure != nil:
-		return llm.Reply{}, known.failure.err()
+	case known.Failure != nil:
+		return llm.Reply{}, known.Failure.err()
 	}
-	return known.reply, nil
+	return *known.Reply, nil
 }
 
 // fetch asks the model and records what was paid for.

@@ -148,14 +148,14 @@ func TestChaos(t *testing.T) {
 		}
 		seeds, all = n, true
 	}
-	scenarios := map[string][]string{"all": nil, "all that pass": slices.DeleteFunc(slices.Clone(llmtest.Troubles), func(k string) bool { return slices.Contains(lasting, k) })}
-	for _, k := range llmtest.Troubles {
+	scenarios := map[string][]string{"all": nil, "all that pass": slices.DeleteFunc(slices.Clone(troubles), func(k string) bool { return slices.Contains(lasting, k) })}
+	for _, k := range troubles {
 		if all {
 			scenarios[k] = []string{k}
 		}
 	}
 	for _, k := range lasting {
-		if !slices.Contains(llmtest.Troubles, k) {
+		if !slices.Contains(troubles, k) {
 			t.Fatalf("there is no trouble %q", k)
 		}
 	}
@@ -181,7 +181,7 @@ func (c *chaos) ordeal(t *testing.T, seed uint64, kinds []string, want map[strin
 	before, kills, starts := c.Bill().Total, 0, 4
 	random := rand.New(rand.NewPCG(seed, 7))
 	c.acked, c.again = nil, nil
-	c.Trouble(llmtest.Chaos{Seed: seed, Share: 0.2, Kinds: kinds})
+	c.Trouble(trouble{seed, 0.2, kinds}.fault)
 	began := time.Now()
 	for range starts {
 		_, killed := c.start(t, dir, 1+random.IntN(60))
@@ -190,7 +190,7 @@ func (c *chaos) ordeal(t *testing.T, seed uint64, kinds []string, want map[strin
 		}
 		c.audit(t, dir, before)
 	}
-	c.Trouble(llmtest.Chaos{})
+	c.Trouble(nil)
 	out, _ := c.start(t, dir, 0)
 	doubt := c.audit(t, dir, before)
 	if n := len(c.again); n > 0 && same {
