@@ -88,7 +88,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	defer parts.Close()
-	others := append(parts.own(ctx, s, own), predictions...)
+	others := append(parts.own(s, own), predictions...)
 	if s.DryRun {
 		describe(stderr, s, d)
 		return parts.DryRun(ctx, stdout, d.Dataset, others, s.runners(d, parts))
@@ -122,13 +122,13 @@ func allNames(own []System) ([]string, error) {
 }
 
 // own makes systems of one's own take part, those that are named or all.
-func (p *parts) own(ctx context.Context, s settings, systems []System) (out []benchmark.Entry) {
+func (p *parts) own(s settings, systems []System) (out []benchmark.Entry) {
 	for _, sys := range systems {
 		if len(s.Systems) > 0 && !slices.Contains(s.Systems, sys.Name) {
 			continue
 		}
 		out = append(out, benchmark.Entry{Name: sys.Name, New: func(string) (benchmark.System, error) {
-			if err := p.Reachable(ctx); err != nil {
+			if err := p.Reachable(); err != nil {
 				return nil, err
 			}
 			return sys.New(p.Kit, s.Common())
