@@ -78,6 +78,12 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	} else if fs.NArg() > 0 {
 		problems = append(problems, errors.New("a question by -q and another one behind the flags"))
 	}
+	if strings.TrimSpace(s.question) == "" && (s.Given("q") || fs.NArg() > 0) {
+		problems = append(problems, errors.New("the question is empty: leave it out for a dialogue"))
+	}
+	if info, err := os.Stat(s.index); err == nil && !info.IsDir() {
+		problems = append(problems, fmt.Errorf("-index %s is a file: name a folder, which is made if it is not there", s.index))
+	}
 	return s, cli.Usage(errors.Join(append(problems, s.check(*system)...)...))
 }
 
@@ -98,7 +104,7 @@ func (s *settings) check(system string) (problems []error) {
 	} else if err != nil {
 		problems = append(problems, fmt.Errorf("-docs: %w", err))
 	} else if !info.IsDir() {
-		problems = append(problems, fmt.Errorf("-docs %s is not a folder", s.docs))
+		problems = append(problems, fmt.Errorf("-docs %s is not a folder: name the one that the file is in", s.docs))
 	}
 	problems = append(problems, lab.AtLeast("k", s.k, 1)...)
 	ways := 0

@@ -143,14 +143,23 @@ func TestUsage(t *testing.T) {
 		{nil, "name a folder of files: -docs FOLDER"},
 		{[]string{"-docs", filepath.Join(dir, "none"), "-q", "x"}, "-docs"},
 		{[]string{"-docs", file, "-q", "x"}, "not a folder"},
-		{[]string{"-docs", dir, "-k", "0"}, "-k 0"},
+		{[]string{"-docs", dir, "-index", file, "-q", "x"}, "is a file: name a folder"},
+		{[]string{"-docs", dir, "-q", ""}, "the question is empty"},
+		{[]string{"-docs", dir, " \t"}, "the question is empty"},
+		{[]string{"-docs", dir, "-k", "many", "x"}, "-k \"many\": want a whole number"},
+		{[]string{"-docs", dir, "-json=maybe", "x"}, "-json \"maybe\": want true or false"},
+		{[]string{"-docs", dir, "-seed", "-1", "x"}, "-seed \"-1\": want a whole number from 0 on"},
+		{[]string{"-docs", dir, "-temperature", "NaN", "x"}, "want a number from 0 to 2, or none"},
+		{[]string{"-docs", dir, "-serve", ":99999"}, "-serve: \"99999\" is no port: want"},
+		{[]string{"-docs", dir, "-system"}, "-system has no value: want NAME"},
+		{[]string{"-docs", dir, "-k", "0"}, "-k 0: want 1 or more"},
 		{[]string{"-docs", dir, "what is it", "-v"}, "-v stands behind the question"},
 		{[]string{"-docs", dir, "-q", "x", "y"}, "another one"},
 		{[]string{"-docs", dir, "-mcp", "x"}, "one of a question"},
 		{[]string{"-docs", dir, "-system", "wilt"}, "did you mean wild?"},
 		{[]string{"-docs", dir, "-system", "zeroshot"}, "reads no documents"},
 		{[]string{"-docs", dir, "-mode", "perhaps"}, "perhaps"},
-		{[]string{"-docs", dir, "-temperature", "warm"}, "invalid value \"warm\""},
+		{[]string{"-docs", dir, "-temperature", "warm"}, "-temperature \"warm\": want a number from 0 to 2"},
 		{[]string{"-docs", dir, "-serve", "0.0.0.0:80"}, "not this machine"},
 		{[]string{"-docs", dir, "-questions", file + "x"}, "-questions"},
 		{[]string{"-question", "x"}, "did you mean"},
@@ -160,6 +169,13 @@ func TestUsage(t *testing.T) {
 		if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, want %q", tt.args, err, tt.want)
 		}
+	}
+	// What steers a terminal is in no message, whatever the folder is called.
+	odd := filepath.Join(dir, "e\x1b[31m\u202e")
+	write(t, odd, "b\x1b]0;x\a.md", "The red light means that there is no internet.\n")
+	out, errs, err := ask(t, "", "-docs", odd, "-v", "What does the red light mean?")
+	if err != nil || strings.ContainsAny(out+errs, "\x1b\a\u202e") || !strings.Contains(out, "b ]0;x .md:1") {
+		t.Errorf("%q, %q, %v", out, errs, err)
 	}
 	if _, errs, err := ask(t, "", "-help"); err == nil || !strings.Contains(errs, "-system NAME") || !strings.Contains(errs, "a dialogue") {
 		t.Errorf("%v: %s", err, errs)

@@ -59,13 +59,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case kind != ".html" && kind != ".svg":
 		return cli.Usagef("-out %s: want a name that ends in .html or .svg", *out)
 	case *most < 0:
-		return cli.Usagef("-max-nodes %d is less than 0", *most)
+		return cli.Usagef("-max-nodes %d: want 0 or more", *most)
 	}
 	g, system, err := read(ctx, flags.Arg(0), stderr)
 	if err != nil {
 		return err
 	}
-	o := view.Options{Title: cmp.Or(*title, filepath.Base(flags.Arg(0))), MaxNodes: *most}
+	o := view.Options{Title: text.OneLine(cmp.Or(*title, filepath.Base(flags.Arg(0)))), MaxNodes: *most}
 	if system != nil {
 		o.Chunks = system.Chunks
 	}
@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		write = v.WriteSVG
 	}
 	if err := journal.WriteFile(*out, write); err != nil {
-		return err
+		return fmt.Errorf("-out: %w", err)
 	}
 	_, err = fmt.Fprintf(stdout, "Written: %s\n", text.OneLine(*out))
 	return err

@@ -88,7 +88,7 @@ func TestUsage(t *testing.T) {
 	}{
 		{nil, "want one PATH"},
 		{[]string{"-out", "graph.pdf", base}, "ends in .html or .svg"},
-		{[]string{"-max-nodes", "-1", base}, "less than 0"},
+		{[]string{"-max-nodes", "-1", base}, "want 0 or more"},
 		{[]string{"-q", "Who?", base}, "has no texts"},
 		{[]string{"-titel", "x", base}, "did you mean -title?"},
 	} {

@@ -23,6 +23,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Options say what a desk answers from, and how.
@@ -155,16 +156,16 @@ func shown(docs string) string {
 // Name is the system that answers.
 func (d *Desk) Name() string { return d.o.System.Name }
 
-// Docs is the folder as it was named.
-func (d *Desk) Docs() string { return d.o.Docs }
+// Docs is the folder as it was named, on one line that can be shown.
+func (d *Desk) Docs() string { return text.OneLine(d.o.Docs) }
 
-// Title is the name of the folder.
+// Title is the name of the folder, on one line that can be shown.
 func (d *Desk) Title() string {
 	path, err := filepath.Abs(d.o.Docs)
 	if err != nil {
-		return d.o.Docs
+		return d.Docs()
 	}
-	return filepath.Base(path)
+	return text.OneLine(filepath.Base(path))
 }
 
 // Query is a question with those that were asked before it.

@@ -57,7 +57,7 @@ func TestRefreshSlow(t *testing.T) {
 		<-finish
 		return &load.File{Document: graphrag.Document{ID: "b.slow", Text: string(data)}}, nil
 	}
-	add(t, d.Docs(), "b.slow", "The owl hears a mouse.")
+	add(t, d.o.Docs, "b.slow", "The owl hears a mouse.")
 	for range 2 {
 		if c, note := d.Refresh(t.Context()); note != notePending || c.Any() {
 			t.Fatalf("%q, %+v", note, c)
@@ -87,7 +87,7 @@ func TestRefreshSlow(t *testing.T) {
 func TestRefreshGone(t *testing.T) {
 	var log strings.Builder
 	d := open(t, &log)
-	if err := os.RemoveAll(d.Docs()); err != nil {
+	if err := os.RemoveAll(d.o.Docs); err != nil {
 		t.Fatal(err)
 	}
 	if _, note := d.Refresh(t.Context()); !strings.HasPrefix(note, noteFailed) || !strings.Contains(log.String(), "stays as it was") {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,12 +111,29 @@ func TestTools(t *testing.T) {
 		{"neighbours", "name", "nobody", "no such name"},
 		{"ask", "question", "", "empty"},
 		{"search", "query", strings.Repeat("x", 10_000), "at most 8192"},
+		{"search", "query", " \n", "empty"},
+		{"ask", "question", strings.Repeat("é", 4097), "at most 8192"},
+		{"neighbours", "name", "\x1b[31m\u202e", "no such name"},
 		{"search", "nonsense", "x", "nonsense"},
 		{"delete", "x", "x", "delete"},
 	} {
 		if problem := call(t, s, tt.tool, map[string]any{tt.argument: tt.value}, nil); !strings.Contains(problem, tt.want) {
 			t.Errorf("%s %s: %q, want %q", tt.tool, tt.argument, problem, tt.want)
 		}
+	}
+	// Numbers beyond all bounds, and questions before that lead nowhere, do no harm.
+	for _, arguments := range []map[string]any{{"query": "owl", "k": 1 << 40}, {"query": "owl", "k": -1}} {
+		if problem := call(t, s, "search", arguments, &found); problem != "" || len(found.Passages) == 0 {
+			t.Errorf("%v: %s, %+v", arguments, problem, found)
+		}
+	}
+	for _, arguments := range []map[string]any{{"query": "owl", "k": 1.5}, {"query": "owl", "k": "5"}, {"query": nil}, {"query": []string{"owl"}}} {
+		if problem := call(t, s, "search", arguments, &found); problem == "" {
+			t.Errorf("%v is taken", arguments)
+		}
+	}
+	if problem := call(t, s, "ask", map[string]any{"question": "And it?", "before": slices.Repeat([]string{"it", ""}, 5000)}, &r); problem != "" {
+		t.Errorf("a long dialogue: %s", problem)
 	}
 	if err := end(); err != nil {
 		t.Errorf("the end: %v", err)

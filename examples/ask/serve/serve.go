@@ -17,11 +17,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -55,6 +57,10 @@ func Address(s string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return "", fmt.Errorf("%q is no port: want a number from 0 to 65535, 0 for a free one", port)
+	}
 	switch host {
 	case "", "localhost":
 		host = "127.0.0.1"
@@ -62,7 +68,7 @@ func Address(s string) (string, error) {
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
 		return "", fmt.Errorf("%s is not this machine alone: the page has no login; put a server that has one before 127.0.0.1", host)
 	}
-	return net.JoinHostPort(host, port), nil
+	return net.JoinHostPort(host, strconv.FormatUint(n, 10)), nil
 }
 
 // Run serves until ctx ends, and then lets answers that are under way end for a moment.
@@ -217,9 +223,12 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var q desk.Query
-	switch err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&q); {
-	case err != nil || strings.TrimSpace(q.Question) == "" || len(q.Question) > maxQuestion || len(q.Before) > maxBefore:
-		http.Error(w, "want a question as JSON", http.StatusBadRequest)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err == nil {
+		err = json.Unmarshal(body, &q)
+	}
+	if err != nil || strings.TrimSpace(q.Question) == "" || len(q.Question) > maxQuestion || len(q.Before) > maxBefore {
+		http.Error(w, fmt.Sprintf("want {\"question\": \"…\", \"before\": [\"…\"]}, a question of at most %d bytes and at most %d before it", maxQuestion, maxBefore), http.StatusBadRequest)
 		return
 	}
 	end, ok := s.begin(w) // after the body: a slow one takes no turn

@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
@@ -72,23 +74,56 @@ func Parse(fs *flag.FlagSet, args []string, w io.Writer) error {
 		help()
 		return err
 	case err != nil:
-		return Usage(unknown(fs, err))
+		return Usage(explain(fs, err))
 	}
 	return nil
 }
 
-// unknown adds the flag that may have been meant.
-func unknown(fs *flag.FlagSet, err error) error {
-	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
-	if !ok {
+// explain says what is wrong with a command line: the flag, the value and what is wanted.
+func explain(fs *flag.FlagSet, err error) error {
+	said := err.Error()
+	if name, ok := strings.CutPrefix(said, "flag provided but not defined: -"); ok {
+		var names []string
+		fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+		if meant := Nearest(name, names); meant != "" {
+			return fmt.Errorf("there is no flag -%s; did you mean -%s?", name, meant)
+		}
+		return fmt.Errorf("there is no flag -%s", name)
+	}
+	if name, ok := strings.CutPrefix(said, "flag needs an argument: -"); ok {
+		return fmt.Errorf("-%s has no value: %s", name, wanted(fs.Lookup(name)))
+	}
+	m := badValue.FindStringSubmatch(said)
+	if m == nil {
 		return err
 	}
-	var names []string
-	fs.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-	if meant := Nearest(name, names); meant != "" {
-		return fmt.Errorf("there is no flag -%s; did you mean -%s?", name, meant)
+	if m[3] == "parse error" || m[3] == "value out of range" {
+		m[3] = wanted(fs.Lookup(m[2]))
 	}
-	return fmt.Errorf("there is no flag -%s", name)
+	return fmt.Errorf("-%s %s: %s", m[2], m[1], m[3])
+}
+
+// badValue is the error of package flag for a value: the value, the flag, and why.
+var badValue = regexp.MustCompile(`(?s)^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^:]+): (.*)$`)
+
+// wanted says what values a flag has.
+func wanted(f *flag.Flag) string {
+	if g, ok := f.Value.(flag.Getter); ok {
+		switch g.Get().(type) {
+		case bool:
+			return "want true or false"
+		case int:
+			return "want a whole number"
+		case uint64:
+			return "want a whole number from 0 on"
+		case float64:
+			return "want a number"
+		case time.Duration:
+			return "want a time such as 500ms or 2s"
+		}
+	}
+	value, usage := flag.UnquoteUsage(f)
+	return "want " + strings.ToUpper(value) + ", " + usage
 }
 
 // Temperature is the flag -temperature of programs that ask models: a number, 0 if it is

@@ -23,7 +23,11 @@ func TestParseAndFail(t *testing.T) {
 		{[]string{"-system", "bm25"}, cli.WrongUsage, "owl: there is no flag -system; did you mean -systems?" + hint},
 		{[]string{"-limti", "2"}, cli.WrongUsage, "owl: there is no flag -limti; did you mean -limit?" + hint},
 		{[]string{"-zebra"}, cli.WrongUsage, "owl: there is no flag -zebra" + hint},
-		{[]string{"-limit", "many"}, cli.WrongUsage, `owl: invalid value "many" for flag -limit: parse error` + hint},
+		{[]string{"-limit", "many"}, cli.WrongUsage, `owl: -limit "many": want a whole number` + hint},
+		{[]string{"-limit", "99999999999999999999"}, cli.WrongUsage, `owl: -limit "99999999999999999999": want a whole number` + hint},
+		{[]string{"-limit", "\x1b\"\n:1"}, cli.WrongUsage, `owl: -limit "\x1b\"\n:1": want a whole number` + hint},
+		{[]string{"-limit"}, cli.WrongUsage, "owl: -limit has no value: want a whole number" + hint},
+		{[]string{"-systems"}, cli.WrongUsage, "owl: -systems has no value: want STRING, which" + hint},
 		{[]string{"-h"}, 0, "Usage: owl [flags]\n\nFlags\n  -limit int             how many\n  -systems string        which\n"},
 	} {
 		fs := cli.NewFlags("owl")

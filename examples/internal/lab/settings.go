@@ -115,6 +115,9 @@ func (s Settings) Forget() error {
 	return record.Forget(s.Out)
 }
 
+// maxMoney is the largest budget; sums of larger ones would not be exact.
+const maxMoney = 1e9
+
 // none as -systems runs no system of ours.
 const none = "none"
 
@@ -148,6 +151,9 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 	var problems []error
 	if s.given["out"] && s.Out == "" {
 		problems = append(problems, errors.New("-out is empty: name a folder, or leave the flag out"))
+	}
+	if info, err := os.Stat(s.Out); err == nil && !info.IsDir() || err != nil && !errors.Is(err, os.ErrNotExist) {
+		problems = append(problems, fmt.Errorf("-out %s can be no folder: name another, which is made if it is not there", s.Out))
 	}
 	if s.Kit == "" {
 		s.Kit = kit.NameOffline
@@ -293,7 +299,7 @@ func OneOf(flag, v string, allowed ...string) []error {
 	if slices.Contains(allowed, v) {
 		return nil
 	}
-	return []error{fmt.Errorf("-%s %q is none of %s", flag, v, strings.Join(allowed, ", "))}
+	return []error{fmt.Errorf("-%s %q: want one of %s", flag, v, strings.Join(allowed, ", "))}
 }
 
 // AtLeast is a problem if a flag is less.
@@ -301,7 +307,7 @@ func AtLeast(flag string, v, least int) []error {
 	if v >= least {
 		return nil
 	}
-	return []error{fmt.Errorf("-%s %d is less than %d", flag, v, least)}
+	return []error{fmt.Errorf("-%s %d: want %d or more", flag, v, least)}
 }
 
 // Folders is a problem for each flag that is given and names no folder.
@@ -336,13 +342,13 @@ func (s *Settings) check(systems []string) []error {
 	} {
 		add(AtLeast(n.flag, n.v, n.least))
 	}
-	if s.BudgetMoney < 0 || s.BudgetMoney != s.BudgetMoney {
-		bad("-budget-money %v is less than 0", s.BudgetMoney)
+	if !(s.BudgetMoney >= 0 && s.BudgetMoney <= maxMoney) {
+		bad("-budget-money %v: want 0 to %.0e", s.BudgetMoney, maxMoney)
 	}
 	if !(s.MaxFailed >= 0 && s.MaxFailed <= 1) {
-		bad("-max-failed %v is not within 0 and 1", s.MaxFailed)
+		bad("-max-failed %v: want a share from 0 to 1", s.MaxFailed)
 	}
-	if s.BudgetMoney > 0 && s.PriceList == nil {
+	if s.BudgetMoney > 0 && s.prices == "" {
 		bad("-budget-money needs -prices FILE: this program knows no prices")
 	}
 	if s.ChunkOverlap >= s.ChunkSize && s.ChunkSize >= 1 {

@@ -27,7 +27,7 @@ func TestBudgetContext(t *testing.T) {
 		}
 	}
 	_, _, err := bench(t, bare, "-budget-context", "-1", "-sweep", "2..4")
-	if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "-budget-context -1 is less than 0") {
+	if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "-budget-context -1: want 0 or more") {
 		t.Errorf("a negative budget: %v", err)
 	}
 	if _, _, err = bench(t, bare, "-budget-context", "9", "-sweep", "2..4"); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "-sweep has no meaning") {

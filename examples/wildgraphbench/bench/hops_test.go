@@ -123,12 +123,12 @@ func TestAnonyRAG(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"-out is missing":             {},
-		"takes -model":                {"-out", dir, "-book", "story.txt"},
-		"-generate -1 is less than 0": {"-out", dir, "-generate", "-1"},
-		"questions takes -model":      {"-out", dir, "-generate", "6"},
-		`-language "deu" is none of`:  {"-out", dir, "-language", "deu"},
-		"no such file":                {"-out", dir, "-book", "none.json"},
+		"-out is missing":              {},
+		"takes -model":                 {"-out", dir, "-book", "story.txt"},
+		"-generate -1: want 0 or more": {"-out", dir, "-generate", "-1"},
+		"questions takes -model":       {"-out", dir, "-generate", "6"},
+		`-language "deu": want one of`: {"-out", dir, "-language", "deu"},
+		"no such file":                 {"-out", dir, "-book", "none.json"},
 	} {
 		if _, _, err := bench(t, bare, append([]string{"anonyrag"}, args...)...); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
