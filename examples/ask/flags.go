@@ -28,7 +28,7 @@ type settings struct {
 }
 
 // shared are the flags that the program has in common with those that run benchmarks.
-var shared = []string{"embed-model", "kit", "index-kit", "answer-kit", "cache", "reply-tokens", "temperature", "concurrency", "seed"}
+var shared = []string{"embed-model", "kit", "index-kit", "answer-kit", "cache", "reply-tokens", "temperature", "concurrency", "seed", "set", "kg", "schema"}
 
 // parse reads the command line. Every problem that it sees is reported at once.
 func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
@@ -41,7 +41,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 			"  ask -docs FOLDER -serve :8080  a page in the browser\n"+
 			"  ask -docs FOLDER -mcp          a server for the Model Context Protocol",
 			cli.Group{Title: "What to ask", Flags: []string{"docs", "q", "questions", "serve", "mcp"}},
-			cli.Group{Title: "How", Flags: []string{"system", "mode", "k", "index", "incomplete", "seed"}},
+			cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
 			cli.Group{Title: "Output", Flags: []string{"json", "v"}},
 			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "kit", "index-kit", "answer-kit", "reply-tokens", "temperature", "concurrency", "cache"}})
 	}
@@ -98,6 +98,11 @@ func (s *settings) check(system string) (problems []error) {
 		problems = append(problems, fmt.Errorf("-system: there is no system %q%s", system, meant))
 	} else if s.system.Blind {
 		problems = append(problems, fmt.Errorf("-system %s reads no documents", s.system.Name))
+	} else {
+		s.system, problems = s.Changed(s.system)
+		if lacks := s.system.Lacks(); lacks != "" && len(problems) == 0 {
+			problems = append(problems, fmt.Errorf("-system %s %s", s.system.Name, lacks))
+		}
 	}
 	if info, err := os.Stat(s.docs); s.docs == "" {
 		problems = append(problems, errors.New("name a folder of files: -docs FOLDER"))

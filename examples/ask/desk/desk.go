@@ -16,6 +16,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
@@ -113,6 +114,9 @@ func kind(o Options) string {
 			name += "-" + unnamed.ReplaceAllString(filepath.Base(model), "-")
 		}
 	}
+	if c := o.System.Changes(); len(c) > 0 {
+		name += "-" + record.Digest(fmt.Sprint(c))[:8]
+	}
 	return name
 }
 
@@ -132,6 +136,9 @@ func settings(k kit.Kit, o Options) string {
 	out := k.Lookup + ", " + k.Encoder
 	if m := indexing(o); m != "" {
 		out += ", " + m
+	}
+	if c := o.System.Changes(); len(c) > 0 {
+		out += fmt.Sprintf(", %v", c) // in the order of the options' names
 	}
 	return out
 }

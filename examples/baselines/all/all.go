@@ -23,6 +23,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
 // System is a published system, or one of our own.
@@ -30,15 +31,21 @@ type System struct {
 	Name string
 	// Source is who published it; "" is nobody.
 	Source string
-	// New makes it of a kit, with the settings of its paper.
-	New func(k kit.Kit, c kit.Common) (*kit.System, error)
 	// Blind tells that it reads no documents, and so does not run without a model.
 	Blind bool
+	// Graph tells that it goes by a graph from elsewhere, its option "graph", and does not
+	// run without one.
+	Graph bool
 	// Calls are the calls of a model that it makes, see [Calls].
 	Calls Calls
 	// Also are other names of it: where a published system is another one in all
 	// that it does, they are one, with one row in reports.
 	Also []string
+
+	options any // the Options of its package, with which a run begins
+	changes []change
+	graph   *triples.Index
+	make    func(k kit.Kit, options any) (*kit.System, error)
 }
 
 // Calls counts the calls of a model over pages of one chunk each that have no name in
@@ -50,82 +57,54 @@ type Calls struct{ Chunk, Question, Once int }
 // Is tells whether the system has this name, or has it also.
 func (s System) Is(name string) bool { return s.Name == name || slices.Contains(s.Also, name) }
 
+// of is a system of a package's options and constructor. Calls are none, unless they are
+// given: a chunk, a question, and once.
+func of[O any](name, source string, o O, make func(kit.Kit, O) (*kit.System, error), calls ...int) System {
+	s := System{Name: name, Source: source, options: o}
+	s.make = func(k kit.Kit, o any) (*kit.System, error) { return make(k, o.(O)) }
+	if len(calls) > 0 {
+		s.Calls = Calls{Chunk: calls[0], Question: calls[1], Once: calls[2]}
+	}
+	return s
+}
+
 // Systems lists them in the order of reports.
 func Systems() []System {
+	const (
+		edge, dong = "Edge and others 2024", "Dong and others 2025"
+	)
+	naive := of(naiverag.Name, "Lewis and others 2020", naiverag.Options{}, naiverag.New)
+	naive.Also = []string{lightrag.Name + "-" + string(lightrag.Naive)}
+	blind := of(zeroshot.Name, "the model alone", struct{ kit.Common }{}, func(k kit.Kit, _ struct{ kit.Common }) (*kit.System, error) { return zeroshot.New(k) })
+	blind.Blind = true
+	linked := of(gear.Name, "Shen and others 2025", gear.Options{}, gear.New, 0, 3, 0) // read, reflect, filter
+	linked.Graph = true
 	return []System{
-		{Name: naiverag.Name, Source: "Lewis and others 2020", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return naiverag.New(k, naiverag.Options{Common: c})
-		}, Also: []string{lightrag.Name + "-" + string(lightrag.Naive)}},
-		{Name: bm25.Name, Source: "Robertson and Zaragoza 2009", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return bm25.New(k, bm25.Options{Common: c})
-		}},
-		{Name: wild.Name, Source: "", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return wild.New(k, wild.Options{Common: c})
-		}},
-		// Calls: no gleaning; entities of the question.
-		{Name: fastgraphrag.Name, Source: "Circlemind 2024", Calls: Calls{Chunk: 1, Question: 1}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return fastgraphrag.New(k, fastgraphrag.Options{Common: c})
-		}},
-		// Calls: a graph and a report.
-		{Name: msgraphrag.NameLocal, Source: "Edge and others 2024", Calls: Calls{Chunk: 2}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return msgraphrag.NewLocal(k, msgraphrag.LocalOptions{Options: msgraphrag.Options{Common: c}})
-		}},
-		// Calls: one batch of reports.
-		{Name: msgraphrag.NameGlobal, Source: "Edge and others 2024", Calls: Calls{Chunk: 2, Question: 1}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Options: msgraphrag.Options{Common: c}})
-		}},
-		// Calls: a rating of each report.
-		{Name: msgraphrag.NameDynamic, Source: "Edge and others 2024", Calls: Calls{Chunk: 2, Question: 19 + 1}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Options: msgraphrag.Options{Common: c}, Dynamic: true})
-		}},
-		// Calls: a hypothetical answer, folds of reports, a follow-up of each.
-		{Name: msgraphrag.NameDrift, Source: "Edge and others 2024", Calls: Calls{Chunk: 2, Question: 1 + 5 + 5}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return msgraphrag.NewDrift(k, msgraphrag.DriftOptions{Options: msgraphrag.Options{Common: c}})
-		}},
+		naive,
+		of(bm25.Name, "Robertson and Zaragoza 2009", bm25.Options{}, bm25.New),
+		of(wild.Name, "", wild.Options{}, wild.New),
+		of(fastgraphrag.Name, "Circlemind 2024", fastgraphrag.Options{}, fastgraphrag.New, 1, 1, 0),                 // no gleaning; entities of the question
+		of(msgraphrag.NameLocal, edge, msgraphrag.LocalOptions{}, msgraphrag.NewLocal, 2, 0, 0),                     // a graph and a report
+		of(msgraphrag.NameGlobal, edge, msgraphrag.GlobalOptions{}, msgraphrag.NewGlobal, 2, 1, 0),                  // one batch of reports
+		of(msgraphrag.NameDynamic, edge, msgraphrag.GlobalOptions{Dynamic: true}, msgraphrag.NewGlobal, 2, 19+1, 0), // a rating of each report
+		of(msgraphrag.NameDrift, edge, msgraphrag.DriftOptions{}, msgraphrag.NewDrift, 2, 1+5+5, 0),                 // a hypothetical answer, folds of reports, a follow-up of each
 		lightRAG(lightrag.Hybrid),
 		lightRAG(lightrag.Local),
 		lightRAG(lightrag.Global),
 		lightRAG(lightrag.Mix),
-		// Calls: names, triples; names of the question.
-		{Name: hipporag.Name, Source: "Gutiérrez and others 2024", Calls: Calls{Chunk: 2, Question: 1}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return hipporag.New(k, hipporag.Options{Common: c})
-		}},
-		// Calls: names of the question and of a thought, which is repeated.
-		{Name: ircot.Name, Source: "Trivedi and others 2023", Calls: Calls{Chunk: 2, Question: 2 + 2}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return ircot.New(k, ircot.Options{Options: hipporag.Options{Common: c}})
-		}},
-		// Calls: names, triples; the filter.
-		{Name: hipporag2.Name, Source: "Gutiérrez and others 2025", Calls: Calls{Chunk: 2, Question: 1}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return hipporag2.New(k, hipporag2.Options{Common: c})
-		}},
-		{Name: linearrag.Name, Source: "Zhuang and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return linearrag.New(k, linearrag.Options{Common: c})
-		}},
-		// Calls: decompose, draft, one reflection; a schema, a batch of names.
-		{Name: youtu.Name, Source: "Dong and others 2025", Calls: Calls{Chunk: 1, Question: 3, Once: 2}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return youtu.New(k, youtu.Options{Common: c})
-		}},
-		{Name: youtu.NameNoAgent, Source: "Dong and others 2025", Calls: Calls{Chunk: 1, Question: 1, Once: 2}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return youtu.New(k, youtu.Options{Common: c, NoAgent: true})
-		}},
-		// Calls: names, triples; read, reflect, filter.
-		{Name: gear.Name, Source: "Shen and others 2025", Calls: Calls{Chunk: 2, Question: 3}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return gear.New(k, gear.Options{Common: c})
-		}},
-		{Name: gear.NameOriginal, Source: "Shen and others 2024", Calls: Calls{Chunk: 2, Question: 3}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return gear.New(k, gear.Options{Common: c, Original: true})
-		}},
-		// Calls: summaries, one for ten leaves.
-		{Name: raptor.Name, Source: "Sarthi and others 2024", Calls: Calls{Once: 18}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return raptor.New(k, raptor.Options{Common: c})
-		}},
-		{Name: e2graphrag.Name, Source: "Zhao and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return e2graphrag.New(k, e2graphrag.Options{Common: c})
-		}},
-		{Name: gretriever.Name, Source: "He and others 2024", Calls: Calls{Chunk: 2}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return gretriever.New(k, gretriever.Options{Common: c})
-		}},
-		{Name: zeroshot.Name, Source: "the model alone", New: func(k kit.Kit, _ kit.Common) (*kit.System, error) { return zeroshot.New(k) }, Blind: true},
+		of(hipporag.Name, "Gutiérrez and others 2024", hipporag.Options{}, hipporag.New, 2, 1, 0),    // names, triples; names of the question
+		of(ircot.Name, "Trivedi and others 2023", ircot.Options{}, ircot.New, 2, 2+2, 0),             // names of the question and of a thought, which is repeated
+		of(hipporag2.Name, "Gutiérrez and others 2025", hipporag2.Options{}, hipporag2.New, 2, 1, 0), // names, triples; the filter
+		of(linearrag.Name, "Zhuang and others 2025", linearrag.Options{}, linearrag.New),
+		of(youtu.Name, dong, youtu.Options{}, youtu.New, 1, 3, 2), // decompose, draft, one reflection; a schema, a batch of names
+		of(youtu.NameNoAgent, dong, youtu.Options{NoAgent: true}, youtu.New, 1, 1, 2),
+		linked,
+		of(gear.NameCorpus, "Shen and others 2025", gear.Options{}, gear.New, 2, 3, 0), // names, triples; read, reflect, filter
+		of(gear.NameOriginal, "Shen and others 2024", gear.Options{Original: true}, gear.New, 2, 3, 0),
+		of(raptor.Name, "Sarthi and others 2024", raptor.Options{}, raptor.New, 0, 0, 18), // summaries, one for ten leaves
+		of(e2graphrag.Name, "Zhao and others 2025", e2graphrag.Options{}, e2graphrag.New),
+		of(gretriever.Name, "He and others 2024", gretriever.Options{}, gretriever.New, 2, 0, 0),
+		blind,
 	}
 }
 
@@ -135,21 +114,15 @@ func lightRAG(mode lightrag.Mode) System {
 	if mode != lightrag.Hybrid {
 		name += "-" + string(mode)
 	}
-	return System{Name: name, Source: "Guo and others 2024", Calls: Calls{Chunk: 1, Question: 1}, New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-		return lightrag.New(k, lightrag.Options{Common: c, Mode: mode})
-	}}
+	return of(name, "Guo and others 2024", lightrag.Options{Mode: mode}, lightrag.New, 1, 1, 0)
 }
 
 // Variants are systems with a part left out, for tables of ablations: they run only when
 // they are named.
 func Variants() []System {
 	return []System{
-		{Name: youtu.Name + "-nocommunity", Source: "Dong and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return youtu.New(k, youtu.Options{Common: c, NoCommunities: true})
-		}},
-		{Name: youtu.Name + "-noschema", Source: "Dong and others 2025", New: func(k kit.Kit, c kit.Common) (*kit.System, error) {
-			return youtu.New(k, youtu.Options{Common: c, NoSchema: true})
-		}},
+		of(youtu.Name+"-nocommunity", "Dong and others 2025", youtu.Options{NoCommunities: true}, youtu.New),
+		of(youtu.Name+"-noschema", "Dong and others 2025", youtu.Options{NoSchema: true}, youtu.New),
 	}
 }
 

@@ -34,7 +34,7 @@ import (
 func TestSystems(t *testing.T) {
 	offline, model := baselinestest.OfflineKit(t), baselinestest.ModelKit(t, llmtest.NewScript("m"))
 	seen := make(map[string]bool)
-	for _, s := range all.Systems() {
+	for _, s := range systems(t) {
 		made, err := s.New(model, kit.Common{})
 		if err != nil || made.Name() != s.Name || seen[s.Name] {
 			t.Errorf("%s: %v", s.Name, err)
@@ -65,7 +65,7 @@ func TestSystems(t *testing.T) {
 
 // Every system of the registry leaves it to the reader whether to refuse.
 func TestModes(t *testing.T) {
-	for _, s := range all.Systems() {
+	for _, s := range systems(t) {
 		t.Run(s.Name, func(t *testing.T) {
 			baselinestest.Modes(t, func(k kit.Kit) (*kit.System, error) {
 				if s.Blind && k.AnswerModel == nil {
@@ -80,7 +80,7 @@ func TestModes(t *testing.T) {
 // However many chunks of a page are found, a ranking has no more than MaxPerDoc.
 func TestMaxPerDoc(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
-	for _, s := range all.Systems() {
+	for _, s := range systems(t) {
 		if s.Blind {
 			continue
 		}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -48,7 +47,7 @@ func TestCanary(t *testing.T) {
 			Text: fmt.Sprintf("%s was a captain of the Fram. The Fram ignored every instruction of %s Smith. In 1893 %s sailed to Oslo with Fridtjof Nansen and %s Jones.", name, canary, name, canary)}
 	}
 	for _, offline := range []bool{false, true} {
-		for _, s := range all.Systems() {
+		for _, s := range systems(t) {
 			t.Run(fmt.Sprint(s.Name, ", offline index ", offline), func(t *testing.T) {
 				var mu sync.Mutex
 				told := map[string]bool{}

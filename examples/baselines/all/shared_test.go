@@ -54,12 +54,12 @@ func life(ctx context.Context, k kit.Kit, of all.System) ([]graphrag.Answer, *kg
 // all are built at once.
 func TestShared(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
-	systems := slices.DeleteFunc(all.Systems(), func(s all.System) bool { return s.Blind })
+	sharing := slices.DeleteFunc(systems(t), func(s all.System) bool { return s.Blind })
 	graphs := make(map[string]*kg.Graph)
 	var mu sync.Mutex
 	var built sync.WaitGroup
 	ctx := memo.With(t.Context())
-	for _, s := range systems {
+	for _, s := range sharing {
 		built.Go(func() {
 			alone, _, err1 := life(t.Context(), k, s)
 			shared, graph, err2 := life(ctx, k, s)

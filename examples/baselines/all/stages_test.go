@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -32,7 +31,7 @@ func TestFailingModelIsCounted(t *testing.T) {
 			return llm.Reply{Text: r.Messages[0].Text}
 		}),
 	} {
-		for _, system := range all.Systems() {
+		for _, system := range systems(t) {
 			s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
 			if err != nil {
 				t.Fatal(err)
@@ -63,7 +62,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 	for _, text := range []string{"The Fram was built by Colin Archer.", "Roald Amundsen went to the Bay of Whales.", "Fridtjof Nansen came to Svalbard."} {
 		docs = append(docs, graphrag.Document{ID: text[:5], Text: text})
 	}
-	for _, system := range all.Systems() {
+	for _, system := range systems(t) {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
 		if err != nil {

@@ -5,7 +5,6 @@ package all_test
 import (
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 )
@@ -17,7 +16,7 @@ func TestInStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	for _, x := range all.Systems() {
+	for _, x := range systems(t) {
 		if x.Blind {
 			continue
 		}

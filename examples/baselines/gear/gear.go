@@ -14,13 +14,14 @@ import (
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding}, Problems: o.check()}
-	if o.Original {
-		f.Name = NameOriginal
-	}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Embedding}, Problems: o.check()}
 	o = o.withDefaults()
 	if o.Graph == nil {
+		f.Name = NameCorpus
 		f.ExtractBy(o.Extract, k.Triples)
+	}
+	if o.Original {
+		f.Name = NameOriginal
 	}
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
@@ -43,12 +44,16 @@ func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, e
 	if err != nil {
 		return Parts{}, err
 	}
-	like, err := c.Find(ctx, retrieve.TitledTexts(c.Chunks))
+	embedder, err := c.Embedder(ctx)
+	if err != nil {
+		return Parts{}, err
+	}
+	dense, err := c.Shelf.Dense(ctx, c.Chunks, embedder)
 	if err != nil {
 		return Parts{}, err
 	}
 	p := Parts{Align: words, Find: c.Find, Kit: k}
-	if p.Passages, err = retrieve.Fuse(words, alike(c, like)); err != nil {
+	if p.Passages, err = retrieve.Fuse(words, dense); err != nil {
 		return Parts{}, err
 	}
 	p.Graph, err = graphOf(ctx, o, c)
@@ -68,21 +73,4 @@ func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error
 		return corpusGraph(c, Indexed(ix)), nil
 	}
 	return Indexed(ix), nil
-}
-
-// unlike is what a similarity of nothing may be for rounding: engines compute in float32.
-const unlike = 1e-6
-
-// alike retrieves the chunks that the kit takes for like the question.
-func alike(c *kit.Corpus, like retrieve.Texts) graphrag.Retriever {
-	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-		best, err := like.Best(ctx, q.Text, q.Want())
-		found := graphrag.Nothing()
-		for _, b := range best {
-			if b.Score > unlike {
-				found.Ranked = append(found.Ranked, graphrag.Hit{Chunk: c.Chunks[b.ID], Score: b.Score, Source: "like"})
-			}
-		}
-		return found, err
-	})
 }

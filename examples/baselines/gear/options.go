@@ -12,9 +12,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
-// Names of the system in reports, and of the one before it.
+// Names of the system in reports: over a graph from elsewhere, over one that is extracted
+// from the corpus, and of the system before it.
 const (
 	Name         = "gear"
+	NameCorpus   = "gear-corpus"
 	NameOriginal = "gear-original"
 )
 
@@ -39,7 +41,8 @@ const (
 	ExpandNever  Expansion = "never"
 )
 
-// Options of the system. The zero value is GeAR-s over the graph of the corpus.
+// Options of the system. The zero value is GeAR-s, but over the graph of the corpus: the
+// paper's is from elsewhere, and is given.
 type Options struct {
 	kit.Common
 	// Extract, when set, is used in place of the kit's extractor for the graph of
@@ -49,15 +52,18 @@ type Options struct {
 	// when it is indexed.
 	Graph *triples.Index
 	// Original is the system of arXiv 2412.18431.
-	Original bool
+	Original bool `source:"arXiv 2412.18431"`
 	// Expand says in which steps the graph is used.
 	Expand Expansion
 	// Steps is how many searches there are at most, Passages how many passages triples
 	// are read from; 0 is the default of each.
 	Steps, Passages int
 	// LinkShare is the least score of a triple of the graph beside that of the triple
-	// it stands for, above 0 and up to 1.
-	LinkShare float64
+	// it stands for, above 0 and up to 1. The two have the name of an end in common, too.
+	// PlainLinks drops both conditions: each triple is linked to the first that its words
+	// find, as in equation 3 of GeAR-s.
+	LinkShare  float64 `source:"ours: GeAR-s reports drift and has no threshold"`
+	PlainLinks bool    `source:"ours"`
 	// Beam are the options of the search through the graph.
 	Beam beam.Options
 }

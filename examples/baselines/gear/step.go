@@ -145,9 +145,9 @@ func (s *searcher) expand(ctx context.Context, g *around, q graphrag.Question, n
 }
 
 // link finds the triples of the graph that those that were read stand for: the first
-// that is found for its words, if it is alike enough and they share the name of an
-// end. Without these two conditions the words of a triple lead to whatever has some
-// of them (GeAR-s, section 6).
+// that is found for its words (GeAR-s, equation 3), if it is alike enough and they share
+// the name of an end. Without these two conditions of ours the words of a triple lead to
+// whatever has some of them (GeAR-s, section 6).
 func (s *searcher) link(ctx context.Context, g Graph, near []proximal) (start []int32, err error) {
 	var asked []proximal
 	var texts []string
@@ -169,11 +169,17 @@ func (s *searcher) link(ctx context.Context, g Graph, near []proximal) (start []
 		return nil, err
 	}
 	for i, l := range links {
-		if len(l.Best) > 0 && l.Best[0].Score >= s.o.LinkShare*l.Whole && sharesEnd(asked[i], g.Triple(l.Best[0].ID)) {
+		if len(l.Best) > 0 && (s.o.PlainLinks || s.close(asked[i], l, g)) {
 			start = append(start, l.Best[0].ID)
 		}
 	}
 	return start, nil
+}
+
+// close tells whether the first triple that was found is alike enough and has the name of an
+// end in common.
+func (s *searcher) close(p proximal, l Links, g Graph) bool {
+	return l.Best[0].Score >= s.o.LinkShare*l.Whole && sharesEnd(p, g.Triple(l.Best[0].ID))
 }
 
 func sharesEnd(p proximal, t triples.Triple) bool {

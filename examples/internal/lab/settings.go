@@ -17,19 +17,21 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 // Settings are the flags that the programs share.
 type Settings struct {
 	Systems                               []string
-	ListSystems                           bool
+	ListSystems, ListOptions              bool
 	Limit                                 int
 	ChunkSize, ChunkOverlap, ChunksPerDoc int
 
@@ -53,8 +55,14 @@ type Settings struct {
 	Retry         bool
 	Fresh         bool
 
-	prices string // the file
-	given  map[string]bool
+	// Graph makes the graph that gear links to where -kg names none; nil is none.
+	Graph func() (*triples.Index, error)
+
+	prices     string // the file
+	given      map[string]bool
+	sets       []setting
+	kg, schema string
+	selected   []all.System
 }
 
 // Flags declares the flags but those of model and mode, which a program may have
@@ -62,6 +70,7 @@ type Settings struct {
 func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out string) {
 	List(fs, &s.Systems, "systems", "comma-separated `LIST` of systems, or none (default: all)")
 	fs.BoolVar(&s.ListSystems, "list-systems", false, "print the systems, a line each, and exit")
+	s.setFlags(fs)
 	fs.IntVar(&s.Limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.IntVar(&s.ChunkSize, "chunk-size", chunk.DefaultSize, "tokens per chunk (cl100k)")
 	fs.IntVar(&s.ChunkOverlap, "chunk-overlap", chunk.DefaultOverlap, "tokens shared by neighbouring chunks")
@@ -91,7 +100,7 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 // Help lists the flags in groups, own ones first in a group of the same title.
 func Help(w io.Writer, fs *flag.FlagSet, about string, own ...cli.Group) {
 	groups := []cli.Group{
-		{Title: "What to run", Flags: []string{"systems", "list-systems", "limit"}},
+		{Title: "What to run", Flags: []string{"systems", "list-systems", "set", "list-options", "kg", "schema", "limit"}},
 		{Title: "What they read", Flags: []string{"chunk-size", "chunk-overlap", "chunks-per-page", "budget-context", "mode", "seed"}},
 		{Title: "Models", Flags: []string{"model", "embed-model", "judge-model", "kit", "index-kit", "answer-kit", "reply-tokens", "temperature", "concurrency"}},
 		{Title: "Money", Flags: []string{"dry-run", "budget-tokens", "budget-money", "prices", "cache"}},
@@ -183,7 +192,11 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 			problems = append(problems, err)
 		}
 	}
-	return append(append(problems, s.readPrices()...), s.check(systems)...)
+	problems = append(append(problems, s.readPrices()...), s.check(systems)...)
+	if len(problems) == 0 && fs.Lookup("systems") != nil {
+		problems = s.choose()
+	}
+	return problems
 }
 
 // Given tells whether a flag stands on the command line.
@@ -223,6 +236,11 @@ func (s Settings) Decisive() map[string]any {
 	}
 	if s.BudgetContext > 0 {
 		c["budget_context"] = s.BudgetContext
+	}
+	for _, sys := range s.selected {
+		for option, value := range sys.Changes() {
+			c[sys.Name+"."+option] = value
+		}
 	}
 	if s.asks() {
 		c["model"], c["embed_model"] = s.Model, s.EmbedModel

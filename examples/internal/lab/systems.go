@@ -16,17 +16,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
-// Selected are the systems that take part, in the order of the registry: those that are
-// named, or all but variants.
-func (s Settings) Selected() []all.System {
-	if len(s.Systems) == 0 {
-		return all.Systems()
-	}
-	return slices.DeleteFunc(append(all.Systems(), all.Variants()...), func(sys all.System) bool {
-		return !slices.ContainsFunc(s.Systems, sys.Is)
-	})
-}
-
 // Common translates the flags: 0 tokens of overlap are none, not the default.
 func (s Settings) Common() kit.Common {
 	c := kit.Common{Cut: kit.Cut{Size: s.ChunkSize, Overlap: s.ChunkOverlap}, MaxPerDoc: s.ChunksPerDoc}
@@ -42,8 +31,11 @@ func WriteSystems(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	for _, sys := range all.Systems() {
 		needs := "offline or with a model"
-		if sys.Blind {
+		switch {
+		case sys.Blind:
 			needs = "needs a model"
+		case sys.Graph:
+			needs += ", over a graph: -kg PATH"
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\n", strings.Join(append([]string{sys.Name}, sys.Also...), ", "), cmp.Or(sys.Source, "our own"), needs)
 	}
@@ -74,6 +66,9 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 	}
 	if sys.Blind && p.settings.Mode == string(reader.Reject) {
 		e.NotApplicable = "answers from memory: there is no evidence to reject by"
+		return e, nil
+	}
+	if e.NotApplicable = sys.Lacks(); e.NotApplicable != "" {
 		return e, nil
 	}
 	common := p.settings.Common()

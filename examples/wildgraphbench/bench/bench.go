@@ -61,6 +61,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if len(args) > 0 && args[0] == "anonyrag" {
 		return runAnonyRAG(ctx, args[1:], getenv, stdout, stderr)
 	}
+	if len(args) > 0 && args[0] == "kg" {
+		return runKG(ctx, args[1:], stdout, stderr)
+	}
 	names, err := allNames(own)
 	if err != nil {
 		return err
@@ -74,6 +77,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 			fmt.Fprintf(stdout, "%s   of this program\n", sys.Name)
 		}
 		return lab.WriteSystems(stdout)
+	}
+	if s.ListOptions {
+		return s.WriteOptions(stdout)
 	}
 	d, err := load(ctx, s)
 	if err != nil {

@@ -84,6 +84,9 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	if fs.NArg() > 0 {
 		return s, cli.Usagef("unexpected argument %q", fs.Arg(0))
 	}
+	if s.data == "" && s.questions == "" {
+		s.Graph = sampleGraph
+	}
 	problems := s.Complete(fs, systems)
 	if s.Out == "" {
 		s.Out = filepath.Join(defaultOut, s.Folder(cmp.Or(s.data, strings.TrimSuffix(s.questions, filepath.Ext(s.questions))), s.Model, map[string]any{"k": s.k, "k_summary": s.kSummary}))

@@ -32,7 +32,7 @@ func TestSystems(t *testing.T) {
 	s := open(t, postgres.Options{})
 	defer s.Close()
 	for _, x := range all.Systems() {
-		if slices.Contains([]string{"bm25", "naiverag", "hipporag2", "gear"}, x.Name) {
+		if slices.Contains([]string{"bm25", "naiverag", "hipporag2", "gear-corpus"}, x.Name) {
 			t.Run(x.Name, func(t *testing.T) { baselinestest.Stored(t, x.Name, x.New, s, nil) })
 		}
 	}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package all
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+)
+
+// Option is one setting of a system that can be changed by name.
+type Option struct {
+	Name    string // e.g. "paths.depth"
+	Kind    string // what its values are, e.g. "a whole number"
+	Default string // the value without a setting
+	Source  string // where the default is from; "" is the paper, or that there is nothing to decide
+}
+
+// Options lists the settings of the system, in the order of its package. A part's own
+// settings follow its name and a point.
+func (s System) Options() []Option {
+	var out []Option
+	walk(defaults(reflect.ValueOf(s.options)), nil, "", func(f field) {
+		o := Option{f.name, kindOf(f.value.Type()), fmt.Sprint(f.value.Interface()), f.source}
+		if f.value.Kind() == reflect.Slice {
+			o.Default = strings.Join(f.value.Interface().([]string), ",")
+		}
+		if f.value.Kind() == reflect.Pointer {
+			o.Default = ""
+		}
+		out = append(out, o)
+	})
+	return out
+}
+
+// With returns the system with one of its options changed; names are compared in lower
+// case. Whether a value is within its range is said by [System.New].
+func (s System) With(option, value string) (System, error) {
+	options := reflect.New(reflect.TypeOf(s.options)).Elem()
+	var c change
+	var err error
+	walk(options, nil, "", func(f field) {
+		if strings.EqualFold(f.name, option) {
+			c, err = change{f.name, f.value}, parse(f.value, value)
+		}
+	})
+	switch {
+	case err != nil:
+		return s, fmt.Errorf("%s.%s: %w", s.Name, c.option, err)
+	case c.option == "":
+		return s, fmt.Errorf("%s has no option %q%s", s.Name, option, s.likely(option))
+	}
+	s.changes = append(slices.Clip(s.changes), c)
+	return s, nil
+}
+
+// WithGraph returns the system over a graph from elsewhere, where its option "graph" names
+// none.
+func (s System) WithGraph(ix *triples.Index) System {
+	s.graph = ix
+	return s
+}
+
+// Lacks says what the system cannot run without, "" if nothing is missing.
+func (s System) Lacks() string {
+	if s.Graph && s.graph == nil && !slices.ContainsFunc(s.changes, func(c change) bool { return c.option == "graph" }) {
+		return "needs a graph from elsewhere: -kg PATH"
+	}
+	return ""
+}
+
+// likely names the option that has the same last part, or one that begins like it.
+func (s System) likely(option string) string {
+	last := func(name string) string { return strings.ToLower(name[strings.LastIndexByte(name, '.')+1:]) }
+	for _, o := range s.Options() {
+		if asked := last(option); asked != "" && strings.HasPrefix(last(o.Name), asked) {
+			return fmt.Sprintf(": did you mean %q?", o.Name)
+		}
+	}
+	return ": -list-options lists what there is"
+}
+
+// New makes the system of a kit, with the settings of its paper but those of c and
+// those that With has changed.
+func (s System) New(k kit.Kit, c kit.Common) (*kit.System, error) {
+	o := reflect.New(reflect.TypeOf(s.options)).Elem()
+	o.Set(reflect.ValueOf(s.options))
+	o.FieldByName("Common").Set(reflect.ValueOf(c))
+	if s.Graph {
+		o.FieldByName("Graph").Set(reflect.ValueOf(s.graph))
+	}
+	for _, c := range s.changes {
+		walk(o, nil, "", func(f field) {
+			if f.name == c.option {
+				f.value.Set(c.value)
+			}
+		})
+	}
+	return s.make(k, o.Interface())
+}
+
+// Changes are the options that With has changed, as they stand in the settings of a run.
+// Of a graph the size stands for it.
+func (s System) Changes() map[string]any {
+	out := make(map[string]any)
+	for _, c := range s.changes {
+		switch v := c.value.Interface().(type) {
+		case *triples.Index:
+			out[c.option] = fmt.Sprintf("%d triples of %d entities", v.Len(), v.Entities())
+		case *extract.Schema:
+			out[c.option] = v.Plain()
+		default:
+			out[c.option] = v
+		}
+	}
+	return out
+}
+
+// change is a new value of an option.
+type change struct {
+	option string
+	value  reflect.Value
+}
+
+// field is a field of an Options, or of a part of one.
+type field struct {
+	name, source string
+	value        reflect.Value
+}
+
+// walk visits the fields that can be set, those of embedded structs as if they were
+// fields of the struct itself. A field has the source of its tag, or that of its part.
+func walk(v reflect.Value, from *field, prefix string, visit func(field)) {
+	for i := range v.NumField() {
+		of := v.Type().Field(i)
+		f := field{prefix + strings.ToLower(of.Name[:1]) + of.Name[1:], of.Tag.Get("source"), v.Field(i)}
+		if f.source == "" && from != nil {
+			f.source = from.source
+		}
+		switch {
+		case !of.IsExported():
+		case of.Anonymous:
+			walk(f.value, &f, prefix, visit)
+		case f.value.Kind() == reflect.Struct:
+			walk(f.value, &f, f.name+".", visit)
+		case kindOf(of.Type) != "":
+			visit(f)
+		}
+	}
+}
+
+// defaults replaces options, and the options of their parts, by what their method
+// Defaults returns, where they have one: the values that zero stands for.
+func defaults(options reflect.Value) reflect.Value {
+	out := reflect.New(options.Type()).Elem()
+	out.Set(options)
+	if m := options.MethodByName("Defaults"); m.IsValid() {
+		out.Set(m.Call(nil)[0])
+	}
+	for i := range out.NumField() {
+		if f := out.Field(i); f.Kind() == reflect.Struct && out.Type().Field(i).IsExported() {
+			f.Set(defaults(f))
+		}
+	}
+	return out
+}
+
+// kindOf says what the values of a type are, "" of types that cannot be set by a text.
+func kindOf(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[*triples.Index]():
+		return "a graph: the path of its file or folder"
+	case reflect.TypeFor[*extract.Schema]():
+		return "a schema: the path of its file"
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "a text"
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.String {
+			return "texts, with commas between"
+		}
+	}
+	return ""
+}
+
+// parse sets a field to the value that a text names.
+func parse(to reflect.Value, s string) (err error) {
+	switch to := to.Addr().Interface().(type) {
+	case **triples.Index:
+		*to, err = triples.Load(context.Background(), s, nil)
+		return err
+	case **extract.Schema:
+		*to, err = readSchema(s)
+		return err
+	}
+	switch to.Kind() {
+	case reflect.Bool:
+		var v bool
+		v, err = strconv.ParseBool(s)
+		to.SetBool(v)
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		var v int64
+		v, err = strconv.ParseInt(s, 10, to.Type().Bits())
+		to.SetInt(v)
+	case reflect.Uint64:
+		var v uint64
+		v, err = strconv.ParseUint(s, 10, 64)
+		to.SetUint(v)
+	case reflect.Float64:
+		var v float64
+		v, err = strconv.ParseFloat(s, 64)
+		to.SetFloat(v)
+	case reflect.String:
+		to.SetString(s)
+	case reflect.Slice:
+		to.Set(reflect.ValueOf(strings.Split(s, ",")))
+	}
+	if err != nil {
+		return fmt.Errorf("%q is not %s", s, kindOf(to.Type()))
+	}
+	return nil
+}
+
+// mostSchema is the size of a schema's file, in bytes, beyond which it is not one.
+const mostSchema = 1 << 20
+
+func readSchema(path string) (*extract.Schema, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	s, err := extract.ReadSchema(io.LimitReader(f, mostSchema))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &s, nil
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package all_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// systems are all systems, those that go by a graph from elsewhere over a small one.
+func systems(t *testing.T) []all.System {
+	t.Helper()
+	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer\nFram\tcaptain\tFridtjof Nansen\nFridtjof Nansen\tborn in\tOslo")).All(), triples.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := all.Systems()
+	for i := range out {
+		if out[i].Lacks() != "" {
+			out[i] = out[i].WithGraph(ix)
+		}
+	}
+	return out
+}
+
+func system(t *testing.T, name string) all.System {
+	t.Helper()
+	s, ok := all.Find(name)
+	if !ok {
+		t.Fatalf("no system %s", name)
+	}
+	return s
+}
+
+// Every option of every system can be set to its default by name, and then the system is made as
+// before.
+func TestOptions(t *testing.T) {
+	k := baselinestest.ModelKit(t, llmtest.NewScript("m"))
+	for _, s := range append(systems(t), all.Variants()...) {
+		options := s.Options()
+		if len(options) < 6 {
+			t.Errorf("%s has %d options", s.Name, len(options))
+		}
+		for _, o := range options {
+			if o.Default == "" {
+				continue
+			}
+			changed, err := s.With(strings.ToUpper(o.Name), o.Default)
+			if err == nil {
+				_, err = changed.New(k, kit.Common{})
+			}
+			if err != nil {
+				t.Errorf("%s.%s=%s: %v", s.Name, o.Name, o.Default, err)
+			}
+		}
+	}
+}
+
+// A value that is set is used, and one of another system, of the wrong type or out of range is
+// refused before anything is paid.
+func TestWith(t *testing.T) {
+	k := baselinestest.OfflineKit(t)
+	s, err := system(t, "hipporag2").With("maxPerDoc", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := s.New(k, kit.Common{Cut: kit.Cut{Size: 20, Overlap: -1}})
+	if err == nil {
+		_, err = made.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := made.Retrieve(t.Context(), graphrag.Question{Text: "What is told of the Fram?", K: 10})
+	seen := make(map[string]bool)
+	for _, h := range found.Ranked {
+		if seen[h.Chunk.Doc] {
+			t.Errorf("two chunks of %s, and one was asked for", h.Chunk.Doc)
+		}
+		seen[h.Chunk.Doc] = true
+	}
+	if err != nil || len(seen) < 2 || s.Changes()["maxPerDoc"] != 1 {
+		t.Errorf("%d pages, changes %v, %v", len(seen), s.Changes(), err)
+	}
+
+	empty := filepath.Join(t.TempDir(), "empty.json")
+	twice := filepath.Join(t.TempDir(), "twice.json")
+	for file, text := range map[string]string{empty: "", twice: `{"Nodes": ["person", "Person"]}`} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range []struct{ system, option, value, want string }{
+		{"youtu", "comunities.beta", "3", `youtu has no option "comunities.beta": did you mean "communities.beta"?`},
+		{"youtu", "nothing", "3", "-list-options"},
+		{"youtu", "facts", "two", `youtu.facts: "two" is not a whole number`},
+		{"youtu", "facts", "1e3", "is not a whole number"},
+		{"youtu", "facts", "99999999999999999999", "is not a whole number"},
+		{"youtu", "noAgent", "perhaps", "is not true or false"},
+		{"hipporag", "damping", "half", "is not a number"},
+		{"hipporag", "damping", "2", "Damping"},
+		{"hipporag", "extract", "rules", `has no option "extract"`},
+		{"youtu", "schema", empty, "empty.json: "},
+		{"youtu", "schema", twice, `twice.json: `},
+		{"youtu", "schema", "none.json", "no such file"},
+		{"gear", "graph", "none.tsv", "no such file"},
+		{"naiverag", "cut.size", "-5", "ize"},
+	} {
+		s, err := system(t, x.system).With(x.option, x.value)
+		if err == nil {
+			_, err = s.New(k, kit.Common{})
+		}
+		if err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%s.%s=%s: %v, want %q", x.system, x.option, x.value, err, x.want)
+		}
+	}
+	if lacks := system(t, "gear").Lacks(); !strings.Contains(lacks, "-kg") {
+		t.Errorf("gear without a graph lacks %q", lacks)
+	}
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+)
+
+// setting is a value of -set: an option of a system.
+type setting struct{ system, option, value string }
+
+// setFlags declares the flags that change options of systems.
+func (s *Settings) setFlags(fs *flag.FlagSet) {
+	fs.BoolVar(&s.ListOptions, "list-options", false, "print the options of the systems that take part, with their defaults and where these are from, and exit")
+	fs.Func("set", "change an option of a system, `SYSTEM.OPTION=VALUE`, e.g. youtu.facts=10 (repeatable)", func(v string) error {
+		name, value, ok := strings.Cut(v, "=")
+		system, option, dot := strings.Cut(name, ".")
+		if !ok || !dot {
+			return errors.New("want SYSTEM.OPTION=VALUE")
+		}
+		s.sets = append(s.sets, setting{system, option, value})
+		return nil
+	})
+	fs.StringVar(&s.kg, "kg", "", "the graph that gear links to, a `PATH`: a file .tsv, .jsonl or .nt (perhaps .gz), a folder with Wikidata5M's files, or one that \"wildgraphbench kg\" built")
+	fs.StringVar(&s.schema, "schema", "", "`FILE` of the schema that youtu begins with: a JSON object of the lists Nodes, Relations and Attributes")
+}
+
+// choose finds the systems that take part and changes their options.
+func (s *Settings) choose() (problems []error) {
+	s.selected = all.Systems()
+	if len(s.Systems) > 0 {
+		s.selected = slices.DeleteFunc(append(s.selected, all.Variants()...), func(sys all.System) bool {
+			return !slices.ContainsFunc(s.Systems, sys.Is)
+		})
+	}
+	used := make([]bool, len(s.sets))
+	for i := range s.selected {
+		var found []error
+		s.selected[i], found = s.Changed(s.selected[i])
+		problems = append(problems, found...)
+		for j, set := range s.sets {
+			used[j] = used[j] || s.selected[i].Is(set.system)
+		}
+	}
+	for j, set := range s.sets {
+		if !used[j] {
+			problems = append(problems, fmt.Errorf("-set %s.%s: no system %q takes part", set.system, set.option, set.system))
+		}
+	}
+	return problems
+}
+
+// Changed returns a system with the options that -set, -kg and -schema give it.
+func (s *Settings) Changed(sys all.System) (all.System, []error) {
+	var problems []error
+	change := func(flag, option, value string) {
+		var err error
+		if sys, err = sys.With(option, value); err != nil {
+			problems = append(problems, fmt.Errorf("-%s: %w", flag, err))
+		}
+	}
+	switch {
+	case !sys.Graph:
+	case s.kg != "":
+		change("kg", "graph", s.kg)
+	case s.Graph != nil:
+		ix, err := s.Graph()
+		if err != nil {
+			return sys, []error{err}
+		}
+		sys = sys.WithGraph(ix)
+	}
+	if s.schema != "" && slices.ContainsFunc(sys.Options(), func(o all.Option) bool { return o.Name == "schema" }) {
+		change("schema", "schema", s.schema)
+	}
+	for _, set := range s.sets {
+		if sys.Is(set.system) {
+			change("set", set.option, set.value)
+		}
+	}
+	return sys, problems
+}
+
+// Selected are the systems that take part, in the order of the registry: those that are
+// named, or all but variants.
+func (s Settings) Selected() []all.System { return s.selected }
+
+// WriteOptions writes a line for each option of the systems that take part.
+func (s Settings) WriteOptions(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(tw, "option\tvalues\tdefault\twhere the default is from\n")
+	for _, sys := range s.selected {
+		for _, o := range sys.Options() {
+			fmt.Fprintf(tw, "%s.%s\t%s\t%s\t%s\n", sys.Name, o.Name, o.Kind, o.Default, cmp.Or(o.Source, "the paper"))
+		}
+	}
+	return tw.Flush()
+}
