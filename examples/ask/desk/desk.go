@@ -8,6 +8,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
 	"os"
