@@ -144,6 +144,9 @@ func (s *state) config() map[string]any {
 	}
 	maps.Copy(c, s.opts.Settings)
 	maps.Copy(c, s.opts.Config)
+	if len(s.opts.Changed) > 0 {
+		c["changed"] = s.opts.Changed
+	}
 	c["domains"], c["systems"], c["fingerprints"] = domains, systems, prints
 	return c
 }

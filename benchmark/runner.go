@@ -89,6 +89,9 @@ type Options struct {
 	// Config are further facts for the configuration in the report, which
 	// decide no answer.
 	Config map[string]any
+	// Changed are the settings that differ from a program's defaults, in its words, such as
+	// "-chunk-size 600"; they stand above the tables of a report.
+	Changed []string
 	// Concurrency is how many questions are answered at a time; 0 is the
 	// number of CPUs.
 	Concurrency int

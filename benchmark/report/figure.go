@@ -166,12 +166,21 @@ func (t Type) score(name string) measured {
 	if value, ok := v.Scores[name]; ok {
 		m.value = &value
 	}
-	if i, ok := v.Intervals[name]; ok {
-		m.interval = &i
-	} else if i, ok := t.Intervals[name]; ok {
-		m.interval = &i
-	}
+	m.interval = t.interval(name)
 	return m
+}
+
+// interval is that of a figure or of a named score; nil without.
+func (t Type) interval(key string) *Interval {
+	if i, ok := t.Intervals[key]; ok {
+		return &i
+	}
+	if v := t.Verdicts(); v != nil {
+		if i, ok := v.Intervals[key]; ok {
+			return &i
+		}
+	}
+	return nil
 }
 
 // measured is a figure of a type of questions with its interval.
@@ -181,15 +190,7 @@ func (t Types) measured(of, key string) measured {
 	if !ok {
 		return in.score(key)
 	}
-	m := measured{value: f.value(in), size: f.size, unmarked: f.plain, ranked: f.ranked}
-	intervals := in.Intervals
-	if v := in.Verdicts(); f.judged && v != nil {
-		intervals = v.Intervals
-	}
-	if i, ok := intervals[key]; ok {
-		m.interval = &i
-	}
-	return m
+	return measured{value: f.value(in), interval: in.interval(key), size: f.size, unmarked: f.plain, ranked: f.ranked}
 }
 
 // unscoredKey is the key of the share of questions without a score.

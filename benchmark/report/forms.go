@@ -12,7 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+	"unicode"
+
+	eastasian "golang.org/x/text/width"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
@@ -95,7 +97,25 @@ func writeText(b *bufio.Writer, t page.Table) {
 	}
 }
 
-func width(s string) int { return utf8.RuneCountInString(s) }
+// width is how many columns of a terminal a text takes: two a character of Chinese, Japanese
+// and Korean, none a mark that stands on another.
+func width(s string) int {
+	n := 0
+	for _, r := range s {
+		n += columns(r)
+	}
+	return n
+}
+
+func columns(r rune) int {
+	switch kind := eastasian.LookupRune(r).Kind(); {
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	case kind == eastasian.EastAsianWide || kind == eastasian.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
 
 // pad aligns right, or left when n is negative.
 func pad(s string, n int) string {
@@ -148,12 +168,20 @@ func markdownText(s string) string { return markdownEscapes.Replace(text.OneLine
 
 // WriteCSV writes one row per system, domain and question type; the domain "*" is all
 // domains together, and a domain of that name is "'*". The column judge tells lexical
-// figures from a model's. Undefined figures are empty.
+// figures from a model's. The ends of intervals stand behind all figures, under their keys
+// with _low and _high. Undefined figures are empty.
 func (r *Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	header := []string{"system", "domain", "type", "n", "k", "judge"}
 	figures := append(Keys(), r.scoreNames(func(s System) Type { return s.Overall.Types[benchmark.All] })...)
 	header = append(append(header, figures...), "answered_right", "answered_wrong", "refused_rightly", "refused_wrongly")
+	var sure []string // have intervals
+	for _, key := range figures {
+		if f, known := find(key); key != unscoredKey && (!known || f.of != nil && !f.size) {
+			sure = append(sure, key)
+			header = append(header, key+"_low", key+"_high")
+		}
+	}
 	if err := out.Write(header); err != nil {
 		return err
 	}
@@ -165,7 +193,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	for _, s := range r.Systems {
 		for _, d := range append(slices.Clone(s.Domains), Domain{Types: s.Overall.Types}) {
 			for _, key := range keys {
-				if err := out.Write(csvRow(s.System, cmp.Or(csvText(d.Domain), allDomains), key, d.Types[key], figures)); err != nil {
+				if err := out.Write(csvRow(s.System, cmp.Or(csvText(d.Domain), allDomains), key, d.Types[key], figures, sure)); err != nil {
 					return err
 				}
 			}
@@ -178,7 +206,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 // allDomains stands for the domains together.
 const allDomains = "*"
 
-func csvRow(system, domain, key string, t Type, figures []string) []string {
+func csvRow(system, domain, key string, t Type, figures, sure []string) []string {
 	kind := "model"
 	switch {
 	case t.Lexical != nil:
@@ -187,19 +215,27 @@ func csvRow(system, domain, key string, t Type, figures []string) []string {
 		kind = ""
 	}
 	row := []string{csvText(system), domain, key, strconv.Itoa(t.N), strconv.Itoa(t.K), kind}
+	share := func(f float64) string { return strconv.FormatFloat(f, 'f', 6, 64) }
 	for _, key := range figures {
 		value := ""
 		if f, ok := t.Figure(key); ok {
-			value = strconv.FormatFloat(f, 'f', 6, 64)
+			value = share(f)
 		}
 		row = append(row, value)
 	}
-	v := t.Verdicts()
-	if v == nil {
-		return append(row, "", "", "", "")
+	if v := t.Verdicts(); v != nil {
+		for _, n := range []int{v.Refusals.AnsweredRight, v.Refusals.AnsweredWrong, v.Refusals.RefusedRightly, v.Refusals.RefusedWrongly} {
+			row = append(row, strconv.Itoa(n))
+		}
+	} else {
+		row = append(row, "", "", "", "")
 	}
-	for _, n := range []int{v.Refusals.AnsweredRight, v.Refusals.AnsweredWrong, v.Refusals.RefusedRightly, v.Refusals.RefusedWrongly} {
-		row = append(row, strconv.Itoa(n))
+	for _, key := range sure {
+		if i := t.interval(key); i != nil {
+			row = append(row, share(i[0]), share(i[1]))
+		} else {
+			row = append(row, "", "")
+		}
 	}
 	return row
 }

@@ -128,6 +128,7 @@ func (k ranking) certain(questions int) string {
 const (
 	rankingRows  = 12
 	rankingWidth = 100
+	rankingName  = 25
 	rankingBar   = 20
 )
 
@@ -159,7 +160,7 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 	}
 	name := len("System")
 	for _, s := range k.standings {
-		name = min(max(name, width(s.name)), 34)
+		name = min(max(name, width(s.name)), rankingName)
 	}
 	fmt.Fprintf(b, "\n     %s  %s  %13s  %s\n", pad("System", -name), pad(first+", %", -(7+rankingBar)), "95 % interval", second)
 	for i, s := range k.standings {
@@ -169,14 +170,18 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 		}
 		interval, mark := "too few", ""
 		if s.interval != nil {
-			interval = fmt.Sprintf("%.1f to %.1f", 100*s.interval[0], 100*s.interval[1])
+			interval = s.interval.text(" to ")
 		}
 		if s.behind {
 			mark = "  behind"
 		}
 		said := ""
 		if second != "" {
-			said = pad(percent(s.second.value), width(second))
+			said = percent(s.second.value)
+			if i := s.second.interval; i != nil { // the line has a hundred columns
+				said += fmt.Sprintf(" (%.0f–%.0f)", 100*i[0], 100*i[1])
+			}
+			said = pad(said, -width(second))
 		}
 		bar := strings.Repeat("█", int(math.Round(rankingBar**s.value)))
 		fmt.Fprintf(b, "%3d  %s  %6s %s  %13s  %s%s\n", i+1, pad(cut(text.OneLine(s.name), name), -name), percent(s.value), pad(bar, -rankingBar), interval, said, mark)
@@ -196,10 +201,16 @@ func (f figure) words(l label) string {
 	return sentence(capital(name))
 }
 
-// cut shortens a text to so many characters.
+// cut shortens a text to so many columns of a terminal.
 func cut(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
+	if width(s) <= n {
+		return s
+	}
+	at := 0
+	for i, r := range s {
+		if at += columns(r); at >= n {
+			return s[:i] + "…"
+		}
 	}
 	return s
 }

@@ -6,7 +6,8 @@ import (
 	"bufio"
 	"strings"
 	"testing"
-	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/benchmark/page"
 )
 
 func TestCertain(t *testing.T) {
@@ -48,8 +49,10 @@ func TestRankingOfOddNames(t *testing.T) {
 	r := &Report{Config: map[string]any{"dataset": "set \x1b[2J" + strings.Repeat(" of words", 40), "judge": "j"}}
 	k := ranking{}
 	k.figure, _ = find("accuracy")
+	k.second = k.figure
+	k.standings = []standing{{measured: measured{value: &half}, second: measured{}}}
 	for range 20 {
-		k.standings = append(k.standings, standing{name: strings.Repeat("é\n", 60), measured: measured{value: &half, interval: &Interval{0, 1}}})
+		k.standings = append(k.standings, standing{name: strings.Repeat("e\u0301梟\n", 60), measured: measured{value: &half, interval: &Interval{0, 1}}, second: measured{value: &half, interval: &Interval{0, 1}}, behind: true})
 	}
 	var out strings.Builder
 	b := bufio.NewWriter(&out)
@@ -61,11 +64,34 @@ func TestRankingOfOddNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(out.String()) {
-		if utf8.RuneCountInString(line) > 101 || strings.ContainsRune(line, '\x1b') {
+		if width(line) > 101 || strings.ContainsRune(line, '\x1b') {
 			t.Errorf("%q", line)
 		}
 	}
-	if !strings.Contains(out.String(), "… and 8 more") || !strings.Contains(out.String(), " 50.00 ██████████ ") {
+	if !strings.Contains(out.String(), "… and 9 more") || !strings.Contains(out.String(), " 50.00 ██████████ ") {
 		t.Error(out.String())
+	}
+}
+
+// Columns stand below each other whatever characters the names have.
+func TestWideNames(t *testing.T) {
+	table := page.Table{Title: "t", Heading: "System", Groups: []page.Group{{Columns: []string{"R@5"}}}}
+	for _, name := range []string{"wild", "梟と鷹の百科", "한국어", "cafe\u0301", "ﬁｌｅ"} {
+		table.Rows = append(table.Rows, page.Row{Name: name, Cells: []page.Cell{{Text: "50.00"}}})
+	}
+	var out strings.Builder
+	if err := WriteText(&out, table); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
+		// Twelve columns: six characters of two.
+		if before, _, found := strings.Cut(line, " │"); !found || width(before) != 12 {
+			t.Errorf("%q is %d wide", before, width(before))
+		}
+	}
+	for s, want := range map[string]int{"a": 1, "梟": 2, "ｌ": 2, "e\u0301": 1, "\u200b": 0, "한": 2, "–": 1} {
+		if got := width(s); got != want {
+			t.Errorf("%q is %d wide, want %d", s, got, want)
+		}
 	}
 }

@@ -67,7 +67,7 @@ func TestRefusalTable(t *testing.T) {
 		if !strings.Contains(md.String(), tt.want) {
 			t.Errorf("%s: no row %q in\n%s", tt.name, tt.want, md.String())
 		}
-		if tt.shy && !strings.Contains(got["/report.csv"], ",0.000000,3,2,1,1\n") {
+		if tt.shy && !strings.Contains(got["/report.csv"], ",0.000000,3,2,1,1,") {
 			t.Errorf("%s: the counts are not in the CSV:\n%s", tt.name, got["/report.csv"])
 		}
 	}

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -162,6 +163,9 @@ type OverallJudged struct {
 
 // Interval is a 95 % confidence interval, low then high.
 type Interval [2]float64
+
+// text is the interval in percent.
+func (i Interval) text(to string) string { return fmt.Sprintf("%.1f%s%.1f", 100*i[0], to, 100*i[1]) }
 
 // SweepPoint holds the questions of all domains at one top-k (WildGraphBench,
 // Figure 5). At the top-k of the run it repeats the run's own figures.

@@ -72,12 +72,15 @@ func TestReportForms(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
 	r := zoo.Runner(dir, &calls, nil)
-	r.Options.Kit = report.Offline
+	r.Options.Kit, r.Options.Changed = report.Offline, []string{"-chunk-size 600", "-limit 8"}
 	rep, err := run(t, r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
+	if err := rep.WriteRanking(&text); err != nil {
+		t.Fatal(err)
+	}
 	if err := report.WriteText(&text, rep.Tables()...); err != nil {
 		t.Fatal(err)
 	}

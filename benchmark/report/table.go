@@ -121,7 +121,7 @@ func addFigures(t *page.Table, names []string, rows [][]measured) {
 				cell.Text = decimal(m.value, 0)
 			}
 			if m.interval != nil {
-				cell.Interval = fmt.Sprintf("%.1f–%.1f", 100*m.interval[0], 100*m.interval[1])
+				cell.Interval = m.interval.text("–")
 			}
 			row.Cells = append(row.Cells, cell)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
@@ -317,12 +318,17 @@ func (r *Report) heading() string {
 	return name + r.label.heading
 }
 
-// summary is the run in one sentence.
+// summary is the run in a sentence or two: what was run, and with which settings that are
+// not the default.
 func (r *Report) summary() string {
 	if len(r.Systems) == 0 {
 		return "No system was run."
 	}
 	n := r.questions()
-	return fmt.Sprintf("%s and %s over %s. Judge: %v.", plural(len(r.Systems), "system"), plural(n, "question"),
+	said := fmt.Sprintf("%s and %s over %s. Judge: %v.", plural(len(r.Systems), "system"), plural(n, "question"),
 		plural(len(r.Systems[0].Domains), "domain"), r.Config["judge"])
+	if changed, ok := r.Config["changed"].([]string); ok {
+		said += " Settings: " + strings.Join(changed, ", ") + "."
+	}
+	return said
 }

@@ -5,7 +5,9 @@ package report_test
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -324,7 +326,7 @@ func tags(t *testing.T, text string) map[string]int {
 }
 
 // With a judge that is a model, the intervals of its figures stand with the
-// others in report.json.
+// others in report.json; in report.csv all have columns.
 func TestIntervalsOfModel(t *testing.T) {
 	rep, err := run(t, grown(zoo.Runner("", new(atomic.Int64), nil)))
 	if err != nil {
@@ -343,6 +345,24 @@ func TestIntervalsOfModel(t *testing.T) {
 	for _, key := range []string{"accuracy", "evidence_recall_at_5"} {
 		if _, ok := got.Intervals[key]; !ok {
 			t.Errorf("no interval of %s: %s", key, data)
+		}
+	}
+	var table bytes.Buffer
+	if err := rep.WriteCSV(&table); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&table).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, interval := range got.Intervals {
+		for i, end := range []string{"_low", "_high"} {
+			at := slices.Index(rows[0], key+end)
+			if !slices.ContainsFunc(rows, func(row []string) bool {
+				return row[0] == "parrot" && row[1] == "*" && row[2] == wildgraph.SingleFact && row[at] == fmt.Sprintf("%.6f", interval[i])
+			}) {
+				t.Errorf("%s%s is not %v in %s", key, end, interval[i], table.String())
+			}
 		}
 	}
 }

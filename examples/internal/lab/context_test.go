@@ -3,6 +3,8 @@
 package lab_test
 
 import (
+	"flag"
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
@@ -21,5 +23,24 @@ func TestContextTokens(t *testing.T) {
 	}
 	if s.Decisive()["budget_context"] != 600 {
 		t.Error("the budget decides answers")
+	}
+}
+
+// What stands above the tables: the flags that decide figures and differ from their defaults.
+func TestChanged(t *testing.T) {
+	for args, want := range map[string]string{
+		"": "", "-chunk-size 1200 -concurrency 2 -seed 1": "", "-limit 8 -chunk-size 600 -out x": "-chunk-size 600, -limit 8",
+		"-temperature none": "-temperature none", "-temperature 0": "", "-temperature 0.7": "-temperature 0.7",
+	} {
+		var s lab.Settings
+		fs := flag.NewFlagSet("test", flag.ContinueOnError)
+		s.Flags(fs, func(string) string { return "" }, "out")
+		if err := fs.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		s.Complete(fs, nil)
+		if got := strings.Join(s.Changed(), ", "); got != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
 	}
 }

@@ -60,6 +60,7 @@ type Settings struct {
 
 	prices     string // the file
 	given      map[string]bool
+	changed    []string
 	sets       []setting
 	kg, schema string
 	selected   []all.System
@@ -151,7 +152,19 @@ func List(fs *flag.FlagSet, to *[]string, name, usage string) {
 // sees.
 func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 	s.given = make(map[string]bool)
-	fs.Visit(func(f *flag.Flag) { s.given[f.Name] = true })
+	fs.Visit(func(f *flag.Flag) {
+		s.given[f.Name] = true
+		if v := f.Value.String(); slices.Contains(deciding, f.Name) && v != f.DefValue {
+			s.changed = append(s.changed, "-"+f.Name+" "+v)
+		}
+	})
+	switch t := s.Temperature; {
+	case !s.given["temperature"]:
+	case t == nil:
+		s.changed = append(s.changed, "-temperature none")
+	case *t != 0:
+		s.changed = append(s.changed, fmt.Sprint("-temperature ", *t))
+	}
 	for i, name := range s.Systems { // in any case
 		if at := slices.IndexFunc(systems, func(known string) bool { return strings.EqualFold(known, name) }); at >= 0 {
 			s.Systems[i] = systems[at]
@@ -198,6 +211,13 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 	}
 	return problems
 }
+
+// deciding are the flags that a reader of figures has to know of.
+var deciding = []string{"limit", "chunk-size", "chunk-overlap", "chunks-per-page", "index-kit", "answer-kit", "embed-model", "budget-context",
+	"mode", "seed", "reply-tokens", "max-failed", "k", "k-summary", "grounded", "precision-ref", "partial"}
+
+// Changed are the flags that decide figures and are not at their defaults, as they were given.
+func (s *Settings) Changed() []string { return s.changed }
 
 // Given tells whether a flag stands on the command line.
 func (s *Settings) Given(flag string) bool { return s.given[flag] }

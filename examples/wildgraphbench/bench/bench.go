@@ -173,7 +173,7 @@ func (s settings) runners(d data, p *parts) lab.Run {
 				Dataset: set, Systems: systems, Judge: j.Judge,
 				Options: benchmark.Options{
 					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(set), SweepTopK: s.sweep, Depth: d.depth, ContextTokens: s.ContextTokens(),
-					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Concurrency: s.Concurrency,
+					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Changed: s.Changed(), Concurrency: s.Concurrency,
 					ShowEvidence: s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile || s.precisionRef == string(judge.RefEvidence),
 					CountTokens:  p.Count, Found: true, NoTimings: s.NoTimings,
 					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log,
@@ -208,7 +208,10 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 	case s.indexOnly:
 		err = report.WriteText(stdout, graphs)
 	case s.verbose:
-		err = report.WriteText(stdout, r.Tables()...)
+		if err = r.WriteRanking(stdout); err == nil {
+			_, err = fmt.Fprintln(stdout)
+		}
+		err = errors.Join(err, report.WriteText(stdout, r.Tables()...))
 	default:
 		err = r.WriteRanking(stdout)
 	}
