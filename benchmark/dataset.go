@@ -49,9 +49,6 @@ type Type struct {
 	// Search is true if the questions have no gold answer: they are searched for and not
 	// answered, and measured by their evidence alone.
 	Search bool
-	// Several is true if the evidence is spread over documents: systems are
-	// compared by these questions at equal context.
-	Several bool
 }
 
 // All is the key of the figures over all types of questions.
@@ -257,9 +254,8 @@ type Published struct {
 // PublishedRow is a row of a published table of results. Figures are
 // fractions; nil is a figure that is not given.
 type PublishedRow struct {
-	// System is the name of the system here, Label the one in the publication.
+	// System is the name of the system here.
 	System string `json:"system"`
-	Label  string `json:"label"`
 	// Source names publication and table.
 	Source string `json:"source"`
 	// Domain is "" for all of them together.

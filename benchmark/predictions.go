@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
@@ -84,10 +85,7 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 	if len(problems) == 0 {
 		problems = p.gaps(file, want)
 	}
-	if n := len(problems); n > 10 {
-		problems = append(problems[:10], fmt.Errorf("… and %d more problems", n-10))
-	}
-	if err := errors.Join(problems...); err != nil {
+	if err := rows.Some(problems, 10); err != nil {
 		return nil, fmt.Errorf("benchmark: predictions of %s: %w", name, err)
 	}
 	return p, nil
@@ -187,11 +185,8 @@ func (p *Predictions) Locate(set *Dataset) error {
 			}
 		}
 	}
-	if n := len(problems); n > 5 {
-		problems = append(problems[:5], fmt.Errorf("… and %d more problems", n-5))
-	}
-	if len(problems) > 0 {
-		return fmt.Errorf("benchmark: predictions of %s: %w", p.name, errors.Join(problems...))
+	if err := rows.Some(problems, 5); err != nil {
+		return fmt.Errorf("benchmark: predictions of %s: %w", p.name, err)
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
 )
 
 // Book is what a part of a data set is made of: passages with their names, the
@@ -62,7 +64,7 @@ func (b Book) Anonymized() (Language, error) {
 		return hidden, err
 	}, d)
 	if err == nil && len(leaks) > 0 {
-		err = fmt.Errorf("anonyrag: %s: %w", b.Title, joinSome(leaks))
+		err = fmt.Errorf("anonyrag: %s: %w", b.Title, rows.Some(leaks, most))
 	}
 	return l, err
 }
@@ -112,7 +114,7 @@ func (b Book) build(turn func(string) (string, error), d *Dictionary) (Language,
 		problems = append(problems, errors.New("no passage"))
 	}
 	if len(problems) > 0 {
-		return l, fmt.Errorf("anonyrag: %s: %w", b.Title, joinSome(problems))
+		return l, fmt.Errorf("anonyrag: %s: %w", b.Title, rows.Some(problems, most))
 	}
 	return l, nil
 }
@@ -215,7 +217,7 @@ func NewDictionary(entities []Entity) (*Dictionary, error) {
 		problems = append(problems, errors.New("no entity to hide"))
 	}
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("anonyrag: dictionary: %w", joinSome(problems))
+		return nil, fmt.Errorf("anonyrag: dictionary: %w", rows.Some(problems, most))
 	}
 	for _, names := range d.byFirst {
 		slices.SortStableFunc(names, func(a, b hidden) int { return len(b.name) - len(a.name) })
@@ -321,17 +323,11 @@ func spaced(r rune) bool {
 		!unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
+// most is how many problems of a book are told.
+const most = 8
+
 // fold is how names and values are compared: compatible forms of characters, in small
 // letters, blanks as one.
 func fold(s string) string {
 	return strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(s))), " ")
-}
-
-// joinSome joins errors, the first few in full.
-func joinSome(problems []error) error {
-	const most = 8
-	if n := len(problems); n > most {
-		problems = append(problems[:most:most], fmt.Errorf("… and %d more problems", n-most))
-	}
-	return errors.Join(problems...)
 }

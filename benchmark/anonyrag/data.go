@@ -103,7 +103,7 @@ func types() []benchmark.Type {
 		form                         graphrag.Form
 	}{{Choice, "Choice", "Choice", "multiple-choice questions", graphrag.Short}, {Reversion, "Reversion", "Rev.", "reversions", graphrag.List}} {
 		for _, class := range []string{Simple, Complex, ""} {
-			t := benchmark.Type{Key: f.format, Title: f.title, Short: f.short, Plural: f.plural, Form: f.form, K: TopK, Several: class == Complex}
+			t := benchmark.Type{Key: f.format, Title: f.title, Short: f.short, Plural: f.plural, Form: f.form, K: TopK}
 			if class != "" {
 				t.Key, t.Title, t.Short, t.Plural = f.format+"-"+class, f.title+", "+class, f.short+" "+class, class+" "+f.plural
 			}

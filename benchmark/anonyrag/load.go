@@ -14,7 +14,7 @@ import (
 	"unicode"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
 )
 
 // MaxRecord is the largest passage or question that is read, in bytes.
@@ -115,7 +115,9 @@ type object map[string]json.RawMessage
 func read(fsys fs.FS, name string, f files) (l Language, lost int, err error) {
 	l.Name = name
 	known := make(map[string]bool)
-	err1 := each(fsys, f.corpus, func(raw json.RawMessage, n int) error {
+	n := 0
+	err1 := rows.Each(fsys, f.corpus, MaxRecord, func(_ int, raw json.RawMessage) error {
+		n++
 		p, err := readPassage(raw, fmt.Sprintf("%s-%05d", name, n))
 		switch {
 		case err != nil:
@@ -127,13 +129,19 @@ func read(fsys fs.FS, name string, f files) (l Language, lost int, err error) {
 		l.Corpus = append(l.Corpus, p)
 		return nil
 	})
-	err2 := each(fsys, f.qa, func(raw json.RawMessage, _ int) error {
+	err2 := rows.Each(fsys, f.qa, MaxRecord, func(_ int, raw json.RawMessage) error {
 		q, err := readQA(raw)
 		if err == nil {
 			l.QA = append(l.QA, q)
 		}
 		return err
 	})
+	if err1 == nil && n == 0 {
+		err1 = fmt.Errorf("%s holds nothing", f.corpus)
+	}
+	if err2 == nil && len(l.QA) == 0 {
+		err2 = fmt.Errorf("%s holds nothing", f.qa)
+	}
 	for _, q := range l.QA {
 		for _, id := range q.Evidence {
 			if !known[id] {
@@ -142,38 +150,6 @@ func read(fsys fs.FS, name string, f files) (l Language, lost int, err error) {
 		}
 	}
 	return l, lost, errors.Join(err1, err2)
-}
-
-// each reads the records of a file; n counts them from 1.
-func each(fsys fs.FS, name string, take func(raw json.RawMessage, n int) error) error {
-	info, err := fs.Stat(fsys, name)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a regular file (%s)", name, info.Mode().Type())
-	}
-	file, err := fsys.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close() // only read
-	var problems []error
-	n := 0
-	for l, err := range jsonl.ReadValues[json.RawMessage](file, jsonl.Options{Name: name, MaxLine: MaxRecord}) {
-		if n++; err == nil {
-			if err = take(l.Value, n); err != nil {
-				err = &jsonl.Error{File: name, Line: l.Number, Err: err}
-			}
-		}
-		if err != nil {
-			problems = append(problems, err)
-		}
-	}
-	if n == 0 {
-		problems = append(problems, fmt.Errorf("%s holds nothing", name))
-	}
-	return joinSome(problems)
 }
 
 func readPassage(raw json.RawMessage, id string) (Passage, error) {

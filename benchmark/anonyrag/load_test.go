@@ -113,7 +113,7 @@ func TestLoadReportsProblems(t *testing.T) {
 		"2 options for the answer C":              folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "C", "options": ["x", "y"]}`),
 		`"options" is no list`:                    folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "C", "options": {"A": "x"}}`),
 		"eng_qa.json is not a regular file":       fstest.MapFS{"eng_corpus.json": &fstest.MapFile{Data: []byte(`["x"]`)}, "eng_qa.json": &fstest.MapFile{Mode: fs.ModeNamedPipe}},
-		"and 2 more problems":                     folder("eng_corpus.json", `["x"]`, "eng_qa.json", strings.Repeat("{}\n", 10)),
+		"and 5 more problems":                     folder("eng_corpus.json", `["x"]`, "eng_qa.json", strings.Repeat("{}\n", 10)),
 		"eng_qa.json:1: ":                         folder("eng_corpus.json", `["x"]`, "eng_qa.json", "{\"question\": \"\xff\"}"),
 	} {
 		if _, err := anonyrag.Load(fsys); err == nil || !strings.Contains(err.Error(), want) {

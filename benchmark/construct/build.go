@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -26,6 +26,25 @@ type Parts struct {
 	Check Checker
 	// Keep filters pages; nil keeps all that are not Poor.
 	Keep func(ctx context.Context, article string, p Page) (Verdict, error)
+	// Progress is told how much of a stage, by its name in accounts, is done: at its
+	// beginning and after each piece, from one goroutine at a time. It may be nil.
+	Progress func(stage string, done, total int)
+}
+
+// begin begins a stage; what it returns is called after each piece of it.
+func (p Parts) begin(stage string, total int) (done func()) {
+	if p.Progress == nil {
+		return func() {}
+	}
+	var mu sync.Mutex
+	n := 0
+	p.Progress(stage, 0, total)
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		p.Progress(stage, n, max(n, total))
+	}
 }
 
 // Build is a topic with the account of how it came about.
@@ -47,7 +66,7 @@ var ErrNoReferences = errors.New("the article has no reference list with links: 
 // Make builds a topic of an article and what was collected of its sources. It is a
 // function of its arguments: with parts whose replies are kept (paid.Client), a second
 // call asks for nothing and returns the same.
-func Make(ctx context.Context, domain string, a *article.Article, source string, refs []article.Reference, collected []Collected, p Parts, n Numbers) (*Build, error) {
+func Make(ctx context.Context, domain string, a *Article, source string, refs []Reference, collected []Collected, p Parts, n Numbers) (*Build, error) {
 	b := &Build{Topic: Topic{Domain: domain, Title: a.Title, Text: source, Sources: refs}}
 	n.Concurrency = cmp.Or(n.Concurrency, 8)
 	if len(refs) == 0 {
@@ -59,7 +78,7 @@ func Make(ctx context.Context, domain string, a *article.Article, source string,
 	if len(b.Pages) == 0 {
 		return nil, fmt.Errorf("construct: %s: none of %d sources has a page: %w", a.Title, len(refs), errors.Join(reasons(b.Unfetched), reasons(b.Unkept)))
 	}
-	if err := b.ground(ctx, a, p.State, n.Concurrency); err != nil {
+	if err := b.ground(ctx, a, p, n.Concurrency); err != nil {
 		return nil, err
 	}
 	page := make(map[string]Page, len(b.Pages))
@@ -67,7 +86,7 @@ func Make(ctx context.Context, domain string, a *article.Article, source string,
 		page[p.URL] = p
 	}
 	var err error
-	b.Questions, b.Unasked, err = Questions(ctx, b.Gold, func(url string) (Page, bool) { p, ok := page[url]; return p, ok }, p.Ask, p.Check, n)
+	b.Questions, b.Unasked, err = Questions(ctx, b.Gold, func(url string) (Page, bool) { p, ok := page[url]; return p, ok }, p, n)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +105,7 @@ func reasons(all []Dropped) error {
 }
 
 // keep filters the pages.
-func (b *Build) keep(ctx context.Context, refs []article.Reference, collected []Collected, p Parts, limit int) error {
+func (b *Build) keep(ctx context.Context, refs []Reference, collected []Collected, p Parts, limit int) error {
 	got := make(map[string]Collected, len(collected))
 	for _, c := range collected {
 		got[c.URL] = c
@@ -94,17 +113,21 @@ func (b *Build) keep(ctx context.Context, refs []article.Reference, collected []
 	verdicts := make([]Verdict, len(refs))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(limit)
-	page := func(r article.Reference) Page { return Page{Title: r.Title, URL: r.URL, Text: got[r.URL].Text} }
+	page := func(r Reference) Page { return Page{Title: r.Title, URL: r.URL, Text: got[r.URL].Text} }
+	done := p.begin(StagePages, len(refs))
 	for i, r := range refs {
 		verdicts[i] = Verdict{OK: got[r.URL].Text != ""}
 		if verdicts[i].OK && p.Keep != nil {
 			g.Go(func() (err error) {
+				defer done()
 				verdicts[i], err = p.Keep(ctx, b.Title, page(r))
 				if err != nil && llm.OfOneReply(err) {
 					verdicts[i], err = Verdict{OK: true}, nil // in doubt a page is kept
 				}
 				return err
 			})
+		} else {
+			done()
 		}
 	}
 	if err := g.Wait(); err != nil {
@@ -124,7 +147,7 @@ func (b *Build) keep(ctx context.Context, refs []article.Reference, collected []
 }
 
 // ground states and grounds the sections.
-func (b *Build) ground(ctx context.Context, a *article.Article, s Stater, limit int) error {
+func (b *Build) ground(ctx context.Context, a *Article, p Parts, limit int) error {
 	paged := make(map[string]bool)
 	for _, p := range b.Pages {
 		paged[p.URL] = true
@@ -133,11 +156,13 @@ func (b *Build) ground(ctx context.Context, a *article.Article, s Stater, limit 
 	sections := a.Sections()
 	stated := make([][]Stated, len(sections))
 	lost := make([]string, len(sections))
+	done := p.begin(StageState, len(sections))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(limit)
 	for i, section := range sections {
 		g.Go(func() (err error) {
-			stated[i], err = s.State(ctx, a, section)
+			defer done()
+			stated[i], err = p.State.State(ctx, a, section)
 			if err != nil && llm.OfOneReply(err) {
 				lost[i], err = text.OneLine(err.Error()), nil
 			}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/construct"
 	"github.com/wildgraph/wildgraph/benchmark/fetch"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
@@ -110,7 +109,7 @@ func scripted() *llmtest.Script {
 	}
 	return llmtest.NewScript("scripted").
 		Handle(llmtest.Stage(construct.StageState), func(req llm.Request) llm.Reply {
-			stated, _ := construct.Rules{}.State(context.Background(), nil, article.Section{Body: block(req, " text")})
+			stated, _ := construct.Rules{}.State(context.Background(), nil, construct.Section{Body: block(req, " text")})
 			stated = append(stated, construct.Stated{Sentence: "Owls can talk.[[1]](https://w.example/Owl#cite_note-world-1)", Statement: "Owls can talk to people."})
 			triples := []map[string]string{}
 			for _, s := range stated {
@@ -149,7 +148,7 @@ func build(ctx context.Context, t *testing.T, work, dir string, get construct.Ge
 		t.Fatal(err)
 	}
 	defer p.Close()
-	a := article.Parse(owl, "owl", article.Options{})
+	a := construct.Parse(owl, "owl", construct.Options{})
 	refs := construct.Sources(a.References())
 	collected, err := p.Collect(ctx, get, refs, nil)
 	if err != nil {
@@ -301,7 +300,7 @@ func TestBuildOffline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := article.Parse(string(text), "", article.Options{})
+	a := construct.Parse(string(text), "", construct.Options{})
 	refs := construct.Sources(a.References())
 	var collected []construct.Collected
 	for _, r := range refs {

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/fetch"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -75,7 +74,7 @@ func (p *Pages) Close() error { return p.j.Close() }
 // Collect gets the pages of sources, those of different hosts side by side, and returns
 // them in the order of the sources. Where a source cannot be obtained, or is Poor, its
 // archive is asked for. done is told of each, from one goroutine at a time; it may be nil.
-func (p *Pages) Collect(ctx context.Context, get Getter, sources []article.Reference, done func(Collected)) ([]Collected, error) {
+func (p *Pages) Collect(ctx context.Context, get Getter, sources []Reference, done func(Collected)) ([]Collected, error) {
 	out := make([]Collected, len(sources))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxInWork)
@@ -100,7 +99,7 @@ func (p *Pages) Collect(ctx context.Context, get Getter, sources []article.Refer
 // maxInWork bounds the pages that wait for their hosts.
 const maxInWork = 512
 
-func (p *Pages) collect(ctx context.Context, get Getter, r article.Reference) (Collected, error) {
+func (p *Pages) collect(ctx context.Context, get Getter, r Reference) (Collected, error) {
 	p.mu.Lock()
 	c, known := p.have[r.URL]
 	p.mu.Unlock()

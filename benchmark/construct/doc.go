@@ -3,20 +3,20 @@
 // Package construct makes benchmarks like WildGraphBench (arXiv 2602.02053, section 3
 // and appendix C) of articles that cite the web.
 //
-//	a := article.Parse(markdown, name, article.Options{})
-//	sources := construct.Sources(a.References())                       // what it cites
+//	a := construct.Parse(markdown, name, construct.Options{})
+//	sources := construct.Sources(a.References())                        // what it cites
 //	collected, err := pages.Collect(ctx, fetcher, sources, nil)        // the pages
 //	b, err := construct.Make(ctx, domain, a, markdown, sources, collected, parts, construct.Numbers{})
 //	err = b.Write(dir)                                                 // wildgraph.Load reads it
 //
 // The stages, each usable alone:
 //
-//  1. [article.Article.References] and [Sources]: the list of references, with titles, URLs and
-//     archives; one record a URL and one file a title.
+//  1. [Parse], or [FromHTML] before it, [Article.References] and [Sources]: the list of
+//     references, with titles, URLs and archives; one record a URL and one file a title.
 //  2. [Pages.Collect]: pages by a Getter (benchmark/fetch), or their archives, kept in a
 //     journal.
 //  3. [Poor] and Parts.Keep: what is no page to cite.
-//  4. [Article.Sections], [article.Marks] and [Article.Citations]: sections, citation marks, and
+//  4. [Article.Sections], [Marks] and [Article.Citations]: sections, citation marks, and
 //     the items they lead to.
 //  5. [Stater]: sentences and what they state.
 //  6. [Grounds]: statements with the URLs of all their marks. One mark without a page,

@@ -6,17 +6,16 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/construct"
 )
 
 func Example() {
-	a := article.Parse(`# Barn owl
+	a := construct.Parse(`# Barn owl
 
 Barn owls catch mice in total darkness.[^1] Everybody knows that.
 
 [^1]: ["Acoustic location of prey"](https://prey.example/owls)
-`, "owl.md", article.Options{})
+`, "owl.md", construct.Options{})
 	grounds := construct.NewGrounds(a.Citations(), func(url string) bool { return true })
 	for _, s := range a.Sections() {
 		stated, _ := construct.Rules{}.State(context.Background(), a, s)

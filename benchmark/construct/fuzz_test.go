@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 )
 
@@ -15,8 +14,8 @@ func FuzzArticle(f *testing.F) {
 	f.Add("Owl\n===\n\nText.[[1]](https://w.example/Owl_(bird)#cite_note-a-1)\n\nReferences\n----------\n\n1.  ^ [_**a**_](#cite_ref-a_1-0)[\"A [b] c\"](https://x.example/a_(b) \"t\"). [Archived](https://y.example)\n\nBibliography\n---\n*   [x](http://z)\n")
 	f.Add("# \n## References\n1. [[](https://a)\n[^1]: \n[^1] [^")
 	f.Fuzz(func(t *testing.T, source string) {
-		for _, o := range []article.Options{{}, {Released: true}} {
-			a := article.Parse(source, "name", o)
+		for _, o := range []Options{{}, {Released: true}} {
+			a := Parse(source, "name", o)
 			refs := a.References()
 			for _, r := range refs {
 				if r.Title == "" || !strings.HasPrefix(r.URL, "http") {
@@ -57,7 +56,7 @@ func FuzzArticle(f *testing.F) {
 
 func TestSources(t *testing.T) {
 	long := strings.Repeat("owl ", 40)
-	refs := Sources([]article.Reference{
+	refs := Sources([]Reference{
 		{Title: "Owls", URL: "https://a.example/#x"}, {Title: "Owls", URL: "https://a.example/#y"}, {Title: "OWLS", URL: "https://b.example"},
 		{Title: long + "a", URL: "https://c.example"}, {Title: long + "b", URL: "https://d.example"},
 		{Title: "猫头鹰", URL: "https://e.example"}, {Title: "鹰", URL: "https://f.example"},

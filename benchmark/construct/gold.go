@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/wildgraph/wildgraph/benchmark/article"
 )
 
 // Stated is a sentence of a section and what it states: a statement that can be
@@ -21,7 +19,7 @@ type Stated struct {
 // Stater finds the sentences of a section that carry citation marks, and states what
 // they say.
 type Stater interface {
-	State(ctx context.Context, a *article.Article, s article.Section) ([]Stated, error)
+	State(ctx context.Context, a *Article, s Section) ([]Stated, error)
 }
 
 // Triple is a statement with its sentence and its sources, in the form of the released
@@ -52,12 +50,12 @@ type Dropped struct {
 
 // Grounds leads from citation marks to sources that have a page.
 type Grounds struct {
-	citations *article.Citations
+	citations *Citations
 	paged     func(url string) bool
 }
 
 // NewGrounds takes the article's citations and tells which URLs have a page.
-func NewGrounds(c *article.Citations, paged func(url string) bool) *Grounds {
+func NewGrounds(c *Citations, paged func(url string) bool) *Grounds {
 	return &Grounds{c, paged}
 }
 
@@ -65,7 +63,7 @@ func NewGrounds(c *article.Citations, paged func(url string) bool) *Grounds {
 // of which a part may stand elsewhere is no gold (ok is false).
 func (g *Grounds) Triple(s Stated) (t Triple, ok bool) {
 	t = Triple{Sentence: s.Sentence, Statement: s.Statement, Numbers: []string{}, Keys: []string{}, URLs: []string{}}
-	marks := article.Marks(s.Sentence)
+	marks := Marks(s.Sentence)
 	for _, m := range marks {
 		t.Numbers = append(t.Numbers, m.Number)
 		found := slices.DeleteFunc(g.citations.URLs(m), func(u string) bool { return !g.paged(u) })
@@ -82,7 +80,7 @@ func (g *Grounds) Triple(s Stated) (t Triple, ok bool) {
 
 // Ground makes the gold of a section. Sentences that the section does not hold are
 // dropped: they were made up.
-func (g *Grounds) Ground(a *article.Article, s article.Section, stated []Stated) (gold Gold, dropped []Dropped) {
+func (g *Grounds) Ground(a *Article, s Section, stated []Stated) (gold Gold, dropped []Dropped) {
 	gold = Gold{Title: a.Title, Path: s.Path, Body: s.Body}
 	body := spaced(s.Body)
 	seen := make(map[string]bool)
@@ -99,7 +97,7 @@ func (g *Grounds) Ground(a *article.Article, s article.Section, stated []Stated)
 			drop(st.Sentence, fmt.Sprintf("no page for the marks %s", strings.Join(t.Keys, ", ")))
 		case st.Statement == "":
 			drop(st.Sentence, "it states nothing by itself")
-		case len(article.Marks(st.Statement)) > 0 || strings.Contains(st.Statement, "://"):
+		case len(Marks(st.Statement)) > 0 || strings.Contains(st.Statement, "://"):
 			drop(st.Sentence, "the statement has marks or URLs")
 		case seen[st.Statement]:
 			drop(st.Sentence, "stated before")
@@ -114,7 +112,7 @@ func (g *Grounds) Ground(a *article.Article, s article.Section, stated []Stated)
 // original is the sentence of a section that one was copied from: models leave out marks,
 // links and emphasis.
 func original(body, sentence string) string {
-	if len(article.Marks(sentence)) > 0 && strings.Contains(spaced(body), spaced(sentence)) {
+	if len(Marks(sentence)) > 0 && strings.Contains(spaced(body), spaced(sentence)) {
 		return sentence
 	}
 	letters := func(s string) string {

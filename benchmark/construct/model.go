@@ -11,7 +11,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
@@ -53,10 +52,10 @@ const (
 )
 
 // State implements Stater. Long sections are shown in pieces.
-func (b ByModel) State(ctx context.Context, a *article.Article, s article.Section) ([]Stated, error) {
+func (b ByModel) State(ctx context.Context, a *Article, s Section) ([]Stated, error) {
 	var out []Stated
 	for _, piece := range pieces(s.Body, sectionBytes) {
-		if len(article.Marks(piece)) == 0 {
+		if len(Marks(piece)) == 0 {
 			continue
 		}
 		req, err := prompts.Request(StageState, "state", nil,

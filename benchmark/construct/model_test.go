@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/construct"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -27,9 +26,9 @@ func TestAskRepeats(t *testing.T) {
 
 // A sentence that was copied without marks and links is that of the section, or its loss is said.
 func TestGroundUnmarked(t *testing.T) {
-	a := article.Parse("# Otter\n\nOtters rest in *rafts*,[^1] wrapped in [kelp](https://w.example/Kelp).[^1] They sleep.\n\n[^1]: [\"On rafts\"](https://rafts.example/)\n", "otter.md", article.Options{})
+	a := construct.Parse("# Otter\n\nOtters rest in *rafts*,[^1] wrapped in [kelp](https://w.example/Kelp).[^1] They sleep.\n\n[^1]: [\"On rafts\"](https://rafts.example/)\n", "otter.md", construct.Options{})
 	g := construct.NewGrounds(a.Citations(), func(string) bool { return true })
-	s := a.Sections()[slices.IndexFunc(a.Sections(), func(s article.Section) bool { return len(article.Marks(s.Body)) > 0 })]
+	s := a.Sections()[slices.IndexFunc(a.Sections(), func(s construct.Section) bool { return len(construct.Marks(s.Body)) > 0 })]
 	gold, dropped := g.Ground(a, s, []construct.Stated{{"Otters rest in rafts, wrapped in kelp.", "Otters rest in rafts."}, {"They sleep.", "Otters sleep."}})
 	if len(gold.Triples) != 1 || gold.Triples[0].Count != 1 || len(dropped) != 1 || dropped[0].Reason != "no citation mark" {
 		t.Errorf("%+v, %+v", gold, dropped)

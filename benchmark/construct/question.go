@@ -66,8 +66,6 @@ type Checker interface {
 
 // Numbers of questions; 0 is as many as there are.
 type Numbers struct {
-	// None makes no question.
-	None                   bool
 	Single, Multi, Summary int
 	// Seed of the order in which drafts are tried.
 	Seed uint64
@@ -87,20 +85,23 @@ const (
 // Questions makes the questions of an article. Drafts are tried in a seeded order until
 // the numbers are reached, so that one that fails is replaced; the questions come in the
 // order of the article, summaries last.
-func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, bool), ask Asker, check Checker, n Numbers) ([]Question, []Dropped, error) {
-	m := maker{ask: ask, check: check, pages: pages, numbers: n}
+func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, bool), p Parts, n Numbers) ([]Question, []Dropped, error) {
+	m := maker{Parts: p, pages: pages, numbers: n}
 	if m.numbers.Concurrency == 0 {
 		m.numbers.Concurrency = 8
 	}
-	if n.None {
-		return nil, nil, nil
-	}
 	single, multi, summary := m.drafts(golds)
 	order := rand.New(rand.NewPCG(n.Seed, 0x77696c64))
-	for _, kind := range []struct {
+	kinds := []struct {
 		drafts []Draft
 		most   int
-	}{{summary, n.Summary}, {single, n.Single}, {multi, n.Multi}} {
+	}{{summary, n.Summary}, {single, n.Single}, {multi, n.Multi}}
+	total := 0
+	for _, kind := range kinds {
+		total += min(len(kind.drafts), cmp.Or(kind.most, len(kind.drafts)))
+	}
+	m.done = p.begin(StageAsk, total)
+	for _, kind := range kinds {
 		order.Shuffle(len(kind.drafts), func(i, j int) { kind.drafts[i], kind.drafts[j] = kind.drafts[j], kind.drafts[i] })
 		if err := m.make(ctx, kind.drafts, kind.most); err != nil {
 			return nil, nil, fmt.Errorf("construct: questions: %w", err)
@@ -116,8 +117,8 @@ func Questions(ctx context.Context, golds []Gold, pages func(url string) (Page, 
 
 // maker makes questions, one type after the other.
 type maker struct {
-	ask     Asker
-	check   Checker
+	Parts
+	done    func() // with a draft
 	pages   func(string) (Page, bool)
 	numbers Numbers
 
@@ -214,6 +215,7 @@ func (m *maker) try(ctx context.Context, drafts []Draft) ([]result, error) {
 	var mu sync.Mutex
 	for i, d := range drafts {
 		g.Go(func() error {
+			defer m.done()
 			r, err := m.question(ctx, d)
 			if err != nil && llm.OfOneReply(err) {
 				r, err = result{reason: text.OneLine(err.Error())}, nil
@@ -241,9 +243,9 @@ func (m *maker) question(ctx context.Context, d Draft) (result, error) {
 	if err != nil || asked == "" {
 		return result{reason: "no question was found"}, err
 	}
-	checks := []func(context.Context, string, Draft) (Verdict, error){m.check.Supports}
+	checks := []func(context.Context, string, Draft) (Verdict, error){m.Check.Supports}
 	if d.Type == wildgraph.MultiFact {
-		checks = append(checks, m.check.Joint)
+		checks = append(checks, m.Check.Joint)
 	}
 	for _, check := range checks {
 		if v, err := check(ctx, asked, d); err != nil || !v.OK {
@@ -256,7 +258,7 @@ func (m *maker) question(ctx context.Context, d Draft) (result, error) {
 
 func (m *maker) summary(ctx context.Context, d Draft) (result, error) {
 	d.Pages = m.pagesOf(d.Triples)
-	verdicts, err := m.check.Backed(ctx, d)
+	verdicts, err := m.Check.Backed(ctx, d)
 	if err != nil {
 		return result{}, err
 	}
@@ -292,7 +294,7 @@ const (
 )
 
 func (m *maker) asked(ctx context.Context, d Draft) (string, error) {
-	q, err := m.ask.Ask(ctx, d)
+	q, err := m.Ask.Ask(ctx, d)
 	q = text.OneLine(q)
 	if n := utf8.RuneCountInString(q); n < minQuestion || n > maxQuestion || strings.EqualFold(q, d.statement()) {
 		q = ""

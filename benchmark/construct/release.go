@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -19,8 +18,8 @@ import (
 // Sources makes references fit to be joined to pages: one for each URL, cut at the
 // fragment, with titles that lead to different files. Of the references with a title
 // that is taken, even if it differs in case or at its end, the later ones get a number.
-func Sources(refs []article.Reference) []article.Reference {
-	var out []article.Reference
+func Sources(refs []Reference) []Reference {
+	var out []Reference
 	urls, files := make(map[string]bool), make(map[string]bool)
 	for _, r := range refs {
 		r.URL, _, _ = strings.Cut(r.URL, "#")
@@ -96,7 +95,7 @@ func Poor(text string) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("%d short lines", lines)
+	return fmt.Sprintf("%d short lines; a page has %d, or one of %d words", lines, fewLines, shortLine)
 }
 
 // Topic is a finished domain of a benchmark: an article, its sources and pages, its gold
@@ -105,7 +104,7 @@ type Topic struct {
 	Domain string
 	// Title of the article and its text.
 	Title, Text string
-	Sources     []article.Reference
+	Sources     []Reference
 	Pages       []Page
 	Gold        []Gold // sections with triples
 	Questions   []Question

@@ -6,12 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -60,8 +58,8 @@ func TestReleased(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := article.Parse(string(text), topic, article.Options{Released: true})
-		refs := readLines[article.Reference](t, fsys, path.Join(dir, "references.jsonl"))
+		a := Parse(string(text), topic, Options{Released: true})
+		refs := readLines[Reference](t, fsys, path.Join(dir, "references.jsonl"))
 		found, missing := a.References(), 0
 		for _, r := range refs {
 			if !slices.Contains(found, r) {
@@ -104,7 +102,7 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-func joined(t *testing.T, fsys fs.FS, dir string, refs []article.Reference) *wildgraph.Join {
+func joined(t *testing.T, fsys fs.FS, dir string, refs []Reference) *wildgraph.Join {
 	t.Helper()
 	pages, err := fs.ReadDir(fsys, path.Join(dir, "reference_pages"))
 	if err != nil {
@@ -119,27 +117,4 @@ func joined(t *testing.T, fsys fs.FS, dir string, refs []article.Reference) *wil
 		known = append(known, wildgraph.Reference{Title: r.Title, URL: r.URL})
 	}
 	return wildgraph.NewJoin(known, files)
-}
-
-// One article of 0.9 MB with 740 references: BenchmarkArticle measures reading and
-// grounding it.
-func BenchmarkArticle(b *testing.B) {
-	text, err := os.ReadFile(filepath.Join(released(b), "corpus", "people", "Donald Trump", "Donald Trump.txt"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		a := article.Parse(string(text), "", article.Options{})
-		g := NewGrounds(a.Citations(), func(string) bool { return true })
-		triples := 0
-		for _, s := range a.Sections() {
-			stated, _ := Rules{}.State(b.Context(), a, s)
-			gold, _ := g.Ground(a, s, stated)
-			triples += len(gold.Triples)
-		}
-		if len(a.References()) < 700 || triples < 400 {
-			b.Fatal(triples)
-		}
-	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -33,14 +32,14 @@ var (
 )
 
 // State implements Stater.
-func (Rules) State(_ context.Context, _ *article.Article, s article.Section) ([]Stated, error) {
+func (Rules) State(_ context.Context, _ *Article, s Section) ([]Stated, error) {
 	var out []Stated
 	for paragraph := range strings.SplitSeq(s.Body, "\n") {
 		if !isProse(paragraph) {
 			continue
 		}
 		for _, sentence := range sentences(paragraph) {
-			if len(article.Marks(sentence)) > 0 {
+			if len(Marks(sentence)) > 0 {
 				out = append(out, Stated{Sentence: sentence, Statement: plainStatement(sentence)})
 			}
 		}
@@ -58,7 +57,7 @@ func isProse(paragraph string) bool {
 // sentences splits a paragraph as a reader sees it; the marks behind a sentence belong
 // to it.
 func sentences(paragraph string) []string {
-	clean, m := text.StripLinks(article.Unmark(paragraph))
+	clean, m := text.StripLinks(Unmark(paragraph))
 	spans := text.Sentences(clean)
 	var out []string
 	for i, s := range spans {
@@ -86,7 +85,7 @@ func openedAt(paragraph string, at int) int {
 
 // plainStatement is a sentence as it is read, or "" if that is too short or a formula.
 func plainStatement(sentence string) string {
-	clean, _ := text.StripLinks(article.Unmark(sentence))
+	clean, _ := text.StripLinks(Unmark(sentence))
 	clean = strings.Trim(text.OneLine(emphasis.ReplaceAllString(clean, "")), "-• ")
 	clean = loose.ReplaceAllString(clean, "$1")
 	if len(strings.Fields(clean)) < minStatement || strings.Contains(clean, `\displaystyle`) {
@@ -97,7 +96,7 @@ func plainStatement(sentence string) string {
 
 // plainText is a section as it is read.
 func plainText(body string) string {
-	clean, _ := text.StripLinks(article.Unmark(body))
+	clean, _ := text.StripLinks(Unmark(body))
 	return text.OneLine(clean)
 }
 

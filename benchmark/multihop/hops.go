@@ -296,7 +296,7 @@ func (r *hopReader) part(set string) (part, error) {
 			}
 		}
 	}
-	p := part{domains: []benchmark.Domain{r.passages.domain(set, r.items)}}
+	p := part{domains: []benchmark.Domain{benchmark.NewDomain(set, r.passages.docs, r.items)}}
 	if !r.own {
 		p.notes = append(p.notes, "no corpus stands beside "+r.file+": the passages are the paragraphs of its questions")
 	} else if r.passages.repeated > 0 {

@@ -5,14 +5,13 @@ package multihop
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
 )
 
 // ErrUnknownSet is wrapped by errors about a data set that is none, or not there.
@@ -135,12 +134,8 @@ func (l layout) find(fsys fs.FS, folders []string, named bool) string {
 	return ""
 }
 
-// The largest file that is read, and the largest record of one, in bytes. HotpotQA's
-// training set, the largest file of all, has 0.6 GB, and a novel less than 2 MB.
-const (
-	MaxFile   = 1 << 30
-	MaxRecord = 64 << 20
-)
+// MaxRecord is the largest record of a file, in bytes; a novel has less than 2 MB.
+const MaxRecord = 64 << 20
 
 // part is what was read of a data set.
 type part struct {
@@ -152,49 +147,9 @@ type part struct {
 func beside(file, name string) string { return path.Join(path.Dir(file), name) }
 
 // records reads the records of a file and hands the value of each to take, with the
-// number of its line. Of what is wrong the first few are reported.
+// number of its line.
 func records[T any](fsys fs.FS, file string, take func(line int, value T) error) error {
-	f, err := jsonl.Open(fsys, file)
-	if err != nil {
-		return err
-	}
-	defer f.Close() // only read
-	const most = 5
-	var problems []error
-	more := 0
-	for l, err := range jsonl.ReadValues[T](&capped{r: f, left: MaxFile}, jsonl.Options{Name: file, MaxLine: MaxRecord}) {
-		if err == nil {
-			if err = take(l.Number, l.Value); err != nil {
-				err = &jsonl.Error{File: file, Line: l.Number, Err: err}
-			}
-		}
-		switch {
-		case err == nil:
-		case len(problems) < most:
-			problems = append(problems, err)
-		default:
-			more++
-		}
-	}
-	if more > 0 {
-		problems = append(problems, fmt.Errorf("… and %d more problems of %s", more, file))
-	}
-	return errors.Join(problems...)
-}
-
-// capped is a reader that fails behind its last byte.
-type capped struct {
-	r    io.Reader
-	left int
-}
-
-func (c *capped) Read(p []byte) (int, error) {
-	if c.left <= 0 {
-		return 0, fmt.Errorf("the file is larger than %d MiB", MaxFile>>20)
-	}
-	n, err := c.r.Read(p[:min(len(p), c.left)])
-	c.left -= n
-	return n, err
+	return rows.Each(fsys, file, MaxRecord, take)
 }
 
 // check finds what is wrong with a question of any data set.

@@ -215,7 +215,7 @@ func TestDamage(t *testing.T) {
 	}
 	many := strings.Repeat(`{"id": "x"}`+"\n", 100)
 	_, err := multihop.Load(fstest.MapFS{"musique.json": text(many)}, multihop.Options{})
-	if err == nil || !strings.Contains(err.Error(), "… and 95 more problems of musique.json") || strings.Count(err.Error(), "\n") > 6 {
+	if err == nil || !strings.Contains(err.Error(), "… and 95 more problems") || strings.Count(err.Error(), "\n") > 6 {
 		t.Errorf("a hundred problems: %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -54,11 +55,6 @@ func (p *passages) unit(title, text string) benchmark.Unit {
 		return benchmark.Unit{id}
 	}
 	return p.byTitle[title]
-}
-
-// domain is the data set of these passages.
-func (p *passages) domain(name string, items []benchmark.Item) benchmark.Domain {
-	return benchmark.NewDomain(name, p.docs, items)
 }
 
 // passage is a record of a corpus of passages.
@@ -116,7 +112,7 @@ func (p *passages) readTitled(fsys fs.FS, file, joiner string) error {
 		return err
 	}
 	defer f.Close() // only read
-	in := bufio.NewReader(&capped{r: f, left: MaxFile})
+	in := bufio.NewReader(&rows.Capped{R: f, Left: rows.MaxFile})
 	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		_, _ = in.Discard(len(byteOrderMark)) // it was just seen
 	}

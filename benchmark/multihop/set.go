@@ -41,7 +41,6 @@ const DefaultK = 20
 type kind struct {
 	key, title, short string
 	sets              []string
-	several           bool
 	form              graphrag.Form
 	scheme            short.Scheme
 }
@@ -49,32 +48,32 @@ type kind struct {
 // kinds are all types, in report order.
 var kinds = func() []kind {
 	var out []kind
-	add := func(sets []string, several bool, form graphrag.Form, s short.Scheme, named ...string) {
+	add := func(sets []string, form graphrag.Form, s short.Scheme, named ...string) {
 		for _, n := range named {
 			key, title, _ := strings.Cut(n, "=")
 			short, _, _ := strings.Cut(title, " ")
-			out = append(out, kind{key, title, short, sets, several, form, s})
+			out = append(out, kind{key, title, short, sets, form, s})
 		}
 	}
 	hotpot, twoWiki := short.Scheme{Profile: answer.HotpotQA}, short.Scheme{Profile: answer.TwoWiki}
-	add([]string{HotpotQA}, true, graphrag.Short, hotpot, "bridge=Bridge", "comparison=Comparison")
-	add([]string{TwoWiki}, true, graphrag.Short, twoWiki,
+	add([]string{HotpotQA}, graphrag.Short, hotpot, "bridge=Bridge", "comparison=Comparison")
+	add([]string{TwoWiki}, graphrag.Short, twoWiki,
 		"2wiki-compositional=Compositional", "2wiki-inference=Inference", "2wiki-comparison=Comparison of two", "2wiki-bridge-comparison=Bridge comparison")
-	add([]string{MuSiQue}, true, graphrag.Short, short.Scheme{Profile: answer.MuSiQue}, "2-hop=2-hop", "3-hop=3-hop", "4-hop=4-hop")
+	add([]string{MuSiQue}, graphrag.Short, short.Scheme{Profile: answer.MuSiQue}, "2-hop=2-hop", "3-hop=3-hop", "4-hop=4-hop")
 	bench := []string{Medical, Novel}
 	fact := short.Scheme{Profile: answer.MRQA, Rouge: true, Statements: true}
-	add(bench, false, graphrag.Sentence, fact, "fact-retrieval=Fact retrieval", "complex-reasoning=Complex reasoning")
+	add(bench, graphrag.Sentence, fact, "fact-retrieval=Fact retrieval", "complex-reasoning=Complex reasoning")
 	long := short.Scheme{Profile: answer.MRQA, Rouge: true, Statements: true, Coverage: true}
-	add(bench, false, graphrag.Overview, long, "contextual-summarize=Contextual summary")
+	add(bench, graphrag.Overview, long, "contextual-summarize=Contextual summary")
 	long.Faithful = true
-	add(bench, false, graphrag.Overview, long, "creative-generation=Creative generation")
+	add(bench, graphrag.Overview, long, "creative-generation=Creative generation")
 	books := []string{Textbooks}
 	open := short.Scheme{Profile: answer.MRQA, Graded: true}
-	add(books, false, graphrag.Short, open, "fill-in-blank=Fill-in-blank")
-	add(books, false, graphrag.Short, short.Scheme{Kind: short.One}, "multi-choice=Multi-choice")
-	add(books, false, graphrag.Short, short.Scheme{Kind: short.Selection}, "multi-select=Multi-select")
-	add(books, false, graphrag.Short, short.Scheme{Kind: short.One}, "true-or-false=True-or-false")
-	add(books, false, graphrag.Sentence, open, "open-ended=Open-ended")
+	add(books, graphrag.Short, open, "fill-in-blank=Fill-in-blank")
+	add(books, graphrag.Short, short.Scheme{Kind: short.One}, "multi-choice=Multi-choice")
+	add(books, graphrag.Short, short.Scheme{Kind: short.Selection}, "multi-select=Multi-select")
+	add(books, graphrag.Short, short.Scheme{Kind: short.One}, "true-or-false=True-or-false")
+	add(books, graphrag.Sentence, open, "open-ended=Open-ended")
 	return out
 }()
 
@@ -89,7 +88,7 @@ func types(items func(func(benchmark.Item) bool)) []benchmark.Type {
 		if used[k.key] {
 			out = append(out, benchmark.Type{
 				Key: k.key, Title: k.title, Short: k.short, Plural: strings.ToLower(k.title) + " questions",
-				Form: k.form, K: DefaultK, Swept: true, Several: k.several,
+				Form: k.form, K: DefaultK, Swept: true,
 			})
 		}
 	}
@@ -140,7 +139,7 @@ func Published(k int, mode string) *benchmark.Published {
 			}
 			accuracy := percent / 100
 			out.Rows = append(out.Rows, benchmark.PublishedRow{
-				Source: paper + ", Table " + row[0], Model: row[2], Judge: paperJudge, System: row[3], Label: row[4],
+				Source: paper + ", Table " + row[0], Model: row[2], Judge: paperJudge, System: row[3],
 				Domain: set, AvgAccuracy: &accuracy,
 			})
 		}

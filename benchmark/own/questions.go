@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
@@ -146,10 +147,7 @@ func readQuestions(name string, r io.Reader, named names) (items []benchmark.Ite
 	if len(items) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf(`%s holds no question; want a line such as {"question": "…", "answer": "…"}`, name))
 	}
-	if n := len(problems); n > most {
-		problems = append(problems[:most], fmt.Errorf("… and %d more problems of %s", n-most, name))
-	}
-	return items, notes, errors.Join(problems...)
+	return items, notes, rows.Some(problems, most)
 }
 
 // item checks a question and finds its gold pages.

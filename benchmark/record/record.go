@@ -193,18 +193,12 @@ func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Ans
 	return out
 }
 
-// SourceTokens is the length of the evidence in the prompt.
-func (a Answer) SourceTokens() int {
+// ContextTokens is the length of evidence and derived text in the prompt.
+func (a Answer) ContextTokens() int {
 	n := 0
 	for _, e := range a.Evidence {
 		n += e.Tokens
 	}
-	return n
-}
-
-// ContextTokens is the length of evidence and derived text in the prompt.
-func (a Answer) ContextTokens() int {
-	n := a.SourceTokens()
 	for _, d := range a.Derived {
 		n += d.Tokens
 	}

@@ -227,7 +227,7 @@ func TestPublishedRows(t *testing.T) {
 	f := func(v float64) *float64 { return &v }
 	row := func(system, domain string, f1OfMeans, meanF1 *float64) benchmark.PublishedRow {
 		return benchmark.PublishedRow{
-			System: system, Label: "The " + system, Source: "A paper, Table 2", Domain: domain, Questions: 7, Model: "big-model", Judge: "a jury",
+			System: system, Source: "A paper, Table 2", Domain: domain, Questions: 7, Model: "big-model", Judge: "a jury",
 			AvgAccuracy: f(0.9999), SingleFact: f(0.5), Recall: f(0.25), Precision: f(0.125), F1OfMeans: f1OfMeans, F1MeanOfQuestions: meanF1,
 		}
 	}

@@ -54,13 +54,6 @@ func Published(domains []string) *benchmark.Published {
 //go:embed published.csv
 var publishedCSV string
 
-// publishedLabels are the names of the systems in the paper.
-var publishedLabels = map[string]string{
-	"naiverag": "NaiveRAG", "bm25": "BM25", "fastgraphrag": "Fast-GraphRAG", "hipporag2": "HippoRAG2",
-	"msgraphrag-local": "Microsoft GraphRAG (local)", "msgraphrag-global": "Microsoft GraphRAG (global)",
-	"lightrag": "LightRAG (hybrid)", "linearrag": "LinearRAG", Human: "Human performance",
-}
-
 func publishedRow(row []string) benchmark.PublishedRow {
 	domain, system := row[1], row[3]
 	questions, _ := strconv.Atoi(row[2])
@@ -70,7 +63,7 @@ func publishedRow(row []string) benchmark.PublishedRow {
 		return &percent
 	}
 	r := benchmark.PublishedRow{
-		System: system, Label: publishedLabels[system], Source: paper + ", Table " + row[0],
+		System: system, Source: paper + ", Table " + row[0],
 		Domain: domain, Questions: questions, Model: paperModel, Judge: paperJudge,
 		AvgAccuracy: share(0), SingleFact: share(1), MultiFact: share(2), Recall: share(3), Precision: share(4),
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -37,7 +38,7 @@ const (
 func Types() []benchmark.Type {
 	return []benchmark.Type{
 		{Key: SingleFact, Title: "Single-Fact", Short: "Single", Plural: "single-fact questions", Form: graphrag.Sentence, K: 5},
-		{Key: MultiFact, Title: "Multi-Fact", Short: "Multi", Plural: "multi-fact questions", Form: graphrag.Sentence, K: 5, Several: true},
+		{Key: MultiFact, Title: "Multi-Fact", Short: "Multi", Plural: "multi-fact questions", Form: graphrag.Sentence, K: 5},
 		{Key: Summary, Title: "Summary", Short: "Summary", Plural: "summaries", Form: graphrag.Overview, K: 10, Statements: true, Swept: true},
 	}
 }
@@ -98,7 +99,7 @@ func (t *topic) questions(domain string, sections []section, stats *Stats) ([]be
 	if len(items) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf("%s holds no question", name))
 	}
-	return items, joinSome(problems)
+	return items, rows.Some(problems, 5)
 }
 
 // item checks one question and joins it to its pages.
@@ -153,16 +154,6 @@ func distinct(statements []string) []string {
 		}
 	}
 	return out
-}
-
-// joinSome joins errors, the first few in full: a data set that lacks a
-// folder has thousands of the same.
-func joinSome(problems []error) error {
-	const most = 5
-	if n := len(problems); n > most {
-		problems = append(problems[:most:most], fmt.Errorf("… and %d more problems", n-most))
-	}
-	return errors.Join(problems...)
 }
 
 // section is one line of valid_triples.jsonl.

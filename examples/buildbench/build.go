@@ -10,19 +10,24 @@ import (
 	"io"
 	"io/fs"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/wildgraph/wildgraph/benchmark/article"
 	"github.com/wildgraph/wildgraph/benchmark/construct"
 	"github.com/wildgraph/wildgraph/benchmark/fetch"
+	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 // web gets articles, with their links, and the pages that they cite.
@@ -56,7 +61,7 @@ func newWeb(s settings) (web, error) {
 		if !strings.HasSuffix(name, ".html") {
 			return load.Text(name, string(body)), nil
 		}
-		md, err := article.FromHTML(string(body), "https://en.wikipedia.org")
+		md, err := construct.FromHTML(string(body), "https://en.wikipedia.org")
 		return load.Text(name, md), err
 	}
 	w.articles, err = fetch.New(o)
@@ -68,6 +73,7 @@ type builder struct {
 	web    web
 	pages  *construct.Pages
 	parts  construct.Parts
+	client *paid.Client // nil without a model
 	stderr io.Writer
 }
 
@@ -84,8 +90,7 @@ func (b *builder) all(ctx context.Context, stdout io.Writer) error {
 		}
 		stats = append(stats, made)
 	}
-	b.table(stdout, stats)
-	return nil
+	return b.table(stdout, stats)
 }
 
 // articles are the URLs and files, with the files of folders.
@@ -121,7 +126,7 @@ func (b *builder) article(ctx context.Context, name string) (string, error) {
 	if !isURL(name) {
 		source, err := os.ReadFile(name)
 		if ext := strings.ToLower(filepath.Ext(name)); err == nil && (ext == ".html" || ext == ".htm") {
-			return article.FromHTML(string(source), "https://en.wikipedia.org")
+			return construct.FromHTML(string(source), "https://en.wikipedia.org")
 		}
 		return string(source), err
 	}
@@ -139,28 +144,22 @@ func (b *builder) article(ctx context.Context, name string) (string, error) {
 	})
 }
 
-// topic builds one article, as far as -until.
+// topic builds one article.
 func (b *builder) topic(ctx context.Context, name string) (construct.Stats, error) {
 	none := construct.Stats{}
 	source, err := b.article(ctx, name)
 	if err != nil {
 		return none, err
 	}
-	a := article.Parse(source, strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), article.Options{})
+	a := construct.Parse(source, strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), construct.Options{})
 	refs := construct.Sources(a.References())
 	b.say("%s: %d sections, %d references", a.Title, len(a.Sections()), len(refs))
-	if b.until == untilReferences {
-		return construct.Stats{Domain: a.Title, Article: a.Title, Sources: len(refs)}, nil
-	}
-	collected, err := b.collect(ctx, a.Title, refs)
+	collected, err := b.collect(ctx, name, a.Title, refs)
 	if err != nil {
 		return none, err
 	}
-	if b.until == untilPages {
-		b.parts.State = nothing{}
-	}
-	if b.until == untilPages || b.until == untilGold {
-		b.Numbers.None = true
+	if b.client != nil {
+		b.parts.Progress = b.progress(a.Title)
 	}
 	made, err := construct.Make(ctx, a.Title, a, source, refs, collected, b.parts, b.Numbers)
 	if err != nil {
@@ -179,24 +178,80 @@ func (b *builder) topic(ctx context.Context, name string) (construct.Stats, erro
 	})
 }
 
-// nothing states nothing.
-type nothing struct{}
-
-func (nothing) State(context.Context, *article.Article, article.Section) ([]construct.Stated, error) {
-	return nil, nil
-}
-
-func (b *builder) collect(ctx context.Context, title string, refs []article.Reference) ([]construct.Collected, error) {
+// collect gets the sources of an article: files from beside it, the others from the web.
+func (b *builder) collect(ctx context.Context, name, title string, refs []construct.Reference) ([]construct.Collected, error) {
+	var out []construct.Collected
+	var remote []construct.Reference
+	for _, r := range refs {
+		if path, ok := strings.CutPrefix(r.URL, "file:"); ok {
+			c, err := b.local(name, path)
+			if c.URL = r.URL; err != nil {
+				c.Kind, c.Reason = fetch.Missing, text.OneLine(err.Error())
+			}
+			out = append(out, c)
+		} else {
+			remote = append(remote, r)
+		}
+	}
 	done, had := 0, 0
-	step := max(1, len(refs)/10)
-	return b.pages.Collect(ctx, b.web.pages, refs, func(c construct.Collected) {
+	step := max(1, len(remote)/10)
+	collected, err := b.pages.Collect(ctx, b.web.pages, remote, func(c construct.Collected) {
 		if done++; c.Reason == "" {
 			had++
 		}
-		if done%step == 0 || done == len(refs) {
-			b.say("%s: %d of %d pages asked for, %d had", title, done, len(refs), had)
+		if done%step == 0 || done == len(remote) {
+			b.say("%s: %d of %d pages asked for, %d had", title, done, len(remote), had)
 		}
 	})
+	return append(out, collected...), err
+}
+
+// local reads a source that is a file in the folder of an article, or below, as it is now.
+func (b *builder) local(name, path string) (c construct.Collected, err error) {
+	if isURL(name) {
+		return c, errors.New("a file: only an article that is a file may cite it")
+	}
+	root, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return c, err
+	}
+	defer root.Close() // only read
+	if path, err = url.PathUnescape(path); err != nil {
+		return c, err
+	}
+	f, err := jsonl.Open(root.FS(), path)
+	if err != nil {
+		return c, err
+	}
+	defer f.Close() // only read
+	data, err := io.ReadAll(io.LimitReader(f, load.MaxFile))
+	if err != nil {
+		return c, err
+	}
+	file, err := b.web.files.Read(path, data)
+	if err != nil {
+		return c, err
+	}
+	c.Title, c.Text, c.Reason = file.Document.Title, file.Document.Text, construct.Poor(file.Document.Text)
+	if c.Reason != "" {
+		c.Text = ""
+	}
+	return c, nil
+}
+
+// progress says how far the stages of a model are, a line for each tenth, with the time left
+// at the pace so far and what was paid.
+func (b *builder) progress(title string) func(stage string, done, total int) {
+	var began time.Time
+	return func(stage string, done, total int) {
+		switch {
+		case done == 0:
+			began = time.Now()
+		case done%max(1, total/10) == 0 || done == total:
+			left := time.Duration(float64(time.Since(began)) / float64(done) * float64(total-done))
+			b.say("%s: %s, %d of %d (%s left). So far %s", title, stage, done, total, left.Round(time.Second), cli.Bill(b.client.Account()))
+		}
+	}
 }
 
 func (b *builder) say(format string, args ...any) {
@@ -204,16 +259,24 @@ func (b *builder) say(format string, args ...any) {
 }
 
 // table is the report for people.
-func (b *builder) table(w io.Writer, stats []construct.Stats) {
-	fmt.Fprintf(w, "%-22s%8s%7s%12s%10s%9s%8s%7s%9s%8s\n", "article", "sources", "pages", "tokens", "sections", "triples", "single", "multi", "summary", "overlap")
+func (b *builder) table(w io.Writer, stats []construct.Stats) error {
+	t := page.Table{Title: "Built", Heading: "Article", Groups: []page.Group{
+		{Columns: []string{"Sources", "Pages", "Tokens", "Sections", "Triples"}},
+		{Heading: "Questions", Columns: []string{"Single", "Multi", "Summary", "Overlap"}},
+	}}
 	for _, s := range stats {
-		fmt.Fprintf(w, "%-22.21s%8d%7d%12s%10d%9d%8d%7d%9d%8d\n", text.OneLine(s.Article), s.Sources, s.Pages, cli.Digits(s.Tokens), s.Sections, s.Triples,
-			s.SingleFact, s.MultiFact, s.Summary, s.Overlap)
+		row := page.Row{Name: s.Article}
+		for _, n := range []int{s.Sources, s.Pages, s.Tokens, s.Sections, s.Triples, s.SingleFact, s.MultiFact, s.Summary, s.Overlap} {
+			row.Cells = append(row.Cells, page.Cell{Text: cli.Digits(n)})
+		}
+		t.Rows = append(t.Rows, row)
 	}
-	if b.model == "" && b.until == "" {
-		fmt.Fprintln(w, "\nOffline: statements are sentences as they stand, questions have gaps; -model makes better ones.")
+	if b.model == "" {
+		t.Notes = append(t.Notes, "Offline: statements are sentences as they stand, questions have gaps; -model makes better ones.")
 	}
-	if b.until == "" {
-		fmt.Fprintf(w, "\nRun it:   go run ./examples/wildgraphbench -data %s\nDropped:  %s says what, and why\n", b.out, filepath.Join(b.out, "build", "*.json"))
+	if err := report.WriteText(w, t); err != nil {
+		return err
 	}
+	_, err := fmt.Fprintf(w, "\nRun it:   go run ./examples/wildgraphbench -data %s\nDropped:  %s says what, and why\n", b.out, filepath.Join(b.out, "build", "*.json"))
+	return err
 }

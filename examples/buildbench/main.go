@@ -8,7 +8,8 @@
 //	go run ./examples/wildgraphbench -data owls
 //
 // An article is a URL or a file: Markdown with Wikipedia's citation marks or with
-// footnotes, or HTML. Without -model, statements and questions are made by rules and
+// footnotes, or HTML; what it cites are pages of the web, or files beside it, as
+// file:NAME. Without -model, statements and questions are made by rules and
 // are weaker; the report says so. What was fetched and paid for is kept: a second start
 // with the same flags goes on where the first one ended and makes the same benchmark.
 package main
@@ -16,14 +17,12 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
@@ -37,7 +36,6 @@ import (
 type settings struct {
 	articles []string
 	out      string
-	until    string
 
 	agent, reader, readerKey string
 	trusted                  []netip.Prefix
@@ -47,25 +45,24 @@ type settings struct {
 	model, cache string
 	budgetTokens int
 	temperature  *float64
+	prices       *paid.Prices
 	construct.Numbers
 }
 
-// The stages after which a build can end.
-const (
-	untilReferences = "references"
-	untilPages      = "pages"
-	untilGold       = "gold"
-)
-
 func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
 	var s settings
-	fs := flag.NewFlagSet("buildbench", flag.ContinueOnError)
+	fs := cli.NewFlags("buildbench")
+	fs.Usage = func() {
+		cli.Help(stderr, fs, "Makes a benchmark of articles that cite the web, or files beside them (file:NAME), for wildgraphbench -data.",
+			cli.Group{Title: "What to build", Flags: []string{"article", "out", "single", "multi", "summary", "apart", "seed"}},
+			cli.Group{Title: "Pages", Flags: []string{"agent", "pause", "trust", "no-robots", "reader"}},
+			cli.Group{Title: "Model and money", Flags: []string{"model", "temperature", "concurrency", "budget-tokens", "prices", "cache"}})
+	}
 	fs.Func("article", "`URL, FILE or FOLDER` of an article, or of several; each makes a domain (repeatable)", func(v string) error {
 		s.articles = append(s.articles, v)
 		return nil
 	})
 	fs.StringVar(&s.out, "out", "", "`DIR` of the benchmark; a build goes on from what is there")
-	fs.StringVar(&s.until, "until", "", "end after a stage: references, pages or gold (default: questions)")
 	fs.StringVar(&s.agent, "agent", "wildgraph-buildbench/1.0 (+https://github.com/wildgraph/wildgraph)", "what servers are told of who asks; name an address where you can be reached")
 	fs.StringVar(&s.reader, "reader", "", "`URL` of a service that reads pages, such as https://r.jina.ai, with its key in $JINA_API_KEY (default: pages are read here)")
 	fs.Func("trust", "`PREFIX` of addresses beyond the public ones that may be asked, at any port, such as 10.1.0.0/16 (repeatable)", func(v string) error {
@@ -78,6 +75,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.StringVar(&s.model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the model that states, asks and checks (default: $WILDGRAPH_MODEL, else rules)")
 	fs.StringVar(&s.cache, "cache", "", "`FILE` of models' replies, shared by programs (default: wildgraph/replies.journal in the user's cache folder)")
 	fs.IntVar(&s.budgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
+	prices := fs.String("prices", "", "`FILE` of dated prices per million tokens, see docs/offline.md")
 	cli.Temperature(fs, &s.temperature)
 	fs.IntVar(&s.Single, "single", 0, "at most `N` questions of one source an article (0 = all)")
 	fs.IntVar(&s.Multi, "multi", 0, "at most `N` questions of several sources an article (0 = all)")
@@ -90,20 +88,20 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	}
 	s.readerKey = getenv("JINA_API_KEY")
 	var problems []error
+	var err error
+	if s.prices, err = cli.Prices(*prices); err != nil {
+		problems = append(problems, err)
+	}
 	if fs.NArg() > 0 {
 		problems = append(problems, fmt.Errorf("unexpected argument %q", fs.Arg(0)))
 	}
 	if len(s.articles) == 0 || s.out == "" {
 		problems = append(problems, errors.New("-article and -out are missing: name an article and the folder of the benchmark"))
 	}
-	if !slices.Contains([]string{"", untilReferences, untilPages, untilGold}, s.until) {
-		problems = append(problems, fmt.Errorf("-until %q: want references, pages or gold", s.until))
-	}
 	if min(s.Single, s.Multi, s.Summary, s.budgetTokens) < 0 || s.Concurrency < 1 || s.pause <= 0 {
 		problems = append(problems, errors.New("a number is negative, or -concurrency or -pause 0"))
 	}
 	if s.cache == "" && s.model != "" {
-		var err error
 		if s.cache, err = paid.UserFile(); err != nil {
 			problems = append(problems, err)
 		}
@@ -126,11 +124,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err := os.MkdirAll(filepath.Join(s.out, "build"), 0o777); err != nil {
 		return err
 	}
-	parts, closeParts, err := s.parts(stderr)
+	parts, client, err := s.parts(stderr)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closeParts()) }()
+	if client != nil {
+		defer func() { err = errors.Join(err, cli.Account(client, s.out, stderr), client.Close()) }()
+	}
 	w, err := newWeb(s)
 	if err != nil {
 		return err
@@ -141,14 +141,14 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return err
 	}
 	defer func() { err = errors.Join(err, pages.Close()) }()
-	b := builder{settings: s, web: w, pages: pages, parts: parts, stderr: stderr}
+	b := builder{settings: s, web: w, pages: pages, parts: parts, client: client, stderr: stderr}
 	return b.all(ctx, stdout)
 }
 
 // parts are those of the model, or the rules.
-func (s settings) parts(stderr io.Writer) (construct.Parts, func() error, error) {
+func (s settings) parts(stderr io.Writer) (construct.Parts, *paid.Client, error) {
 	if s.model == "" {
-		return construct.Parts{State: construct.Rules{}, Ask: construct.Rules{}, Check: construct.Rules{}}, func() error { return nil }, nil
+		return construct.Parts{State: construct.Rules{}, Ask: construct.Rules{}, Check: construct.Rules{}}, nil, nil
 	}
 	log := cli.NewLogger(stderr)
 	provider, err := transport.ProviderFromEnv(transport.Options{Concurrency: s.Concurrency, Logger: log})
@@ -159,7 +159,7 @@ func (s settings) parts(stderr io.Writer) (construct.Parts, func() error, error)
 	if err != nil {
 		return construct.Parts{}, nil, err
 	}
-	client, err := paid.Open(paid.Options{File: s.cache, Run: run, Tokens: s.budgetTokens, Defaults: cli.Settings(s.temperature, s.Seed), Logger: log})
+	client, err := paid.Open(paid.Options{File: s.cache, Run: run, Tokens: s.budgetTokens, Prices: s.prices, Defaults: cli.Settings(s.temperature, s.Seed), Logger: log})
 	if err != nil {
 		return construct.Parts{}, nil, fmt.Errorf("-cache: %w", err)
 	}
@@ -171,5 +171,5 @@ func (s settings) parts(stderr io.Writer) (construct.Parts, func() error, error)
 		return construct.Parts{}, nil, errors.Join(cli.Usage(err), client.Close())
 	}
 	by := construct.NewByModel(m)
-	return construct.Parts{State: by, Ask: by, Check: by, Keep: by.Keep}, client.Close, nil
+	return construct.Parts{State: by, Ask: by, Check: by, Keep: by.Keep}, client, nil
 }

@@ -137,7 +137,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(name, ".journal") || strings.HasPrefix(d.Name(), ".tmp-") && strings.Contains(name, "build") {
+		if err != nil || d.IsDir() || strings.HasSuffix(name, ".journal") || d.Name() == cli.LedgerName || strings.HasPrefix(d.Name(), ".tmp-") && strings.Contains(name, "build") {
 			return err
 		}
 		b, err := os.ReadFile(name)
@@ -174,6 +174,14 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	took, paid := time.Since(start), len(server.Requests())
+	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", "Paid for this folder: " + cli.Digits(paid) + " calls", cli.LedgerName} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if ledger, err := os.ReadFile(filepath.Join(dir, "whole", cli.LedgerName)); err != nil || !strings.Contains(string(ledger), "check questions") {
+		t.Errorf("the ledger: %v\n%s", err, ledger)
+	}
 	for path, n := range asked() {
 		if n > 1 && path != "/ear" && path != "/robots.txt" { // /ear is where /moved leads
 			t.Errorf("%s was asked for %d times", path, n)
@@ -238,6 +246,44 @@ func TestOffline(t *testing.T) {
 	}
 }
 
+// Sources of an article that is a file may be files in its folder, and no others.
+func TestLocalSources(t *testing.T) {
+	dir := t.TempDir()
+	notes := filepath.Join(dir, "notes")
+	for name, text := range map[string]string{
+		"notes/owls/owl hunt.txt": "Roger Payne showed in 1958 that owls find mice in total darkness. " + strings.Repeat("They are seen at dusk over meadows. ", 20),
+		"secret.txt":              strings.Repeat("Nests are old and nobody may know of them. ", 20),
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source := "# Owls\n\nRoger Payne showed in 1958 that owls find mice in total darkness.[^1] Nests are old and nobody may know.[^2] Their eggs are white as snow.[^3]\n\n" +
+		"[^1]: Hunting, file:owls/owl%20hunt.txt\n[^2]: [Secret](file:../secret.txt)\n[^3]: [Eggs](file:eggs.md)\n"
+	article := filepath.Join(notes, "owls.md")
+	out := filepath.Join(dir, "out")
+	if err := os.WriteFile(article, []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	if err := run(t.Context(), []string{"-article", article, "-out", out}, func(string) string { return "" }, &stdout, &stderr); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	set, stats, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
+	if err != nil || stats[0].Pages != 1 || len(set.Domains[0].Items) != 1 {
+		t.Errorf("%+v, %v\n%s", stats, err, stdout.String())
+	}
+	report, err := os.ReadFile(filepath.Join(out, "build", "Owls.json"))
+	if err != nil || !strings.Contains(string(report), `"file:../secret.txt"`) || !strings.Contains(string(report), `"file:eggs.md"`) {
+		t.Errorf("%v: %s", err, report)
+	}
+	for name, text := range snapshot(t, out) {
+		if strings.Contains(text, "nobody may know of them") {
+			t.Errorf("%s holds a file outside of the folder", name)
+		}
+	}
+}
+
 func TestWrongUse(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.md")
 	plain := filepath.Join(t.TempDir(), "plain.md")
@@ -251,7 +297,6 @@ func TestWrongUse(t *testing.T) {
 	}{
 		{nil, true, "-article and -out are missing"},
 		{[]string{"-article", none, "-out", t.TempDir()}, true, "none.md"},
-		{[]string{"-article", plain, "-out", t.TempDir(), "-until", "noon"}, true, "references, pages or gold"},
 		{[]string{"-article", plain, "-out", t.TempDir(), "-reader", "ftp://x"}, true, "reader service"},
 		{[]string{"-article", plain, "-out", t.TempDir(), "-trust", "everyone"}, true, "trust"},
 		{[]string{"-article", plain, "-out", t.TempDir()}, false, "no reference list"},

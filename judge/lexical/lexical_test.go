@@ -210,22 +210,6 @@ func BenchmarkLexicalFacts100k(b *testing.B) {
 	b.ReportMetric(float64(right)/float64(b.N)/100_000, "right/pair")
 }
 
-func BenchmarkLexicalMatch50x50(b *testing.B) {
-	j := newJudge(b, judge.Options{MaxStatements: 50})
-	var c judge.Case
-	for _, p := range pairsOfCases(50) {
-		c.Statements = append(c.Statements, p.Reference)
-		c.Answer += strings.ReplaceAll(p.Reference, "continued to track", "tracked") + " "
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		s, err := j.Summary(b.Context(), c)
-		if err != nil || len(s.Predicted) != 50 || s.Counts.GoldMet < 50 {
-			b.Fatalf("%d statements, %+v, %v", len(s.Predicted), s.Counts, err)
-		}
-	}
-}
-
 // Sentences of a summary need not repeat the name that the question gives, and must
 // not name another.
 func TestTopicOfSummary(t *testing.T) {

@@ -28,38 +28,6 @@ func TestPermutationAsSciPy(t *testing.T) {
 	}
 }
 
-// Every sign pattern, added up afresh, against the Gray code.
-func TestPermutationAgainstBruteForce(t *testing.T) {
-	rng := rand.New(rand.NewPCG(2, 3))
-	for n := range 13 {
-		d := make([]float64, n+1)
-		for i := range d {
-			d[i] = float64(rng.IntN(9)-4) / 10
-		}
-		observed := 0.0
-		for _, v := range d {
-			observed += v
-		}
-		extreme := 0
-		for pattern := range 1 << len(d) {
-			sum := 0.0
-			for i, v := range d {
-				if pattern>>i&1 == 1 {
-					v = -v
-				}
-				sum += v
-			}
-			if math.Abs(sum) >= math.Abs(observed)-1e-12 {
-				extreme++
-			}
-		}
-		got, err := Permutation(d, nil, Options{})
-		if want := float64(extreme) / float64(int(1)<<len(d)); err != nil || !near(got.P, want, 1e-15) {
-			t.Errorf("%v: %+v, %v, want p %v", d, got, err, want)
-		}
-	}
-}
-
 // Equal differences beyond the number that is enumerated: 40, of which 26 are
 // positive: 2·P(X >= 26), X of 40 tosses, = 0.0806904678.
 func TestPermutationOfMany(t *testing.T) {

@@ -41,23 +41,3 @@ func ExampleHolm() {
 	fmt.Println(adjusted)
 	// Output: [0.03 0.06 0.06]
 }
-
-// Few and skewed scores: the bootstrap follows the skew.
-func ExampleBootstrap() {
-	scores := []float64{.1, .1, .2, .05, .9, .15, .1, .3, .02, .6, .1, .95}
-	t, err := stats.StudentT(scores, nil, stats.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	bca, err := stats.Bootstrap(scores, nil, stats.Options{Seed: 1})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(t.Method, t)
-	fmt.Printf("%s is higher at both ends: %t\n", bca.Method, bca.Low > t.Low && bca.High > t.High)
-	// Output:
-	// student-t 0.298 [0.087, 0.508] (95 %, n = 12)
-	// bca is higher at both ends: true
-}

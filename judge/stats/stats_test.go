@@ -146,37 +146,6 @@ func TestBootstrapAsSciPy(t *testing.T) {
 	}
 }
 
-// All 4^4 resamples of four values, counted, against drawn ones.
-func TestBootstrapAgainstAllResamples(t *testing.T) {
-	values := []float64{0, 1, 4, 9}
-	count := make(map[float64]int)
-	for i := range 256 {
-		sum := 0.0
-		for j := range 4 {
-			sum += values[i>>(2*j)&3]
-		}
-		count[sum/4]++
-	}
-	g, err := group(values, nil, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const n = 256000
-	drawn := make(map[float64]int)
-	for _, m := range g.resample(Options{Resamples: n}) {
-		drawn[m]++
-	}
-	if len(drawn) != len(count) {
-		t.Fatalf("%d different means, want %d", len(drawn), len(count))
-	}
-	for mean, c := range count {
-		p := float64(c) / 256
-		if got := float64(drawn[mean]); math.Abs(got-n*p) > 4.5*math.Sqrt(n*p*(1-p)) {
-			t.Errorf("mean %v drawn %v times, want about %v", mean, got, n*p)
-		}
-	}
-}
-
 // Of many intervals at 95 %, about so many hold the true mean: plain ones when
 // values are independent, only clustered ones when they are not.
 func TestCoverage(t *testing.T) {

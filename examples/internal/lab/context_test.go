@@ -27,7 +27,7 @@ func TestContextTokens(t *testing.T) {
 }
 
 // What stands above the tables: the flags that decide figures and differ from their defaults.
-func TestChanged(t *testing.T) {
+func TestNonDefault(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "", "-chunk-size 1200 -concurrency 2 -seed 1": "", "-limit 8 -chunk-size 600 -out x": "-chunk-size 600, -limit 8",
 		"-temperature none": "-temperature none", "-temperature 0": "", "-temperature 0.7": "-temperature 0.7",
@@ -39,7 +39,7 @@ func TestChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Complete(fs, nil)
-		if got := strings.Join(s.Changed(), ", "); got != want {
+		if got := strings.Join(s.NonDefault(), ", "); got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
 	}

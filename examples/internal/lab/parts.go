@@ -14,7 +14,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/dry"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -201,42 +200,12 @@ func (p *Parts) Reachable() error {
 	return p.absent
 }
 
-// LedgerName is the file in the report folder that says what was really paid:
-// by stage, question and model, with the calls whose cost is not known. It
-// counts what interruptions made the run pay twice, so it is no part of the
-// report.
-const LedgerName = "ledger.json"
-
 // Account writes the ledger and prints its sum.
 func (p *Parts) Account(dir string, w io.Writer) error {
 	if p.client == nil {
 		return nil
 	}
-	a := p.client.Account()
-	name := filepath.Join(dir, LedgerName)
-	err := journal.WriteFile(name, func(w io.Writer) error {
-		enc := text.JSON(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(a)
-	})
-	if err != nil {
-		return fmt.Errorf("the ledger: %w", err)
-	}
-	_, err = fmt.Fprintf(w, "Paid for this folder: %s See %s.\n", text.OneLine(bill(a)), text.OneLine(name))
-	return err
-}
-
-// bill says in a sentence or two what an account comes to.
-func bill(a paid.Account) string {
-	price := "no prices given"
-	if a.Currency != "" {
-		price = fmt.Sprintf("cost %s %s", a.Total.Cost, a.Currency)
-	}
-	text := fmt.Sprintf("%s calls, %s tokens; %s.", cli.Digits(a.Total.Usage.Calls), cli.Digits(a.Total.Usage.Tokens()), price)
-	if n := a.Total.Unknown; n > 0 {
-		text += fmt.Sprintf(" %s more attempts may have been billed, with which it is %s tokens at the most.", cli.Digits(n), cli.Digits(a.Total.Most.Tokens()))
-	}
-	return text
+	return cli.Account(p.client, dir, w)
 }
 
 // Close ends the use of the models.

@@ -33,9 +33,6 @@ func NewProgress(w io.Writer) *Progress {
 	return &Progress{w: w, tty: ok && term.IsTerminal(int(f.Fd())), now: time.Now}
 }
 
-// Terminal tells whether a person watches.
-func (p *Progress) Terminal() bool { return p.tty }
-
 // Event takes a step of the run; see benchmark.Options.Progress.
 func (p *Progress) Event(e benchmark.Event) {
 	if p.last.Total == 0 {

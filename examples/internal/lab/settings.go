@@ -158,6 +158,9 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 			s.changed = append(s.changed, "-"+f.Name+" "+v)
 		}
 	})
+	for _, set := range s.sets {
+		s.changed = append(s.changed, fmt.Sprintf("-set %s.%s=%s", set.system, set.option, set.value))
+	}
 	switch t := s.Temperature; {
 	case !s.given["temperature"]:
 	case t == nil:
@@ -205,7 +208,11 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 			problems = append(problems, err)
 		}
 	}
-	problems = append(append(problems, s.readPrices()...), s.check(systems)...)
+	var err error
+	if s.PriceList, err = cli.Prices(s.prices); err != nil {
+		problems = append(problems, err)
+	}
+	problems = append(problems, s.check(systems)...)
 	if len(problems) == 0 && fs.Lookup("systems") != nil {
 		problems = s.choose()
 	}
@@ -214,10 +221,10 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 
 // deciding are the flags that a reader of figures has to know of.
 var deciding = []string{"limit", "chunk-size", "chunk-overlap", "chunks-per-page", "index-kit", "answer-kit", "embed-model", "budget-context",
-	"mode", "seed", "reply-tokens", "max-failed", "k", "k-summary", "grounded", "precision-ref", "partial"}
+	"mode", "seed", "reply-tokens", "max-failed", "k", "k-summary", "kg", "schema", "grounded", "precision-ref", "partial"}
 
-// Changed are the flags that decide figures and are not at their defaults, as they were given.
-func (s *Settings) Changed() []string { return s.changed }
+// NonDefault are the flags that decide figures and are not at their defaults, as they were given.
+func (s *Settings) NonDefault() []string { return s.changed }
 
 // Given tells whether a flag stands on the command line.
 func (s *Settings) Given(flag string) bool { return s.given[flag] }
@@ -314,22 +321,6 @@ func (s Settings) Folder(data, models string, more map[string]any) string {
 		}
 		return '_'
 	}, strings.Join(parts, "-"))
-}
-
-// readPrices reads the file of -prices, if there is one.
-func (s *Settings) readPrices() []error {
-	if s.prices == "" {
-		return nil
-	}
-	f, err := os.Open(s.prices)
-	if err != nil {
-		return []error{fmt.Errorf("-prices: %w", err)}
-	}
-	defer f.Close() // only read
-	if s.PriceList, err = paid.ReadPrices(f); err != nil {
-		return []error{fmt.Errorf("-prices %s: %w", s.prices, err)}
-	}
-	return nil
 }
 
 // OneOf is a problem unless a flag has one of the values allowed.

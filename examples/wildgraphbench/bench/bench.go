@@ -173,7 +173,7 @@ func (s settings) runners(d data, p *parts) lab.Run {
 				Dataset: set, Systems: systems, Judge: j.Judge,
 				Options: benchmark.Options{
 					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(set), SweepTopK: s.sweep, Depth: d.depth, ContextTokens: s.ContextTokens(),
-					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Changed: s.Changed(), Concurrency: s.Concurrency,
+					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Changed: s.NonDefault(), Concurrency: s.Concurrency,
 					ShowEvidence: s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile || s.precisionRef == string(judge.RefEvidence),
 					CountTokens:  p.Count, Found: true, NoTimings: s.NoTimings,
 					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log,

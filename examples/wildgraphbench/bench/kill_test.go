@@ -20,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -95,7 +96,7 @@ func folder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(d.Name(), ".journal") || d.Name() == lab.LedgerName {
+		if err != nil || d.IsDir() || strings.HasSuffix(d.Name(), ".journal") || d.Name() == cli.LedgerName {
 			return err
 		}
 		data, err := os.ReadFile(name)
@@ -145,7 +146,7 @@ func TestHangUp(t *testing.T) {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	var ledger struct{ Total struct{ Calls int } }
-	data, err := os.ReadFile(filepath.Join(dir, lab.LedgerName))
+	data, err := os.ReadFile(filepath.Join(dir, cli.LedgerName))
 	if err := errors.Join(err, json.Unmarshal(data, &ledger)); err != nil || ledger.Total.Calls < 2 {
 		t.Errorf("%+v, %v\n%s", ledger, err, &out)
 	}

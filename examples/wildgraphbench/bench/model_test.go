@@ -203,7 +203,7 @@ func TestBudgetOfAllStarts(t *testing.T) {
 			t.Fatalf("a call without the settings of the run: %s", body)
 		}
 	}
-	data, err := os.ReadFile(filepath.Join(dir, lab.LedgerName))
+	data, err := os.ReadFile(filepath.Join(dir, cli.LedgerName))
 	var account paid.Account
 	if err := errors.Join(err, json.Unmarshal(data, &account)); err != nil {
 		t.Fatal(err)

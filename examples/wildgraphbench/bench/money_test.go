@@ -53,14 +53,14 @@ func TestLedgerFileAndCallsInFlight(t *testing.T) {
 	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(victim, filepath.Join(dir, lab.LedgerName)); err != nil {
+	if err := os.Symlink(victim, filepath.Join(dir, cli.LedgerName)); err != nil {
 		t.Skip(err)
 	}
 	_, stderr, _ := bench(t, bare, "-out", dir, "-domains", "seafaring", "-limit", "1", "-systems", "bm25,hipporag2", "-model", "m", "-concurrency", "2")
 	if data, err := os.ReadFile(victim); err != nil || string(data) != "mine" {
 		t.Errorf("the ledger was written through a link: %q, %v", data, err)
 	}
-	if info, err := os.Lstat(filepath.Join(dir, lab.LedgerName)); err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Lstat(filepath.Join(dir, cli.LedgerName)); err != nil || !info.Mode().IsRegular() {
 		t.Errorf("no ledger: %v\n%s", err, stderr)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package article_test
+package construct_test
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/benchmark/article"
+	"github.com/wildgraph/wildgraph/benchmark/construct"
 )
 
 const owls = `# Barn owl
@@ -29,11 +29,11 @@ No prose here.[^a]
 `
 
 func TestFootnotes(t *testing.T) {
-	a := article.Parse(owls, "owls.md", article.Options{})
+	a := construct.Parse(owls, "owls.md", construct.Options{})
 	if a.Title != "Barn owl" {
 		t.Errorf("title %q", a.Title)
 	}
-	want := []article.Reference{
+	want := []construct.Reference{
 		{Title: "Owls of the World,", URL: "https://owls.example/world"},
 		{Title: "The ear of the owl", URL: "https://ear.example/owl#page"},
 		{Title: "Acoustic location of prey", URL: "https://prey.example/p(1)", Archive: "https://web.archive.org/web/1/https://prey.example/p"},

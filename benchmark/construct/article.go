@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package article
+package construct
 
 import (
 	"fmt"
@@ -187,4 +187,4 @@ func normal(markdown string) string {
 }
 
 // bareLink is an address that is no link yet.
-var bareLink = regexp.MustCompile(`(^|[\s<])(https?://[^\s<>()]+)`)
+var bareLink = regexp.MustCompile(`(^|[\s<])((?:https?://|file:)[^\s<>()]+)`)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package article
+package construct
 
 import (
 	"cmp"
@@ -79,11 +79,11 @@ func entries(lines []string) []string {
 	return out
 }
 
-// link is a Markdown link that leads out of the page.
+// link is a Markdown link that leads out of the page: to the web, or to a file.
 type link struct{ text, url string }
 
 var (
-	linkEnd  = regexp.MustCompile(`\]\((https?://(?:[^\s()]|\([^\s()]*\))+)(?:\s+"[^"]*")?\)`)
+	linkEnd  = regexp.MustCompile(`\]\(((?:https?://|file:)(?:[^\s()]|\([^\s()]*\))+)(?:\s+"[^"]*")?\)`)
 	flatLink = regexp.MustCompile(`\[([^\]]+)\]\((https?://[^)]+)\)`)
 )
 
@@ -261,7 +261,7 @@ var (
 	anchorUse  = regexp.MustCompile(`^(?:(.*)_)?([0-9]+)(?:-[0-9]+)?$`)
 	// An address may hold parentheses in pairs. The released tools end it at the first
 	// closing one.
-	address     = regexp.MustCompile(`https?://(?:[^\s()\[\]"<>]|\([^\s()]*\))+`)
+	address     = regexp.MustCompile(`(?:https?://|file:)(?:[^\s()\[\]"<>]|\([^\s()]*\))+`)
 	flatAddress = regexp.MustCompile(`https?://[^\s)\]">]+`)
 )
 

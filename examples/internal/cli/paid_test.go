@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package lab
+package cli
 
 import (
 	"testing"
@@ -21,7 +21,7 @@ func TestBill(t *testing.T) {
 		{paid.Account{Total: line, Currency: "EUR"}, "1,284 calls, 1,495,140 tokens; cost 1.5000 EUR."},
 		{paid.Account{Total: lost}, "1,284 calls, 1,495,140 tokens; no prices given. 3 more attempts may have been billed, with which it is 2,000,000 tokens at the most."},
 	} {
-		if got := bill(tt.a); got != tt.want {
+		if got := Bill(tt.a); got != tt.want {
 			t.Errorf("%s, want %s", got, tt.want)
 		}
 	}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/paid"
+)
+
+// LedgerName is the file in the folder of a run that says what was really paid:
+// by stage, question and model, with the calls whose cost is not known. It
+// counts what interruptions made the run pay twice, so it is no part of the
+// report.
+const LedgerName = "ledger.json"
+
+// Account writes the ledger of a run into its folder and prints its sum.
+func Account(c *paid.Client, dir string, w io.Writer) error {
+	a := c.Account()
+	name := filepath.Join(dir, LedgerName)
+	err := journal.WriteFile(name, func(w io.Writer) error {
+		enc := text.JSON(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(a)
+	})
+	if err != nil {
+		return fmt.Errorf("the ledger: %w", err)
+	}
+	_, err = fmt.Fprintf(w, "Paid for this folder: %s See %s.\n", text.OneLine(Bill(a)), text.OneLine(name))
+	return err
+}
+
+// Bill says in a sentence or two what an account comes to.
+func Bill(a paid.Account) string {
+	price := "no prices given"
+	if a.Currency != "" {
+		price = fmt.Sprintf("cost %s %s", a.Total.Cost, a.Currency)
+	}
+	text := fmt.Sprintf("%s calls, %s tokens; %s.", Digits(a.Total.Usage.Calls), Digits(a.Total.Usage.Tokens()), price)
+	if n := a.Total.Unknown; n > 0 {
+		text += fmt.Sprintf(" %s more attempts may have been billed, with which it is %s tokens at the most.", Digits(n), Digits(a.Total.Most.Tokens()))
+	}
+	return text
+}
+
+// Prices reads the file of -prices; "" is none.
+func Prices(file string) (*paid.Prices, error) {
+	if file == "" {
+		return nil, nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("-prices: %w", err)
+	}
+	defer f.Close() // only read
+	p, err := paid.ReadPrices(f)
+	if err != nil {
+		return nil, fmt.Errorf("-prices %s: %w", file, err)
+	}
+	return p, nil
+}
