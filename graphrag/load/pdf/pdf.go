@@ -3,6 +3,7 @@
 package pdf
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -43,10 +44,10 @@ type Options struct {
 	Slow bool
 }
 
-// maxMemory is the memory that the parser may take, in WebAssembly's pages of 64 KiB:
-// 96 MiB. Memory that grows is copied: a file that takes all of it makes the process grow
-// to about 340 MB.
-const maxMemory = 96 << 20 >> 16
+// maxMemory is the memory that the parser may take beside the file, in WebAssembly's pages
+// of 64 KiB: 40 MiB. Memory that grows is copied: with a compiled parser, a file that takes
+// all of it makes the process grow to about 200 MB.
+const maxMemory = 40 << 20 >> 16
 
 // Reader reads PDF files, one at a time. It is safe for concurrent use.
 type Reader struct {
@@ -132,7 +133,7 @@ func (r *Reader) pages(parser pdfium.Pdfium, data []byte) (title string, pages [
 			err = fmt.Errorf("the parser failed: %v", p)
 		}
 	}()
-	open, err := parser.OpenDocument(&requests.OpenDocument{File: &data})
+	open, err := parser.OpenDocument(&requests.OpenDocument{FileReader: bytes.NewReader(data), FileReaderSize: int64(len(data))})
 	switch {
 	case errors.Is(err, pdferrors.ErrPassword), errors.Is(err, pdferrors.ErrSecurity):
 		return "", nil, errors.New("encrypted: save it without a password")

@@ -5,6 +5,8 @@ package pdf_test
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -102,12 +104,33 @@ func TestBomb(t *testing.T) {
 	b.WriteString("trailer\n<</Size 6/Root 1 0 R>>\n%%EOF")
 	r := pdf.New(pdf.Options{})
 	defer r.Close()
+	good := func(data []byte) {
+		if f, err := r.Read("good.pdf", data); err != nil || f.Document.Text != "The light is red.\n" {
+			t.Errorf("%+v, %v", f, err)
+		}
+	}
+	good(file("", "The light is red."))
+	debug.FreeOSMemory()                                               // what compiling the parser took
+	reset := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o200) // the peak
 	if f, err := r.Read("bomb.pdf", b.Bytes()); err == nil || len(err.Error()) > 200 || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v, %v", f, err)
 	}
-	if f, err := r.Read("good.pdf", file("", "The light is red.")); err != nil || f.Document.Text != "The light is red.\n" {
-		t.Errorf("%+v, %v", f, err)
+	if peak := peak(); reset == nil && peak > 256<<10 {
+		t.Errorf("the process took %d kB", peak)
 	}
+	good(file("", "The light is red."))
+	// A large file is not held by the parser.
+	start := []byte("%PDF-1.4\n")
+	good(bytes.Replace(file("", "The light is red."), start, append(start, bytes.Repeat([]byte("%"+strings.Repeat(" ", 98)+"\n"), 500_000)...), 1))
+}
+
+// peak is the largest memory that the process has taken, in kB; 0 where the system does not
+// say.
+func peak() (kB int) {
+	status, _ := os.ReadFile("/proc/self/status")
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	_, _ = fmt.Sscan(rest, &kB)
+	return kB
 }
 
 func TestTimeout(t *testing.T) {
