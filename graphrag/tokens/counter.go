@@ -7,8 +7,6 @@ import (
 	"math/bits"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/tiktoken-go/tokenizer"
 )
 
 // Counter counts the tokens of a text, exactly as the tokenizer of its encoding
@@ -22,20 +20,26 @@ type Counter struct {
 }
 
 var (
-	cl100k = sync.OnceValue(func() *Counter { return newCounter(tokenizer.Cl100kBase) })
-	o200k  = sync.OnceValue(func() *Counter { return newCounter(tokenizer.O200kBase) })
+	cl100k = sync.OnceValue(func() *Counter { return newCounter(cl100kBase) })
+	o200k  = sync.OnceValue(func() *Counter { return newCounter(o200kBase) })
 )
 
 // Cl100k is the counter of cl100k_base: GPT-3.5, GPT-4, text-embedding-3, and the
 // default of Microsoft GraphRAG. The first call loads the vocabulary, which is
-// embedded and takes about 0.1 s; all calls share one counter.
+// embedded; all calls share one counter.
 func Cl100k() *Counter { return cl100k() }
 
 // O200k is the counter of o200k_base: GPT-4o and later. See [Cl100k].
 func O200k() *Counter { return o200k() }
 
-func newCounter(e tokenizer.Encoding) *Counter {
-	c := &Counter{name: string(e), v: load(e)}
+// The names of the encodings.
+const (
+	cl100kBase = "cl100k_base"
+	o200kBase  = "o200k_base"
+)
+
+func newCounter(encoding string) *Counter {
+	c := &Counter{name: encoding, v: load(encoding)}
 	c.cache.New = func() any { return new(cache) }
 	return c
 }

@@ -7,6 +7,5 @@
 //
 // Token boundaries are those of tiktoken, found without its regular expression: a
 // scanner for the split pattern, and a table of the words met before. Vocabularies
-// are those of github.com/tiktoken-go/tokenizer, embedded in the binary, so nothing
-// is fetched.
+// are OpenAI's (MIT), embedded in the binary, so nothing is fetched.
 package tokens

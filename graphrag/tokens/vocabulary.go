@@ -3,12 +3,13 @@
 package tokens
 
 import (
+	"compress/flate"
 	"container/heap"
 	"context"
+	"embed"
 	"fmt"
+	"io"
 	"math"
-
-	"github.com/tiktoken-go/tokenizer"
 )
 
 // vocabulary has the tokens of an encoding: which bytes are a token, and in
@@ -18,27 +19,28 @@ type vocabulary struct {
 	ids     map[string]int32
 }
 
-// load reads the vocabulary that the library has embedded, token by token.
-func load(e tokenizer.Encoding) *vocabulary {
-	codec, err := tokenizer.Get(e)
+// vocabularies has a file for each encoding: its tokens in the order of their ids, each after
+// a byte with its length, packed by DEFLATE. TestVocabularies writes them from
+// github.com/tiktoken-go/tokenizer, which has them as Go maps, slow to compile.
+//
+//go:embed cl100k_base o200k_base
+var vocabularies embed.FS
+
+// load reads a vocabulary.
+func load(encoding string) *vocabulary {
+	v := &vocabulary{pattern: pattern{table: basicPlane(), o200k: encoding == o200kBase}, ids: make(map[string]int32, 1<<17)}
+	file, err := vocabularies.Open(encoding)
+	var all []byte
+	if err == nil {
+		all, err = io.ReadAll(flate.NewReader(file))
+	}
 	if err != nil {
-		panic(fmt.Sprintf("tokens: vocabulary %q, which is linked in: %v", e, err))
+		panic(fmt.Sprintf("tokens: vocabulary %q, which is linked in: %v", encoding, err))
 	}
-	v := &vocabulary{
-		pattern: pattern{table: basicPlane(), o200k: e == tokenizer.O200kBase},
-		ids:     make(map[string]int32, 1<<17),
-	}
-	for id := int32(0); ; id++ {
-		token, err := codec.Decode([]uint{uint(id)})
-		if err != nil {
-			break // the id after the last
-		}
-		v.ids[token] = id
-	}
-	for b := range 256 {
-		if _, ok := v.ids[string([]byte{byte(b)})]; !ok {
-			panic(fmt.Sprintf("tokens: vocabulary %q, which is linked in, lacks byte %#02x", e, b))
-		}
+	for rest := string(all); rest != ""; {
+		end := 1 + int(rest[0])
+		v.ids[rest[1:end]] = int32(len(v.ids))
+		rest = rest[end:]
 	}
 	return v
 }
