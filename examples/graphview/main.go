@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	o := view.Options{Title: text.OneLine(cmp.Or(*title, filepath.Base(flags.Arg(0)))), MaxNodes: *most}
 	if system != nil {
-		o.Chunks = system.Chunks
+		o.Chunks = system.Get
 	}
 	if *question != "" {
 		if o.Asked, err = ask(ctx, system, *question); err != nil {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command ownchunker cuts documents by a rule of one's own: a chunk for each paragraph.
+// Command ownchunker puts a rule of one's own under a published system: a chunk for each
+// paragraph.
 package main
 
 import (
@@ -9,16 +10,14 @@ import (
 	"log"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-// paragraphs is a chunk.Splitter: spans that put the text together again.
-type paragraphs struct{}
-
-func (paragraphs) Split(_ context.Context, text string) (spans []chunk.Span, err error) {
+// paragraphs is a chunk.SplitterFunc: spans that put the text together again.
+func paragraphs(_ context.Context, text string) (spans []chunk.Span, err error) {
 	start := 0
 	for part := range strings.SplitAfterSeq(text, "\n\n") {
 		spans = append(spans, chunk.Span{Start: start, End: start + len(part)})
@@ -29,21 +28,23 @@ func (paragraphs) Split(_ context.Context, text string) (spans []chunk.Span, err
 
 func main() {
 	ctx := context.Background()
-	chunker, err := chunk.New(chunk.Options{Splitter: paragraphs{}})
+	parts, err := kit.Offline(kit.OfflineOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	chunks, err := chunker.Document(ctx, graphrag.Document{ID: "fram", Title: "Fram", Text: "Colin Archer built the ship in Larvik.\n\nAmundsen sailed her south."})
+	cut := kit.Cut{Splitter: chunk.SplitterFunc(paragraphs), Name: "paragraphs"}
+	system, err := hipporag2.New(parts, hipporag2.Options{Common: kit.Common{Cut: cut}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	index, err := retrieve.NewSparse(ctx, chunks, bm25.Options{})
+	page := graphrag.Document{ID: "fram", Title: "Fram", Text: "Colin Archer built the ship in Larvik.\n\nAmundsen sailed her south."}
+	stats, err := system.Index(ctx, graphrag.Documents(page))
 	if err != nil {
 		log.Fatal(err)
 	}
-	found, err := index.Retrieve(ctx, graphrag.Question{Text: "Who sailed south?", K: 1})
+	answer, err := system.Answer(ctx, graphrag.Question{Text: "Who sailed south?", K: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d chunks; found: %s\n", len(chunks), found.Ranked[0].Chunk.Text)
+	fmt.Printf("%d chunks; found: %s\n", stats.Chunks, answer.Ranked[0].Chunk.Text)
 }

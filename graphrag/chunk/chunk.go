@@ -102,6 +102,9 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 	id, title := strings.Clone(doc.ID), strings.Clone(doc.Title)
 	chunks := make([]graphrag.Chunk, 0, len(spans))
 	for _, p := range spans {
+		if p.Start < 0 || p.End < p.Start || p.End > len(body) {
+			return nil, fmt.Errorf("chunk: document %q: the splitter gave the span %d to %d of a text of %d bytes", doc.ID, p.Start, p.End, len(body))
+		}
 		piece := body[p.Start:p.End]
 		if strings.TrimSpace(piece) == "" {
 			continue
@@ -183,6 +186,12 @@ type Span struct{ Start, End, Tokens int }
 type Splitter interface {
 	Split(ctx context.Context, text string) ([]Span, error)
 }
+
+// SplitterFunc makes a [Splitter] of a function.
+type SplitterFunc func(ctx context.Context, text string) ([]Span, error)
+
+// Split calls f.
+func (f SplitterFunc) Split(ctx context.Context, text string) ([]Span, error) { return f(ctx, text) }
 
 // The chunk size of Microsoft GraphRAG and LightRAG, in tokens, and the part
 // that two neighbours share.

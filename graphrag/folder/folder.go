@@ -124,7 +124,7 @@ func (f *Folder) open(ctx context.Context) (c Change, err error) {
 			if old == nil {
 				return f.System.Index(ctx, next.all())
 			}
-			stats, err := f.System.Update(ctx, old.dir, next.documents(), next.deleted()...)
+			stats, err := f.System.OpenUpdated(ctx, old.dir, next.documents(), next.deleted()...)
 			gone = errors.Is(err, fs.ErrNotExist) && moved < maxMoved
 			if err == nil || ctx.Err() != nil || gone {
 				return stats, err
@@ -175,7 +175,7 @@ func resolved(path string) string {
 // index.
 func (f *Folder) Refresh(ctx context.Context) (Change, error) {
 	return f.refresh(ctx, f.now.Load(), "", func(next *draft) (graphrag.IndexStats, error) {
-		return f.System.Update(ctx, "", next.documents(), next.deleted()...)
+		return f.System.Update(ctx, next.documents(), next.deleted()...)
 	})
 }
 

@@ -47,6 +47,10 @@ type Common struct {
 	Cut Cut
 	// MaxPerDoc limits the chunks of one document in a ranking; 0 is no limit.
 	MaxPerDoc int
+	// Progress, if set, is told what a change has done so far: the documents and chunks
+	// after cutting, then the usage after each reply of a model, and the stages. Calls do
+	// not overlap, and the next piece of work waits for them.
+	Progress func(graphrag.IndexStats)
 }
 
 // Cut are the options of chunking. The zero value is the setting of WildGraphBench
@@ -64,18 +68,29 @@ type Cut struct {
 	// are cut, which saves a quarter to a half of the tokens that a model reads. The
 	// published figures are over whole pages.
 	DropFurniture bool
+	// Splitter, if set, cuts in place of Size, Overlap and Sentences. Name tells it from
+	// others: in a saved system, and where systems share chunks.
+	Splitter chunk.Splitter `json:"-"`
+	Name     string         `json:",omitempty"`
 }
 
 // Chunker returns the chunker for the cut.
 func (c Cut) Chunker() (*chunk.Chunker, error) {
-	splitter, err := chunk.Tokens(chunk.TokenOptions{Size: c.Size, Overlap: c.Overlap})
-	if c.Sentences && err == nil {
+	splitter := c.Splitter
+	if (splitter == nil) != (c.Name == "") {
+		return nil, errors.New("Cut has one of Splitter and Name: set both, or none")
+	}
+	var err error
+	if splitter == nil {
+		splitter, err = chunk.Tokens(chunk.TokenOptions{Size: c.Size, Overlap: c.Overlap})
+	}
+	if c.Sentences && c.Splitter == nil && err == nil {
 		splitter, err = chunk.Sentences(chunk.SentenceOptions{MaxTokens: c.Size})
 	}
 	if err != nil {
 		return nil, err
 	}
-	o := chunk.Options{Splitter: splitter, Lead: load.Lead, Name: fmt.Sprintf("kit %+v", c)}
+	o := chunk.Options{Splitter: splitter, Lead: load.Lead, Name: fmt.Sprintf("kit %+v", c.named())}
 	switch {
 	case c.DropFurniture && c.KeepLinks:
 		o.Clean = text.StripFurniture
@@ -85,6 +100,12 @@ func (c Cut) Chunker() (*chunk.Chunker, error) {
 		o.Clean = text.StripLinks
 	}
 	return chunk.New(o)
+}
+
+// named is the cut without its splitter, which its name stands for.
+func (c Cut) named() Cut {
+	c.Splitter = nil
+	return c
 }
 
 // plainText removes furniture and then links.
@@ -183,17 +204,33 @@ const (
 // steps are the names of [graphrag.Stage] in the order in which they run.
 var steps = []string{stepExtract, stepEmbed, summary.Stage, "describe", "merge", "report"}
 
-// tally counts the pieces of work of the steps of one change.
+// tally counts the pieces of work of the steps of one change, and tells of them.
 type tally struct {
 	mu     sync.Mutex
 	stages map[string]graphrag.Stage
+	sofar  graphrag.IndexStats
+	tell   func(graphrag.IndexStats)
 }
 
 type tallyKey struct{}
 
-func withTally(ctx context.Context) (context.Context, *tally) {
-	t := &tally{stages: make(map[string]graphrag.Stage)}
+func withTally(ctx context.Context, tell func(graphrag.IndexStats)) (context.Context, *tally) {
+	t := &tally{stages: make(map[string]graphrag.Stage), tell: tell}
 	return context.WithValue(ctx, tallyKey{}, t), t
+}
+
+// note changes the tally of a context, if there is one, and tells of it.
+func note(ctx context.Context, change func(*tally)) {
+	t, _ := ctx.Value(tallyKey{}).(*tally)
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if change(t); t.tell != nil {
+		t.sofar.Stages = t.list()
+		t.tell(t.sofar)
+	}
 }
 
 // Done counts an item of a step of building, for the statistics of the index. err is the
@@ -211,20 +248,14 @@ func Done(ctx context.Context, step string, err error) {
 }
 
 func count(ctx context.Context, step string, more graphrag.Stage) {
-	t, _ := ctx.Value(tallyKey{}).(*tally)
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s := t.stages[step]
-	t.stages[step] = graphrag.Stage{Name: step, Asked: s.Asked + more.Asked, Failed: s.Failed + more.Failed, Refused: s.Refused + more.Refused, Repaired: s.Repaired + more.Repaired}
+	note(ctx, func(t *tally) {
+		s := t.stages[step]
+		t.stages[step] = graphrag.Stage{Name: step, Asked: s.Asked + more.Asked, Failed: s.Failed + more.Failed, Refused: s.Refused + more.Refused, Repaired: s.Repaired + more.Repaired}
+	})
 }
 
 // list returns the counts in the order of the steps.
 func (t *tally) list() []graphrag.Stage {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	var out []graphrag.Stage
 	for _, s := range t.stages {
 		out = append(out, s)

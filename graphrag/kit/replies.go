@@ -131,13 +131,20 @@ func (r remembering) Generate(ctx context.Context, req llm.Request) (llm.Reply, 
 	key, keyed := kept.key(r.Name(), req)
 	if reply, ok := kept.reply(key); keyed && ok {
 		reply.Usage = graphrag.Usage{CachedCalls: 1}
+		used(ctx, reply)
 		return reply, nil
 	}
 	reply, err := r.Model.Generate(ctx, req)
 	if err == nil && keyed {
 		kept.keep(key, reply)
 	}
+	used(ctx, reply)
 	return reply, err
+}
+
+// used adds a reply to the progress of a change.
+func used(ctx context.Context, reply llm.Reply) {
+	note(ctx, func(t *tally) { t.sofar.Usage = t.sofar.Usage.Add(reply.Usage) })
 }
 
 // metered counts the usage of a model under the meter of the context.

@@ -52,7 +52,7 @@ type settings struct {
 }
 
 func (s *System) settings() settings {
-	return settings{s.frame.Name, s.frame.Cut, s.frame.Kit.Index, s.frame.Kit.Lookup}
+	return settings{s.frame.Name, s.frame.Cut.named(), s.frame.Kit.Index, s.frame.Kit.Lookup}
 }
 
 // Save writes the system into a folder, which is made if it is not there.
@@ -123,13 +123,9 @@ func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, err
 	return s.open(ctx, dir, nil, nil)
 }
 
-// Update deletes and inserts with one build: in the current system, or, if saved names a
-// folder that Save wrote to, in the saved one.
-func (s *System) Update(ctx context.Context, saved string, docs iter.Seq2[graphrag.Document, error], deleted ...string) (graphrag.IndexStats, error) {
-	if saved != "" {
-		return s.open(ctx, saved, docs, deleted)
-	}
-	return s.update(ctx, "update", docs, deleted)
+// OpenUpdated is Open and [System.Update] with one build.
+func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted ...string) (graphrag.IndexStats, error) {
+	return s.open(ctx, dir, docs, deleted)
 }
 
 func (s *System) open(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted []string) (graphrag.IndexStats, error) {

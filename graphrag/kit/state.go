@@ -115,6 +115,8 @@ func (d *draft) delete(ids ...string) {
 func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	all := slices.SortedFunc(flat(maps.Values(d.docs)), func(a, b graphrag.Chunk) int { return strings.Compare(a.ID, b.ID) })
 	s := &state{docs: d.docs, base: d.base, stats: graphrag.IndexStats{Documents: len(d.docs), Chunks: len(all)}}
+	ctx, counts := withTally(ctx, f.Progress)
+	note(ctx, func(t *tally) { t.sofar = s.stats })
 	if d.base != nil {
 		k, err := d.known(ctx, f, all)
 		if err != nil {
@@ -125,7 +127,6 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	}
 	c := NewCorpus(f.Kit, all, s.graph)
 	c.PerDoc = f.MaxPerDoc
-	ctx, tally := withTally(ctx)
 	var err error
 	s.retriever, err = f.Build(ctx, c)
 	if err == nil && s.retriever == nil {
@@ -137,7 +138,7 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	c.Shelf.Finish()
 	s.shelf = c.Shelf
 	s.refs.Store(1)
-	s.stats.Stages = append(s.stats.Stages, tally.list()...)
+	s.stats.Stages = append(s.stats.Stages, counts.list()...)
 	for _, c := range all {
 		s.shortest = append(s.shortest, max(1, c.Tokens))
 	}

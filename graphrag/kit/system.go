@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -63,6 +65,11 @@ func (s *System) Insert(ctx context.Context, docs iter.Seq2[graphrag.Document, e
 // Delete removes documents. Unknown IDs change nothing.
 func (s *System) Delete(ctx context.Context, ids ...string) (graphrag.IndexStats, error) {
 	return s.update(ctx, "delete", nil, ids)
+}
+
+// Update is Delete and Insert with one build. docs may be nil.
+func (s *System) Update(ctx context.Context, docs iter.Seq2[graphrag.Document, error], deleted ...string) (graphrag.IndexStats, error) {
+	return s.update(ctx, "update", docs, deleted)
 }
 
 func (s *System) update(ctx context.Context, what string, docs iter.Seq2[graphrag.Document, error], deleted []string) (graphrag.IndexStats, error) {
@@ -133,12 +140,20 @@ func (s *System) Graph() *kg.Graph {
 	return nil
 }
 
-// Chunks returns the chunks of a document, in order; nil if it is not indexed.
-func (s *System) Chunks(doc string) []graphrag.Chunk {
+// List returns the IDs of the documents that are indexed, in order.
+func (s *System) List() []string {
 	if now := s.now.Load(); now != nil {
-		return now.docs[doc]
+		return slices.Sorted(maps.Keys(now.docs))
 	}
 	return nil
+}
+
+// Get returns the chunks of a document, in order, and whether it is indexed.
+func (s *System) Get(id string) (chunks []graphrag.Chunk, ok bool) {
+	if now := s.now.Load(); now != nil {
+		chunks, ok = now.docs[id]
+	}
+	return chunks, ok
 }
 
 // Retrieve returns the evidence for a question, within the budgets of the question and the

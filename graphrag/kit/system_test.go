@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -429,8 +430,8 @@ func TestUpdate(t *testing.T) {
 	if err := updated.Save(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
-	stats, err1 := updated.Update(t.Context(), "", graphrag.Documents(owls[1]), "a.md")
-	again, err2 := opened.Update(t.Context(), dir, graphrag.Documents(owls[1]), "a.md")
+	stats, err1 := updated.Update(t.Context(), graphrag.Documents(owls[1]), "a.md")
+	again, err2 := opened.OpenUpdated(t.Context(), dir, graphrag.Documents(owls[1]), "a.md")
 	if err1 != nil || err2 != nil || stats.Documents != 2 || again.Documents != 2 {
 		t.Errorf("%+v %v, %+v %v", stats, err1, again, err2)
 	}
@@ -443,7 +444,78 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%q: %v %v %v %s", q, err1, err2, err3, diff)
 		}
 	}
-	if _, err := flat(t, k, kit.Common{}).Update(t.Context(), "", nil, "a.md"); err == nil {
+	if ids := opened.List(); len(ids) != 2 || ids[0] != owls[1].ID || ids[1] != owls[2].ID {
+		t.Errorf("%q are indexed", ids)
+	}
+	if chunks, ok := opened.Get(owls[1].ID); !ok || len(chunks) != 1 || chunks[0].Doc != owls[1].ID {
+		t.Errorf("%+v, %v", chunks, ok)
+	}
+	if chunks, ok := opened.Get("a.md"); ok || chunks != nil {
+		t.Errorf("deleted, and there is %+v", chunks)
+	}
+	if _, err := flat(t, k, kit.Common{}).Update(t.Context(), nil, "a.md"); err == nil {
 		t.Error("updated before Index")
+	}
+}
+
+// A splitter of one's own is under a system, and its name in what the system saves.
+func TestOwnSplitter(t *testing.T) {
+	lines := chunk.SplitterFunc(func(_ context.Context, text string) (spans []chunk.Span, err error) {
+		for start := 0; start < len(text); {
+			end := start + strings.IndexByte(text[start:]+"\n", '\n') + 1
+			spans = append(spans, chunk.Span{Start: start, End: min(end, len(text))})
+			start = end
+		}
+		return spans, nil
+	})
+	k, dir := offline(t), t.TempDir()
+	s := flat(t, k, kit.Common{Cut: kit.Cut{Splitter: lines, Name: "lines"}})
+	if stats := index(t, s, graphrag.Document{ID: "a.md", Text: "Owls hunt.\nOwls fly.\n"}); stats.Chunks != 2 {
+		t.Errorf("%d chunks of two lines", stats.Chunks)
+	}
+	if err := s.Save(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	again := flat(t, k, kit.Common{Cut: kit.Cut{Splitter: lines, Name: "lines"}})
+	if stats, err := again.Open(t.Context(), dir); err != nil || stats.Chunks != 2 {
+		t.Errorf("%+v, %v", stats, err)
+	}
+	for _, cut := range []kit.Cut{{}, {Splitter: lines, Name: "other"}} {
+		if _, err := flat(t, k, kit.Common{Cut: cut}).Open(t.Context(), dir); !errors.Is(err, kit.ErrOptions) {
+			t.Errorf("%+v: %v", cut, err)
+		}
+	}
+	bad := chunk.SplitterFunc(func(_ context.Context, text string) ([]chunk.Span, error) {
+		return []chunk.Span{{Start: 3, End: len(text) + 1}}, nil
+	})
+	s = flat(t, k, kit.Common{Cut: kit.Cut{Splitter: bad, Name: "bad"}})
+	if _, err := s.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "a.md", Text: "Owls."})); err == nil || !strings.Contains(err.Error(), "a.md") {
+		t.Errorf("a span beyond the text: %v", err)
+	}
+	if _, err := (kit.Cut{Splitter: lines}).Chunker(); err == nil {
+		t.Error("a splitter without a name is taken")
+	}
+}
+
+// A change tells of the chunks first, then of each reply and of the stages.
+func TestProgress(t *testing.T) {
+	m := llmtest.NewScript("m").
+		Reply(llmtest.Stage(extract.StageEntities), `{"named_entities": ["Owl", "Hare"]}`).
+		Reply(llmtest.Stage(extract.StageTriples), `{"triples": [["Owl", "takes", "Hare"]]}`)
+	var told []graphrag.IndexStats
+	f := kit.Frame{Name: "owls", Kit: modelKit(t, m), Common: kit.Common{Progress: func(s graphrag.IndexStats) { told = append(told, s) }},
+		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+			kit.Done(ctx, "report", nil)
+			return finding(c, ctx)
+		}}
+	f.ExtractBy(nil, f.Kit.Triples)
+	s, err := kit.New(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stats := index(t, s, owls...)
+	if first, last := told[0], told[len(told)-1]; first.Chunks != stats.Chunks || first.Calls != 0 ||
+		last.Calls != stats.Calls || stats.Calls != 6 || len(last.Stages) != 1 || last.Stages[0].Asked != 1 {
+		t.Errorf("first %+v, last %+v, of %+v", first, last, stats)
 	}
 }

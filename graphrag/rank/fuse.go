@@ -10,29 +10,34 @@ import (
 	"slices"
 )
 
-// rrfK is the constant of reciprocal rank fusion. Cormack, Clarke and Büttcher,
+// K is the constant of reciprocal rank fusion. Cormack, Clarke and Büttcher,
 // "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
 // Methods", SIGIR 2009, section 2, fixed it in a pilot study.
-const rrfK = 60
+const K = 60.
 
 // RRF merges lists by reciprocal rank fusion: the score of an identifier is the
 // sum of 1/(60+rank) over the lists that hold it, ranks counted from 1.
-func RRF[ID cmp.Ordered](lists ...[]ID) []Scored[ID] { return fuse(rrfK, lists...) }
+func RRF[ID cmp.Ordered](lists ...[]ID) []Scored[ID] { return Weighted(K, nil, lists...) }
 
-// fuse is RRF with any constant.
-func fuse[ID cmp.Ordered](k int, lists ...[]ID) []Scored[ID] {
+// Weighted is RRF with another constant, k, and a weight for each list, by which its share
+// w/(k+rank) grows. No weights are equal ones, and a smaller k favours the first ranks.
+func Weighted[ID cmp.Ordered](k float64, weights []float64, lists ...[]ID) []Scored[ID] {
 	total := 0
 	for _, list := range lists {
 		total += len(list)
 	}
 	shares := make([]Scored[ID], 0, total)
 	seen := make(map[ID]struct{})
-	for _, list := range lists {
+	for i, list := range lists {
+		weight := 1.
+		if weights != nil {
+			weight = weights[i]
+		}
 		clear(seen)
 		for place, id := range list {
 			if _, again := seen[id]; !again {
 				seen[id] = struct{}{}
-				shares = append(shares, Scored[ID]{id, 1 / float64(k+place+1)})
+				shares = append(shares, Scored[ID]{id, weight / (k + float64(place+1))})
 			}
 		}
 	}

@@ -13,17 +13,17 @@ func TestConstantOfFusion(t *testing.T) {
 	a := []string{"x", "b", "c", "d", "y"}
 	b := []string{"j", "k", "l", "m", "y", "n", "o", "p", "q", "x"}
 	for _, tt := range []struct {
-		k    int
+		k    float64
 		x, y float64
 	}{
 		{0, 1.1, .4}, {10, .140909, .133333}, {34, .0512987, .0512821}, {35, .05, .05}, {36, .0487662, .0487805}, {60, .030679157, .030769231},
 	} {
 		score := map[string]float64{}
-		for _, s := range fuse(tt.k, a, b) {
+		for _, s := range Weighted(tt.k, nil, a, b) {
 			score[s.ID] = s.Score
 		}
 		if math.Abs(score["x"]-tt.x) > 1e-6 || math.Abs(score["y"]-tt.y) > 1e-6 {
-			t.Errorf("constant %d: %v and %v, want %v and %v", tt.k, score["x"], score["y"], tt.x, tt.y)
+			t.Errorf("constant %v: %v and %v, want %v and %v", tt.k, score["x"], score["y"], tt.x, tt.y)
 		}
 	}
 }

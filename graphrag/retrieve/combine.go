@@ -3,6 +3,7 @@
 package retrieve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
@@ -66,15 +68,42 @@ const fuseDepth = 100
 // rankings by reciprocal rank fusion (Cormack and others, SIGIR 2009). Derived texts
 // (without repetitions), steps and usage are those of all, in the order given.
 func Fuse(retrievers ...graphrag.Retriever) (graphrag.Retriever, error) {
+	return FuseOptions{}.Fuse(retrievers...)
+}
+
+// FuseOptions are the options of fusion. The zero value is that of [Fuse].
+type FuseOptions struct {
+	// K is the constant of reciprocal rank fusion, above 0; 0 means 60, as in the paper. A
+	// smaller one favours the first ranks.
+	K float64
+	// Weights has a weight of 0 or more for each retriever; nil weighs them equally.
+	Weights []float64
+}
+
+// Fuse is [Fuse] with options.
+func (o FuseOptions) Fuse(retrievers ...graphrag.Retriever) (graphrag.Retriever, error) {
+	c := opt.Checks{Of: "retrieve: Fuse"}
 	if len(retrievers) == 0 || slices.Contains(retrievers, nil) {
-		return nil, fmt.Errorf("retrieve: Fuse: %w", errMissing)
+		c.Add(errMissing)
 	}
-	return fused(slices.Clone(retrievers)), nil
+	opt.Min(&c, "K", o.K, 0)
+	c.Want(o.Weights == nil || len(o.Weights) == len(retrievers), "Weights", len(o.Weights), "one for each retriever")
+	for _, w := range o.Weights {
+		opt.Min(&c, "Weights", w, 0)
+	}
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	o.Weights = slices.Clone(o.Weights)
+	return fused{o, slices.Clone(retrievers)}, nil
 }
 
 var errMissing = errors.New("a retriever is missing")
 
-type fused []graphrag.Retriever
+type fused struct {
+	o   FuseOptions
+	all []graphrag.Retriever
+}
 
 func (f fused) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	return one(ctx, f, q)
@@ -86,9 +115,9 @@ func (f fused) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graph
 	for i, q := range qs {
 		deeper[i].Depth = max(q.Want(), fuseDepth)
 	}
-	all := make([][]graphrag.Found, len(f))
+	all := make([][]graphrag.Found, len(f.all))
 	g, gctx := errgroup.WithContext(ctx)
-	for i, r := range f {
+	for i, r := range f.all {
 		g.Go(func() (err error) {
 			all[i], err = All(gctx, r, deeper)
 			return err
@@ -99,17 +128,19 @@ func (f fused) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graph
 	}
 	out := make([]graphrag.Found, len(qs))
 	for i, q := range qs {
-		lists := make([]graphrag.Found, len(f))
-		for j := range f {
+		lists := make([]graphrag.Found, len(all))
+		for j := range all {
 			lists[j] = all[j][i]
 		}
-		out[i] = Fused(lists, q.Want())
+		out[i] = f.o.fused(lists, q.Want())
 	}
 	return out, nil
 }
 
 // Fused merges results by reciprocal rank fusion, as [Fuse] does.
-func Fused(all []graphrag.Found, want int) graphrag.Found {
+func Fused(all []graphrag.Found, want int) graphrag.Found { return FuseOptions{}.fused(all, want) }
+
+func (o FuseOptions) fused(all []graphrag.Found, want int) graphrag.Found {
 	found, _ := merge(all, want, func(lists ...[]rank.Scored[string]) ([]rank.Scored[string], error) {
 		ids := make([][]string, len(lists))
 		for i, list := range lists {
@@ -117,7 +148,7 @@ func Fused(all []graphrag.Found, want int) graphrag.Found {
 				ids[i] = append(ids[i], x.ID)
 			}
 		}
-		return rank.RRF(ids...), nil
+		return rank.Weighted(cmp.Or(o.K, rank.K), o.Weights, ids...), nil
 	})
 	return found
 }

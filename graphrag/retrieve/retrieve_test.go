@@ -85,6 +85,19 @@ func TestFuse(t *testing.T) {
 			t.Errorf("%v is fused", rs)
 		}
 	}
+	// With a weight of 3 and the constant 1: a1 has 3/2, b1 3/3 + 1/2, c1 3/4, d1 1/3.
+	r, err = retrieve.FuseOptions{K: 1, Weights: []float64{3, 1}}.Fuse(a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hits := ranked(t, r, "q", 4); strings.Join(ids(hits), " ") != "a1 b1 c1 d1" || hits[1].Score != 1.5 {
+		t.Errorf("%v", hits)
+	}
+	for _, o := range []retrieve.FuseOptions{{K: -1}, {K: math.NaN()}, {Weights: []float64{1}}, {Weights: []float64{1, -1}}} {
+		if r, err := o.Fuse(a, b); err == nil || r != nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
 	broken := errors.New("no server")
 	r, _ = retrieve.Fuse(a, graphrag.RetrieverFunc(func(context.Context, graphrag.Question) (graphrag.Found, error) { return graphrag.Found{}, broken }))
 	if _, err := r.Retrieve(t.Context(), graphrag.Question{K: 1}); !errors.Is(err, broken) {

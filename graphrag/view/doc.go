@@ -5,7 +5,7 @@
 // [View] is written as one HTML file that needs nothing else, no server and no network
 // ([View.WriteHTML]), or as a picture ([View.WriteSVG]).
 //
-//	v, err := view.New(ctx, system.Graph(), view.Options{Title: "my pages", Chunks: system.Chunks})
+//	v, err := view.New(ctx, system.Graph(), view.Options{Title: "my pages", Chunks: system.Get})
 //	err = v.WriteHTML(w)
 //
 // Of a question, [Options].Asked, it shows what led to the answer: the entities of what

@@ -13,7 +13,7 @@ import (
 )
 
 // A graph as one page. Of a system it is view.New(ctx, system.Graph(), …), with
-// Chunks: system.Chunks.
+// Chunks: system.Get.
 func Example() {
 	ctx := context.Background()
 	base, _ := kg.NewBase(kg.Options{})
@@ -25,8 +25,8 @@ func Example() {
 		return
 	}
 	g, _ := base.Graph(ctx)
-	v, err := view.New(ctx, g, view.Options{Title: "Ships", Chunks: func(doc string) []graphrag.Chunk {
-		return []graphrag.Chunk{{ID: doc + "#0", Doc: doc, Text: "Colin Archer built the Fram."}}
+	v, err := view.New(ctx, g, view.Options{Title: "Ships", Chunks: func(doc string) ([]graphrag.Chunk, bool) {
+		return []graphrag.Chunk{{ID: doc + "#0", Doc: doc, Text: "Colin Archer built the Fram."}}, true
 	}})
 	if err != nil {
 		fmt.Println(err)

@@ -39,9 +39,9 @@ const (
 type Options struct {
 	// Title heads the page.
 	Title string
-	// Chunks returns the chunks of a document, from which sentences are quoted for facts; nil
-	// shows only the names of pages.
-	Chunks func(doc string) []graphrag.Chunk
+	// Chunks returns the chunks of a document, from which sentences are quoted for facts, as
+	// kit.System.Get does; nil shows only the names of pages.
+	Chunks func(doc string) (chunks []graphrag.Chunk, ok bool)
 	// MaxNodes bounds the entities; those with most neighbours are kept. 0 means
 	// DefaultMaxNodes, or DefaultMaxAsked for a question.
 	MaxNodes int
@@ -297,7 +297,7 @@ func trail(g *kg.Graph, a *Asked) marks {
 
 // addFacts adds the relations between shown nodes, preferring those with larger counts, each with
 // a sentence that states it.
-func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func(doc string) []graphrag.Chunk) {
+func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func(doc string) ([]graphrag.Chunk, bool)) {
 	s := speaker{g: g, chunks: chunks, sentences: make(map[int32][]sentence)}
 	pages := make(map[string]int32)
 	var kept []int32
@@ -338,7 +338,7 @@ func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func
 // speaker finds sentences that state a fact.
 type speaker struct {
 	g         *kg.Graph
-	chunks    func(doc string) []graphrag.Chunk
+	chunks    func(doc string) ([]graphrag.Chunk, bool)
 	sentences map[int32][]sentence // by passage
 }
 
@@ -411,7 +411,8 @@ func (s *speaker) of(p int32) []sentence {
 func (s *speaker) chunk(p int32) (graphrag.Chunk, bool) {
 	passage := s.g.Passages[p]
 	if s.chunks != nil {
-		for _, c := range s.chunks(passage.Doc) {
+		chunks, _ := s.chunks(passage.Doc)
+		for _, c := range chunks {
 			if c.ID == passage.Chunk {
 				return c, true
 			}

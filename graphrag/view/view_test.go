@@ -56,7 +56,7 @@ func knowledge(t testing.TB) *kg.Graph {
 	return g
 }
 
-func of(doc string) []graphrag.Chunk { return chunks[doc] }
+func of(doc string) ([]graphrag.Chunk, bool) { return chunks[doc], chunks[doc] != nil }
 
 func page(t testing.TB, o view.Options) string {
 	t.Helper()

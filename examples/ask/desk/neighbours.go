@@ -77,7 +77,7 @@ func (d *Desk) WriteGraph(ctx context.Context, w io.Writer, question string) err
 		return err
 	}
 	asked := view.Asked{Question: question, Answer: a.Text, Found: a.Found}
-	v, err := view.New(ctx, g, view.Options{Title: d.Title(), Chunks: d.folder.System.Chunks, Asked: &asked})
+	v, err := view.New(ctx, g, view.Options{Title: d.Title(), Chunks: d.folder.System.Get, Asked: &asked})
 	if err != nil {
 		return err
 	}
