@@ -36,7 +36,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
-	"github.com/wildgraph/wildgraph/graphrag/store/snapshot"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -299,5 +298,5 @@ func export(ctx context.Context, s store.Store, name, dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(snapshot.Export(ctx, dir, c.Schema(), g), g.Close())
+	return errors.Join(store.Export(ctx, dir, c.Schema(), g), g.Close())
 }

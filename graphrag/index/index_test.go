@@ -26,7 +26,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
-	"github.com/wildgraph/wildgraph/graphrag/store/snapshot"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -137,7 +136,7 @@ func exported(t *testing.T, dir string) map[string]string {
 	}
 	defer g.Close()
 	out := t.TempDir()
-	if err := snapshot.Export(t.Context(), out, c.Schema(), g); err != nil {
+	if err := store.Export(t.Context(), out, c.Schema(), g); err != nil {
 		t.Fatal(err)
 	}
 	files := make(map[string]string)

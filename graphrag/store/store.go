@@ -29,7 +29,7 @@ type Store interface {
 	Drop(ctx context.Context, name string) error
 	// Can returns the capabilities of the engine.
 	Can() Capabilities
-	// Close closes the store. Changes that were not flushed are lost.
+	// Close closes the store. Of changes that were not flushed any part may be lost.
 	Close() error
 }
 

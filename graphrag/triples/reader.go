@@ -332,7 +332,8 @@ func readLabels(name string, in io.Reader, add func(line string) error) (bad Bad
 
 // NTriples reads "RDF 1.1 N-Triples" (W3C 2014). A label is that in labels, or else the last part
 // of the IRI; [NTriplesLabels] reads the labels of the same file. Statements about blank nodes
-// and labels are skipped.
+// and labels are skipped. White space in a label or a literal, also as \n or \t, becomes one
+// blank, where rdflib keeps it: names are lines of prompts and pages.
 func NTriples(name string, in io.Reader, labels Labels) *Reader {
 	return &Reader{name: name, in: in, parse: func(line string) (Triple, error) {
 		s, err := parseStatement(line)

@@ -20,7 +20,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/beam"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/link"
@@ -139,7 +138,7 @@ func TestBadOptions(t *testing.T) {
 			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Threshold: 9, ReduceTokens: -1, Options: msgraphrag.Options{Level: -2}})
 		}, []string{"Threshold is 9", "ReduceTokens is -1", "Level is -2"}},
 		"gear": {func() (*kit.System, error) {
-			return gear.New(k, gear.Options{Steps: -1, LinkShare: nan, Expand: "x", Beam: beam.Options{Width: -1}})
+			return gear.New(k, gear.Options{Steps: -1, LinkShare: nan, Expand: "x", Beam: path.BeamOptions{Width: -1}})
 		}, []string{"Steps is -1", "LinkShare is NaN", "Expand is x", "Width is -1"}},
 		"youtu": {func() (*kit.System, error) {
 			return youtu.New(k, youtu.Options{Facts: -1, SubQueries: -1, Steps: -1, Tokens: -1, Mode: "x", NoSchema: true, Schema: &extract.Schema{},

@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"errors"
 
-	"github.com/wildgraph/wildgraph/graphrag/beam"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
@@ -65,7 +65,7 @@ type Options struct {
 	LinkShare  float64 `source:"ours: GeAR-s reports drift and has no threshold"`
 	PlainLinks bool    `source:"ours"`
 	// Beam are the options of the search through the graph.
-	Beam beam.Options
+	Beam path.BeamOptions
 }
 
 func (o Options) check() error {

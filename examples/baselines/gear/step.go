@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/beam"
+	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -127,11 +127,11 @@ func (s *searcher) expand(ctx context.Context, g *around, q graphrag.Question, n
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	chains, err := beam.Search(ctx, g, start, s.o.Beam)
+	chains, err := path.Beam(ctx, g, start, s.o.Beam)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	reached := beam.Flatten(chains)
+	reached := path.Flatten(chains)
 	found, err := s.align(ctx, g.Graph, reached)
 	if err != nil {
 		return graphrag.Found{}, err

@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/knowledge"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -26,12 +26,12 @@ func TestAblations(t *testing.T) {
 		want      map[string]int // calls by stage, those of the reader aside
 		community bool
 	}{
-		{"all", youtu.Options{}, map[string]int{extract.StageInduce: 1, extract.StageSchema: 6, knowledge.Stage: 1, agent.StageDecompose: 1, agent.StageReflect: 1}, true},
-		{"no agent", youtu.Options{NoAgent: true}, map[string]int{extract.StageInduce: 1, extract.StageSchema: 6, knowledge.Stage: 1, agent.StageDecompose: 1}, true},
+		{"all", youtu.Options{}, map[string]int{extract.StageInduce: 1, extract.StageSchema: 6, perception.Stage: 1, agent.StageDecompose: 1, agent.StageReflect: 1}, true},
+		{"no agent", youtu.Options{NoAgent: true}, map[string]int{extract.StageInduce: 1, extract.StageSchema: 6, perception.Stage: 1, agent.StageDecompose: 1}, true},
 		{"no communities", youtu.Options{NoCommunities: true}, map[string]int{extract.StageInduce: 1, extract.StageSchema: 6, agent.StageDecompose: 1, agent.StageReflect: 1}, false},
-		{"no schema", youtu.Options{NoSchema: true}, map[string]int{extract.StageEntities: 6, extract.StageTriples: 6, knowledge.Stage: 1, agent.StageDecompose: 1, agent.StageReflect: 1}, true},
+		{"no schema", youtu.Options{NoSchema: true}, map[string]int{extract.StageEntities: 6, extract.StageTriples: 6, perception.Stage: 1, agent.StageDecompose: 1, agent.StageReflect: 1}, true},
 		{"schema given", youtu.Options{Schema: &extract.Schema{EntityTypes: []extract.SchemaItem{{Name: "event"}}, Relations: []extract.SchemaItem{{Name: "goes_with"}}}},
-			map[string]int{extract.StageSchema: 6, knowledge.Stage: 1, agent.StageDecompose: 1, agent.StageReflect: 1}, true},
+			map[string]int{extract.StageSchema: 6, perception.Stage: 1, agent.StageDecompose: 1, agent.StageReflect: 1}, true},
 	} {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		s, _ := indexed(t, baselinestest.ModelKit(t, m), tt.o, towns(6)...)
@@ -41,7 +41,7 @@ func TestAblations(t *testing.T) {
 		}
 		got := baselinestest.Stages(m)
 		for stage := range got {
-			if tt.want[stage] == 0 && stage != extract.StageSchema && stage != agent.StageReflect && stage != knowledge.Stage && stage != extract.StageInduce {
+			if tt.want[stage] == 0 && stage != extract.StageSchema && stage != agent.StageReflect && stage != perception.Stage && stage != extract.StageInduce {
 				delete(got, stage) // of the reader
 			}
 		}

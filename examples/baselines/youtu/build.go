@@ -14,7 +14,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/knowledge"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
@@ -26,7 +25,7 @@ import (
 type searcher struct {
 	o      Options
 	corpus *kit.Corpus
-	tree   *knowledge.Tree
+	tree   *perception.Tree
 
 	chunks, facts, names, communities retrieve.Texts
 	words                             *words
@@ -56,7 +55,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.R
 }
 
 // grow makes the tree of knowledge.
-func grow(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*knowledge.Tree, error) {
+func grow(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*perception.Tree, error) {
 	var p perception.Partition
 	if !o.NoCommunities && len(c.Graph.Relations) > 0 {
 		var err error
@@ -64,7 +63,7 @@ func grow(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*knowledge.
 			return nil, err
 		}
 	}
-	t, err := knowledge.Build(ctx, c.Graph, p, k.IndexModel)
+	t, err := perception.NewTree(ctx, c.Graph, p, k.IndexModel)
 	if err != nil {
 		return nil, err
 	}
@@ -212,7 +211,7 @@ func (s *searcher) index(ctx context.Context, k kit.Kit) (err error) {
 
 // community is a community as it is compared and read: its name, what it is about,
 // and its keywords.
-func (s *searcher) community(c knowledge.Community) graphrag.Derived {
+func (s *searcher) community(c perception.Named) graphrag.Derived {
 	var words []string
 	for _, e := range c.Keywords {
 		words = append(words, s.corpus.Graph.Entities[e].Name)

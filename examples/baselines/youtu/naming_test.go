@@ -11,7 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/knowledge"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -22,7 +22,7 @@ var groupID = regexp.MustCompile(`(?m)^id: (\d+)$`)
 // prompts as they are sent, replies of 30 tokens for each.
 func TestTokensOfNames(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
-	model := llmtest.NewScript("names").Handle(llmtest.Stage(knowledge.Stage), func(req llm.Request) llm.Reply {
+	model := llmtest.NewScript("names").Handle(llmtest.Stage(perception.Stage), func(req llm.Request) llm.Reply {
 		var names []string
 		for _, id := range groupID.FindAllStringSubmatch(req.Messages[len(req.Messages)-1].Text, -1) {
 			names = append(names, fmt.Sprintf(`{"id":%s,"name":"Towns and rivers","summary":"Towns that lie on the river, and who governed them."}`, id[1]))

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/knowledge"
 	"github.com/wildgraph/wildgraph/graphrag/path"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -23,7 +23,7 @@ type words struct {
 // wordsKey is the key of the words of a graph and its chunks.
 type wordsKey struct{ *kg.Graph }
 
-func wordsOf(facts []knowledge.Fact, chunks text.List) *words {
+func wordsOf(facts []perception.Fact, chunks text.List) *words {
 	w := &words{make(map[string][]int32), make(map[string]int), chunks.Len()}
 	for f := range facts {
 		for _, term := range distinct(text.Default().Terms(facts[f].Text)) {

@@ -21,7 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/knowledge"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
@@ -290,7 +290,7 @@ func Extracted(req llm.Request) string {
 			types[name] = "event"
 		}
 		return asJSON("attributes", map[string]any{}, "triples", triples(text, len(plain), "took_part_in"), "entity_types", types)
-	case knowledge.Stage:
+	case perception.Stage:
 		return groupNames(text)
 	case summary.Stage:
 		return padded(text, summaryText)

@@ -18,7 +18,7 @@ import (
 
 // arithmetic is the version of the forward pass in names: it changes when vectors
 // do.
-const arithmetic = 2
+const arithmetic = 3
 
 // read reads the whole folder.
 func (e *Encoder) read(dir string) (err error) {

@@ -19,15 +19,19 @@ const maxLetters = 100
 // wordPiece cuts texts into the tokens of a vocabulary, as BERT does: clean, apart
 // at spaces, punctuation and Chinese characters, lower case without accents, then
 // the longest pieces that the vocabulary has (Devlin and others 2019; Wu and others
-// 2016, section 4.1). It does not look for the names of special tokens: a page that
-// says [SEP] says so in words.
+// 2016, section 4.1). The name of a special token in a text is that token, as in the library
+// tokenizers.
 type wordPiece struct {
 	first, rest map[string]int32 // pieces that begin a word, and that go on in one
 	longest     int              // bytes of a piece
 	rules       wordRules
 
 	begin, end, unknown int32
+	special             map[string]int32
 }
+
+// specialNames are the added tokens of BERT.
+var specialNames = []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}
 
 // wordRules are the switches of BERT's normalizer.
 type wordRules struct {
@@ -146,6 +150,12 @@ func (w *wordPiece) take(pieces map[string]int64, unknown string, vocab int) err
 			w.first[piece] = int32(id)
 		}
 	}
+	w.special = map[string]int32{}
+	for _, name := range specialNames {
+		if id, ok := w.first[name]; ok {
+			w.special[name] = id
+		}
+	}
 	for _, s := range []struct {
 		name string
 		to   *int32
@@ -171,7 +181,16 @@ func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letters) []in
 	stop := len(dst) + limit - 1
 	dst = append(dst, w.begin)
 	s.word = s.word[:0]
-	for _, r := range text {
+	read := 0 // up to here, as special tokens
+	for i, r := range text {
+		if i < read {
+			continue
+		}
+		if name := w.specialAt(text[i:]); name != "" {
+			dst = append(w.flush(dst, s), w.special[name])
+			read = i + len(name)
+			continue
+		}
 		switch {
 		case w.rules.Clean && dropped(r):
 			continue
@@ -190,6 +209,18 @@ func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letters) []in
 	}
 	dst = w.flush(dst, s)
 	return append(dst[:min(len(dst), stop)], w.end)
+}
+
+// specialAt returns the name of a special token that a text begins with, or "".
+func (w *wordPiece) specialAt(text string) string {
+	if text[0] == '[' {
+		for name := range w.special {
+			if strings.HasPrefix(text, name) {
+				return name
+			}
+		}
+	}
+	return ""
 }
 
 // dropped tells whether cleaning takes a character out.

@@ -25,7 +25,8 @@ func TestTokens(t *testing.T) {
 		{"東京owl東", "東 京 owl 東"},
 		{"owlx owl", "[UNK] owl"},
 		{strings.Repeat("a", 100) + " " + strings.Repeat("a", 101), "a" + strings.Repeat(" ##a", 99) + " [UNK]"},
-		{"[SEP]", "[UNK] [UNK] [UNK]"},
+		{"[SEP]", "[SEP]"},
+		{"owl[CLS]owls [sep][", "owl [CLS] owl ##s [UNK] [UNK] [UNK] [UNK]"},
 		{"a\xffb", "a ##b"},
 	} {
 		var got []string

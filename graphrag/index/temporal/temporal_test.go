@@ -26,7 +26,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/index"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
-	"github.com/wildgraph/wildgraph/graphrag/store/snapshot"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -309,7 +308,7 @@ func TestSameIndex(t *testing.T) {
 		}
 		defer g.Close()
 		dir := t.TempDir()
-		if err := snapshot.Export(t.Context(), dir, c.Schema(), g); err != nil {
+		if err := store.Export(t.Context(), dir, c.Schema(), g); err != nil {
 			t.Fatal(err)
 		}
 		return p, contents(t, dir)

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
-	"github.com/wildgraph/wildgraph/graphrag/store/snapshot"
 )
 
 // What was exported and imported is the same.
@@ -26,14 +25,14 @@ func testSnapshot(t *testing.T, s *suite) {
 	must(t, g.Triples().PutTriples(t.Context(), facts...))
 	must(t, g.Flush(t.Context()))
 	dir := t.TempDir() + "/snapshot"
-	must(t, snapshot.Export(t.Context(), dir, schema(), g))
+	must(t, store.Export(t.Context(), dir, schema(), g))
 
 	c, err := s.s.Create(t.Context(), "copy", schema())
 	must(t, err)
 	h, err := c.Write(t.Context(), "first")
 	must(t, err)
 	defer h.Close()
-	must(t, snapshot.Import(t.Context(), dir, schema(), h))
+	must(t, store.Import(t.Context(), dir, schema(), h))
 	copied, err := h.Table("chunks")
 	must(t, err)
 	same(t, "imported", all(t, copied, ""), records)
@@ -42,7 +41,7 @@ func testSnapshot(t *testing.T, s *suite) {
 	}
 	other := schema()
 	other.Tables = map[string]store.TableSchema{"chunks": {Dim: 3}, "bare": {}}
-	wants(t, "import as another schema", snapshot.Import(t.Context(), dir, other, h), store.ErrMismatch)
+	wants(t, "import as another schema", store.Import(t.Context(), dir, other, h), store.ErrMismatch)
 }
 
 // Who is killed leaves what was flushed, or put if that is durable, and of what was not no

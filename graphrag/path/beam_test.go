@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package beam_test
+package path_test
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/beam"
+	"github.com/wildgraph/wildgraph/graphrag/path"
 )
 
 // toy is a small graph; how like the question a chain is, is the cosine of their
@@ -90,31 +90,31 @@ func TestWorkedExamples(t *testing.T) {
 	for _, x := range []struct {
 		name  string
 		start []int32
-		o     beam.Options
+		o     path.BeamOptions
 		want  []want
 		flat  []int32
 	}{
-		{"A, with the penalty", []int32{1}, beam.Options{Width: 2, Length: 3, Diversity: 4},
+		{"A, with the penalty", []int32{1}, path.BeamOptions{Width: 2, Length: 3, Diversity: 4},
 			[]want{{"1 2 7", 1.220918}, {"1 3 4", .921635}}, []int32{1, 2, 3, 7, 4}},
-		{"A, without", []int32{1}, beam.Options{Width: 2, Length: 3, Diversity: beam.None},
+		{"A, without", []int32{1}, path.BeamOptions{Width: 2, Length: 3, Diversity: path.None},
 			[]want{{"1 2 7", 1.220918}, {"1 2 6", 1.168650}}, []int32{1, 2, 7, 6}},
-		{"B, with the penalty", []int32{2, 3}, beam.Options{Width: 2, Length: 2, Diversity: 4},
+		{"B, with the penalty", []int32{2, 3}, path.BeamOptions{Width: 2, Length: 2, Diversity: 4},
 			[]want{{"2 1", .878993}, {"3 1", .676673}}, []int32{2, 3, 1}},
-		{"B, without", []int32{3, 2, 2}, beam.Options{Width: 2, Length: 2, Diversity: beam.None},
+		{"B, without", []int32{3, 2, 2}, path.BeamOptions{Width: 2, Length: 2, Diversity: path.None},
 			[]want{{"2 1", .878993}, {"2 7", .858298}}, []int32{2, 1, 7}},
-		{"C, chains vanish", []int32{2, 3}, beam.Options{Width: 4, Length: 3, Diversity: 2, DropDeadEnds: true},
+		{"C, chains vanish", []int32{2, 3}, path.BeamOptions{Width: 4, Length: 3, Diversity: 2, DropDeadEnds: true},
 			[]want{{"2 7 8", .835848}}, []int32{2, 7, 8}},
-		{"C, dead ends stay", []int32{2, 3}, beam.Options{Width: 4, Length: 3, Diversity: 2},
+		{"C, dead ends stay", []int32{2, 3}, path.BeamOptions{Width: 4, Length: 3, Diversity: 2},
 			[]want{{"2 1", .878993}, {"2 7 8", .835848}, {"3 1", .676673}, {"3 4", .358558}}, []int32{2, 3, 1, 7, 4, 8}},
-		{"C, the mean of a triple", []int32{2, 3}, beam.Options{Width: 4, Length: 3, Diversity: 2, Mean: true},
+		{"C, the mean of a triple", []int32{2, 3}, path.BeamOptions{Width: 4, Length: 3, Diversity: 2, Mean: true},
 			[]want{{"2 1", .878993}, {"3 1", .676673}, {"2 7 8", .835848}, {"3 4", .358558}}, []int32{2, 3, 1, 7, 4, 8}},
-		{"D, its own chain", []int32{1, 2, 7}, beam.Options{Width: 2, Length: 3, Diversity: 4, OwnChain: true},
+		{"D, its own chain", []int32{1, 2, 7}, path.BeamOptions{Width: 2, Length: 3, Diversity: 4, OwnChain: true},
 			[]want{{"2 1 3", 1.317592}, {"1 2 7", 1.220918}}, []int32{2, 1, 3, 7}},
-		{"D, any chain", []int32{1, 2, 7}, beam.Options{Width: 2, Length: 3, Diversity: 4},
+		{"D, any chain", []int32{1, 2, 7}, path.BeamOptions{Width: 2, Length: 3, Diversity: 4},
 			[]want{{"2 7 8", 1.173562}, {"1 3 4", 1.081479}}, []int32{2, 1, 7, 3, 8, 4}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
-			chains, err := beam.Search(t.Context(), curry(), x.start, x.o)
+			chains, err := path.Beam(t.Context(), curry(), x.start, x.o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +126,7 @@ func TestWorkedExamples(t *testing.T) {
 					t.Errorf("chain %d is %v, want %v", i, c, x.want[i])
 				}
 			}
-			if got := beam.Flatten(chains); !slices.Equal(got, x.flat) {
+			if got := path.Flatten(chains); !slices.Equal(got, x.flat) {
 				t.Errorf("flattened %v, want %v", got, x.flat)
 			}
 		})
@@ -168,9 +168,9 @@ func (g star) Scores(_ context.Context, chains [][]int32) (out []float64, err er
 
 // A hub costs no more than its neighbors that are looked at; those most like the
 // question are kept, and a triple is not a neighbor of itself.
-func TestHub(t *testing.T) {
+func TestBeamHub(t *testing.T) {
 	asked := 0
-	chains, err := beam.Search(t.Context(), star{1_000_000, &asked, nil}, []int32{5}, beam.Options{Width: 3, Neighbors: 50})
+	chains, err := path.Beam(t.Context(), star{1_000_000, &asked, nil}, []int32{5}, path.BeamOptions{Width: 3, Neighbors: 50})
 	if err != nil || asked > 60 || len(chains) != 3 {
 		t.Fatalf("asked for %d neighbors: %v, %v", asked, chains, err)
 	}
@@ -179,27 +179,27 @@ func TestHub(t *testing.T) {
 			t.Errorf("chain %v comes back", c)
 		}
 	}
-	few, err := beam.Search(t.Context(), star{100, &asked, nil}, []int32{5}, beam.Options{Width: 3, Neighbors: 2, Diversity: beam.None})
+	few, err := path.Beam(t.Context(), star{100, &asked, nil}, []int32{5}, path.BeamOptions{Width: 3, Neighbors: 2, Diversity: path.None})
 	if err != nil || len(few) != 2 {
 		t.Errorf("of two neighbors: %v, %v", few, err)
 	}
 }
 
-func TestBadInput(t *testing.T) {
+func TestBeamBadInput(t *testing.T) {
 	asked, broken := 0, errors.New("broken")
-	if _, err := beam.Search(t.Context(), star{9, &asked, nil}, nil, beam.Options{Width: -1, Length: -2, Neighbors: -3, Diversity: -4}); err == nil ||
+	if _, err := path.Beam(t.Context(), star{9, &asked, nil}, nil, path.BeamOptions{Width: -1, Length: -2, Neighbors: -3, Diversity: -4}); err == nil ||
 		!strings.Contains(err.Error(), "Width") || !strings.Contains(err.Error(), "Diversity") {
 		t.Errorf("options: %v", err)
 	}
-	if chains, err := beam.Search(t.Context(), star{9, &asked, nil}, nil, beam.Options{}); err != nil || len(chains) != 0 {
+	if chains, err := path.Beam(t.Context(), star{9, &asked, nil}, nil, path.BeamOptions{}); err != nil || len(chains) != 0 {
 		t.Errorf("nothing to start with: %v, %v", chains, err)
 	}
-	if _, err := beam.Search(t.Context(), star{9, &asked, broken}, []int32{1}, beam.Options{}); !errors.Is(err, broken) {
+	if _, err := path.Beam(t.Context(), star{9, &asked, broken}, []int32{1}, path.BeamOptions{}); !errors.Is(err, broken) {
 		t.Errorf("an index that fails: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := beam.Search(ctx, star{9, &asked, nil}, nil, beam.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := path.Beam(ctx, star{9, &asked, nil}, nil, path.BeamOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -211,9 +211,9 @@ func TestOrderFree(t *testing.T) {
 		turned.neighbors[id] = slices.Clone(n)
 		slices.Reverse(turned.neighbors[id])
 	}
-	a, errA := beam.Search(t.Context(), g, []int32{1, 3, 6}, beam.Options{Length: 4})
-	b, errB := beam.Search(t.Context(), turned, []int32{6, 3, 1}, beam.Options{Length: 4})
-	same := slices.EqualFunc(a, b, func(x, y beam.Chain) bool { return x.Score == y.Score && slices.Equal(x.Triples, y.Triples) })
+	a, errA := path.Beam(t.Context(), g, []int32{1, 3, 6}, path.BeamOptions{Length: 4})
+	b, errB := path.Beam(t.Context(), turned, []int32{6, 3, 1}, path.BeamOptions{Length: 4})
+	same := slices.EqualFunc(a, b, func(x, y path.Chain) bool { return x.Score == y.Score && slices.Equal(x.Triples, y.Triples) })
 	if err := cmp.Or(errA, errB); err != nil || !same || len(a) == 0 {
 		t.Errorf("%v and %v, %v", a, b, err)
 	}
@@ -248,18 +248,18 @@ func TestTies(t *testing.T) {
 	for i := range int32(n) {
 		all = append(all, i)
 	}
-	wide, err := beam.Search(t.Context(), tied(n), all, beam.Options{Width: n, Length: 1})
+	wide, err := path.Beam(t.Context(), tied(n), all, path.BeamOptions{Width: n, Length: 1})
 	if err != nil || len(wide) != n {
 		t.Fatal(wide, err)
 	}
 	for k := 1; k < n; k += 9 {
 		for _, mean := range []bool{false, true} {
-			narrow, err := beam.Search(t.Context(), tied(n), all, beam.Options{Width: k, Length: 1, Mean: mean})
+			narrow, err := path.Beam(t.Context(), tied(n), all, path.BeamOptions{Width: k, Length: 1, Mean: mean})
 			if diff := gocmp.Diff(wide[:k], narrow); err != nil || diff != "" {
 				t.Fatalf("width %d: %v, %s", k, err, diff)
 			}
 		}
-		grown, err := beam.Search(t.Context(), tied(n), []int32{n}, beam.Options{Width: n, Neighbors: k, Diversity: beam.None})
+		grown, err := path.Beam(t.Context(), tied(n), []int32{n}, path.BeamOptions{Width: n, Neighbors: k, Diversity: path.None})
 		if err != nil || len(grown) != k {
 			t.Fatalf("%d neighbors: %v, %v", k, grown, err)
 		}

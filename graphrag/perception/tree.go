@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package knowledge
+package perception
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -30,7 +29,7 @@ type Tree struct {
 	// Communities, those of two members or more, are level four, and their Keywords
 	// level three. They are no nodes of the graph, so that no path leads through
 	// them.
-	Communities []Community
+	Communities []Named
 	// Failed are the communities that the model gave no name. They have a
 	// generic one.
 	Failed []Failure
@@ -49,8 +48,8 @@ type Fact struct {
 	Passages []int32
 }
 
-// Community is a community with its name.
-type Community struct {
+// Named is a [Community] with its name.
+type Named struct {
 	// ID is its number in the partition.
 	ID      int32
 	Members []int32
@@ -76,8 +75,8 @@ const (
 	atOnce  = 8 // calls
 )
 
-// Build builds the tree of a knowledge graph and a partition of its
-// entities, such as that of perception.ByMembers. The model names the communities,
+// NewTree builds the tree of a knowledge graph and a partition of its
+// entities, such as that of [ByMembers]. The model names the communities,
 // five by one call; without one, a community has the name of its centre and a
 // description that is quoted from those of its members. Those of one member have no
 // name.
@@ -85,16 +84,16 @@ const (
 // A batch that the model cannot name, because its reply is unusable, cut or
 // refused, is listed as failed, and so is a community that the reply leaves out.
 // Any other error ends the work.
-func Build(ctx context.Context, g *kg.Graph, p perception.Partition, model llm.Model) (*Tree, error) {
+func NewTree(ctx context.Context, g *kg.Graph, p Partition, model llm.Model) (*Tree, error) {
 	t := &Tree{}
 	for id, c := range p.Communities {
 		for _, e := range slices.Concat(c.Members, c.Keywords, []int32{c.Center}) {
 			if e < 0 || int(e) >= len(g.Entities) {
-				return nil, fmt.Errorf("knowledge: community %d has entity %d: there are %d", id, e, len(g.Entities))
+				return nil, fmt.Errorf("perception: community %d has entity %d: there are %d", id, e, len(g.Entities))
 			}
 		}
 		if len(c.Members) > 1 {
-			t.Communities = append(t.Communities, Community{ID: int32(id), Members: c.Members, Center: c.Center, Keywords: c.Keywords})
+			t.Communities = append(t.Communities, Named{ID: int32(id), Members: c.Members, Center: c.Center, Keywords: c.Keywords})
 		}
 	}
 	quote, err := summary.Extractive(summary.ExtractiveOptions{})
@@ -102,7 +101,7 @@ func Build(ctx context.Context, g *kg.Graph, p perception.Partition, model llm.M
 		return nil, err
 	}
 	if err := (&namer{g, model, quote}).name(ctx, t); err != nil {
-		return nil, fmt.Errorf("knowledge: %w", err)
+		return nil, fmt.Errorf("perception: %w", err)
 	}
 	t.grow(g)
 	return t, nil
@@ -161,7 +160,7 @@ func (n *namer) name(ctx context.Context, t *Tree) error {
 
 // quoted names a community after its centre and quotes the descriptions of its
 // members, the keywords first.
-func (n *namer) quoted(ctx context.Context, c *Community) error {
+func (n *namer) quoted(ctx context.Context, c *Named) error {
 	c.Name = n.g.Entities[c.Center].Name
 	var texts []string
 	var sources [][]int32
@@ -204,7 +203,7 @@ type namingReply struct {
 var errNoName = errors.New("the reply has no name for it")
 
 // asked has a batch named by the model.
-func (n *namer) asked(ctx context.Context, batch []Community) ([]Failure, error) {
+func (n *namer) asked(ctx context.Context, batch []Named) ([]Failure, error) {
 	req, err := n.request(batch)
 	if err != nil {
 		return nil, err
@@ -241,11 +240,11 @@ func (n *namer) asked(ctx context.Context, batch []Community) ([]Failure, error)
 }
 
 // shown are the members that the model sees.
-func (n *namer) shown(c *Community) []int32 {
+func (n *namer) shown(c *Named) []int32 {
 	return c.Members[:min(len(c.Members), members)]
 }
 
-func (n *namer) request(batch []Community) (llm.Request, error) {
+func (n *namer) request(batch []Named) (llm.Request, error) {
 	var list strings.Builder
 	for i := range batch {
 		c := &batch[i]

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package beam_test
+package path_test
 
 import (
 	"context"
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/graphrag/beam"
+	"github.com/wildgraph/wildgraph/graphrag/path"
 )
 
 // The father of Stephen Curry, and when he started college: triples 1, 3 and 4.
-func Example() {
+func ExampleBeam() {
 	triples := curry()
-	chains, err := beam.Search(context.Background(), triples, []int32{1}, beam.Options{Width: 2, Length: 3, Diversity: 4})
+	chains, err := path.Beam(context.Background(), triples, []int32{1}, path.BeamOptions{Width: 2, Length: 3, Diversity: 4})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -20,7 +20,7 @@ func Example() {
 	for _, c := range chains {
 		fmt.Printf("%v %.3f\n", c.Triples, c.Score)
 	}
-	fmt.Println(beam.Flatten(chains))
+	fmt.Println(path.Flatten(chains))
 	// Output:
 	// [1 2 7] 1.221
 	// [1 3 4] 0.922

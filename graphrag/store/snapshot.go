@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package snapshot
+package store
 
 import (
 	"bufio"
@@ -16,7 +16,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
@@ -29,35 +28,41 @@ const (
 // manifest describes the files.
 type manifest struct {
 	Version int            `json:"version"`
-	Schema  store.Schema   `json:"schema"`
+	Schema  Schema         `json:"schema"`
 	Records map[string]int `json:"records"`
 	Triples int            `json:"triples"`
 }
 
 // plainRecord is a record as a line.
 type plainRecord struct {
-	ID     string       `json:"id"`
-	Scope  string       `json:"scope,omitempty"`
-	Title  string       `json:"title,omitempty"`
-	Text   string       `json:"text,omitempty"`
-	Vector bool         `json:"vector,omitempty"`
-	Fields store.Fields `json:"fields,omitempty"`
-	Data   []byte       `json:"data,omitempty"`
+	ID     string `json:"id"`
+	Scope  string `json:"scope,omitempty"`
+	Title  string `json:"title,omitempty"`
+	Text   string `json:"text,omitempty"`
+	Vector bool   `json:"vector,omitempty"`
+	Fields Fields `json:"fields,omitempty"`
+	Data   []byte `json:"data,omitempty"`
 }
 
 // Export writes a generation into a folder, which must not hold a snapshot, as plain
-// files that any engine, or no engine, can read.
-func Export(ctx context.Context, dir string, s store.Schema, g store.Generation) (err error) {
+// files that any engine, or no engine, can read: a backup, and the way to another store.
+//
+//	TABLE.records.jsonl  a record a line, without its vector
+//	TABLE.vectors.f32    the vectors of the records that have one ("vector": true), in
+//	                     their order, as little-endian float32
+//	triples.jsonl        a triple a line
+//	snapshot.json        the schema and how many there are of each, written last
+func Export(ctx context.Context, dir string, s Schema, g Generation) (err error) {
 	if _, err := os.Stat(filepath.Join(dir, manifestName)); err == nil {
-		return fmt.Errorf("snapshot: export: %s: %w: there is a snapshot already: remove it or name another folder", dir, store.ErrConflict)
+		return fmt.Errorf("store: export: %s: %w: there is a snapshot already: remove it or name another folder", dir, ErrConflict)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("snapshot: export: %w", err)
+		return fmt.Errorf("store: export: %w", err)
 	}
 	m := manifest{Version: version, Schema: s, Records: map[string]int{}}
 	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
 		if m.Records[name], err = exportTable(ctx, dir, name, g); err != nil {
-			return fmt.Errorf("snapshot: export: table %q: %w", name, err)
+			return fmt.Errorf("store: export: table %q: %w", name, err)
 		}
 	}
 	err = create(filepath.Join(dir, triplesName), func(w io.Writer) error {
@@ -77,12 +82,12 @@ func Export(ctx context.Context, dir string, s store.Schema, g store.Generation)
 		err = journal.WriteFile(filepath.Join(dir, manifestName), func(w io.Writer) error { return json.NewEncoder(w).Encode(m) })
 	}
 	if err != nil {
-		return fmt.Errorf("snapshot: export: %w", err)
+		return fmt.Errorf("store: export: %w", err)
 	}
 	return nil
 }
 
-func exportTable(ctx context.Context, dir, name string, g store.Generation) (n int, err error) {
+func exportTable(ctx context.Context, dir, name string, g Generation) (n int, err error) {
 	table, err := g.Table(name)
 	if err != nil {
 		return 0, err
@@ -120,8 +125,8 @@ func create(name string, write func(io.Writer) error) error {
 const importBatch = 1000
 
 // Import puts what Export wrote into a generation, and flushes it. The schema must be
-// that of the export: [store.ErrMismatch] says that it is not, or that the files are not whole.
-func Import(ctx context.Context, dir string, s store.Schema, g store.Generation) error {
+// that of the export: [ErrMismatch] says that it is not, or that the files are not whole.
+func Import(ctx context.Context, dir string, s Schema, g Generation) error {
 	data, err := os.ReadFile(filepath.Join(dir, manifestName))
 	var m manifest
 	if err == nil {
@@ -136,31 +141,31 @@ func Import(ctx context.Context, dir string, s store.Schema, g store.Generation)
 		}
 	}
 	if err == nil {
-		err = read(filepath.Join(dir, triplesName), m.Triples, func(t store.Triple) (store.Triple, error) { return t, nil },
-			func(batch []store.Triple) error { return g.Triples().PutTriples(ctx, batch...) })
+		err = read(filepath.Join(dir, triplesName), m.Triples, func(t Triple) (Triple, error) { return t, nil },
+			func(batch []Triple) error { return g.Triples().PutTriples(ctx, batch...) })
 	}
 	if err == nil {
 		err = g.Flush(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("snapshot: import %s: %w", dir, err)
+		return fmt.Errorf("store: import %s: %w", dir, err)
 	}
 	return nil
 }
 
-func (m manifest) check(s store.Schema) error {
+func (m manifest) check(s Schema) error {
 	if m.Version != version {
-		return fmt.Errorf("%w: the snapshot is of version %d, and %d is known", store.ErrMismatch, m.Version, version)
+		return fmt.Errorf("%w: the snapshot is of version %d, and %d is known", ErrMismatch, m.Version, version)
 	}
 	a, _ := json.Marshal(m.Schema.Tables)
 	b, _ := json.Marshal(s.Tables)
 	if !reflect.DeepEqual(a, b) {
-		return fmt.Errorf("%w: the snapshot has the tables %s, not %s", store.ErrMismatch, a, b)
+		return fmt.Errorf("%w: the snapshot has the tables %s, not %s", ErrMismatch, a, b)
 	}
 	return nil
 }
 
-func importTable(ctx context.Context, dir, name string, schema store.TableSchema, n int, g store.Generation) error {
+func importTable(ctx context.Context, dir, name string, schema TableSchema, n int, g Generation) error {
 	table, err := g.Table(name)
 	if err != nil {
 		return err
@@ -171,17 +176,17 @@ func importTable(ctx context.Context, dir, name string, schema store.TableSchema
 	}
 	defer f.Close()
 	vectors := bufio.NewReaderSize(f, 1<<18)
-	return read(filepath.Join(dir, name+".records.jsonl"), n, func(line plainRecord) (store.Record, error) {
-		r := store.Record{ID: line.ID, Scope: line.Scope, Title: line.Title, Text: line.Text, Fields: line.Fields, Data: line.Data}
+	return read(filepath.Join(dir, name+".records.jsonl"), n, func(line plainRecord) (Record, error) {
+		r := Record{ID: line.ID, Scope: line.Scope, Title: line.Title, Text: line.Text, Fields: line.Fields, Data: line.Data}
 		if !line.Vector {
 			return r, nil
 		}
 		r.Vector = make([]float32, schema.Dim)
 		if err := binary.Read(vectors, binary.LittleEndian, r.Vector); err != nil {
-			return r, fmt.Errorf("%s: %w: the vector of %q: %w", f.Name(), store.ErrMismatch, r.ID, err)
+			return r, fmt.Errorf("%s: %w: the vector of %q: %w", f.Name(), ErrMismatch, r.ID, err)
 		}
 		return r, nil
-	}, func(batch []store.Record) error { return table.Put(ctx, batch...) })
+	}, func(batch []Record) error { return table.Put(ctx, batch...) })
 }
 
 // read reads n lines and puts what is made of them, many at a time.
@@ -196,7 +201,7 @@ func read[L, T any](name string, n int, item func(L) (T, error), put func([]T) e
 	for i := range n {
 		var line L
 		if err := d.Decode(&line); err != nil {
-			return fmt.Errorf("%s: %w: item %d of %d: %w", name, store.ErrMismatch, i+1, n, err)
+			return fmt.Errorf("%s: %w: item %d of %d: %w", name, ErrMismatch, i+1, n, err)
 		}
 		x, err := item(line)
 		if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package snapshot_test
+package store_test
 
 import (
 	"context"
@@ -11,11 +11,10 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
-	"github.com/wildgraph/wildgraph/graphrag/store/snapshot"
 )
 
 // A generation as plain files.
-func Example() {
+func ExampleExport() {
 	dir, err := os.MkdirTemp("", "snapshot")
 	if err != nil {
 		fmt.Println(err)
@@ -56,6 +55,6 @@ func export(dir string) error {
 	return errors.Join(
 		chunks.Put(ctx, store.Record{ID: "fram", Text: "The Fram sailed to Antarctica.", Vector: []float32{1, 0}}),
 		g.Flush(ctx),
-		snapshot.Export(ctx, filepath.Join(dir, "plain"), schema, g),
+		store.Export(ctx, filepath.Join(dir, "plain"), schema, g),
 		g.Close())
 }

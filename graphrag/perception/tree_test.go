@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package knowledge_test
+package perception_test
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/knowledge"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -52,11 +51,11 @@ func birds() (*kg.Graph, perception.Partition) {
 
 func TestBuild(t *testing.T) {
 	g, p := birds()
-	tree, err := knowledge.Build(t.Context(), g, p, nil)
+	tree, err := perception.NewTree(t.Context(), g, p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []knowledge.Fact{
+	want := []perception.Fact{
 		{Head: 0, Tail: 3, Relation: "finds", Text: "barn owl finds mouse", Passages: []int32{0}},
 		{Head: 1, Tail: 2, Relation: "takes", Text: "eagle owl takes hare", Passages: []int32{1}},
 		{Head: 0, Tail: 4, Relation: "face", Text: "barn owl face: white", Passages: []int32{0}},
@@ -111,7 +110,7 @@ func TestCalls(t *testing.T) {
 		}
 		return llm.Reply{Text: `{"communities": [` + strings.Join(all, ",") + `]}`}
 	})
-	tree, err := knowledge.Build(t.Context(), g, p, model)
+	tree, err := perception.NewTree(t.Context(), g, p, model)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,27 +134,27 @@ func TestCalls(t *testing.T) {
 func TestErrors(t *testing.T) {
 	g, p := birds()
 	denied := llmtest.NewScript("namer").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
-	if _, err := knowledge.Build(t.Context(), g, p, denied); !errors.Is(err, llm.ErrAuth) {
+	if _, err := perception.NewTree(t.Context(), g, p, denied); !errors.Is(err, llm.ErrAuth) {
 		t.Errorf("denied: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := knowledge.Build(ctx, g, p, nil); !errors.Is(err, context.Canceled) {
+	if _, err := perception.NewTree(ctx, g, p, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	p.Communities[0].Center = 9
-	if _, err := knowledge.Build(t.Context(), g, p, nil); err == nil {
+	if _, err := perception.NewTree(t.Context(), g, p, nil); err == nil {
 		t.Error("an entity that is not there")
 	}
-	tree, err := knowledge.Build(t.Context(), &kg.Graph{}, perception.Partition{}, nil)
+	tree, err := perception.NewTree(t.Context(), &kg.Graph{}, perception.Partition{}, nil)
 	if err != nil || len(tree.Facts) != 0 {
 		t.Errorf("nothing: %+v, %v", tree, err)
 	}
 }
 
-func ExampleBuild() {
+func ExampleNewTree() {
 	g, p := birds()
-	tree, err := knowledge.Build(context.Background(), g, p, nil)
+	tree, err := perception.NewTree(context.Background(), g, p, nil)
 	if err != nil {
 		panic(err)
 	}

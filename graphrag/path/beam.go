@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package beam
+package path
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// Graph says which triples there are.
-type Graph interface {
+// Triples says which triples there are.
+type Triples interface {
 	// Neighbors lists, for each triple, triples that share an entity with it,
 	// without the triple itself. A hub may have more than anybody wants; limit is how
 	// many are returned, at most.
@@ -34,8 +34,8 @@ const (
 // None switches an option off whose zero value stands for a default.
 const None = -1
 
-// Options of a search. Zero values mean the defaults of the paper.
-type Options struct {
+// BeamOptions of [Beam]. Zero values mean the defaults of the paper.
+type BeamOptions struct {
 	Width  int // chains that are kept, b
 	Length int // triples of a chain at most, l
 	// Diversity is γ: a chain that is n-th, from 0, of those that grow out of one is
@@ -56,10 +56,10 @@ type Options struct {
 }
 
 // Check reports everything that is wrong with the options.
-func (o Options) Check() error { return o.complete() }
+func (o BeamOptions) Check() error { return o.complete() }
 
-func (o *Options) complete() error {
-	c := opt.Checks{Of: "beam"}
+func (o *BeamOptions) complete() error {
+	c := opt.Checks{Of: "path: beam"}
 	opt.Min(&c, "Width", o.Width, 0)
 	opt.Min(&c, "Length", o.Length, 0)
 	opt.Min(&c, "Neighbors", o.Neighbors, 0)
@@ -79,25 +79,25 @@ type Chain struct {
 	Score   float64
 }
 
-// Search returns the best chains that start with one of the triples, best first. Of
+// Beam returns the best chains that start with one of the triples, best first. Of
 // equal ones the one with the smaller numbers comes first. Start may name a triple
 // twice; without any there are no chains.
-func Search(ctx context.Context, g Graph, start []int32, o Options) ([]Chain, error) {
+func Beam(ctx context.Context, g Triples, start []int32, o BeamOptions) ([]Chain, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	s := search{g, o}
-	beams, err := s.begin(ctx, start)
+	s := beams{g, o}
+	kept, err := s.begin(ctx, start)
 	for range o.Length - 1 {
-		if err != nil || len(beams) == 0 {
+		if err != nil || len(kept) == 0 {
 			break
 		}
-		beams, err = s.step(ctx, beams)
+		kept, err = s.step(ctx, kept)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("beam: %w", err)
+		return nil, fmt.Errorf("path: beam: %w", err)
 	}
-	return beams, nil
+	return kept, nil
 }
 
 // Flatten returns the triples of the chains breadth-first: the first of each, then
@@ -110,13 +110,13 @@ func Flatten(chains []Chain) []int32 {
 	return rank.Interleave(lists...)
 }
 
-type search struct {
-	g Graph
-	o Options
+type beams struct {
+	g Triples
+	o BeamOptions
 }
 
 // begin makes the first beams of the triples a search starts with.
-func (s search) begin(ctx context.Context, start []int32) ([]Chain, error) {
+func (s beams) begin(ctx context.Context, start []int32) ([]Chain, error) {
 	start = slices.Clone(start)
 	slices.Sort(start)
 	var chains []Chain
@@ -130,7 +130,7 @@ func (s search) begin(ctx context.Context, start []int32) ([]Chain, error) {
 }
 
 // step grows every beam by one triple and keeps the best of what comes of it.
-func (s search) step(ctx context.Context, beams []Chain) ([]Chain, error) {
+func (s beams) step(ctx context.Context, beams []Chain) ([]Chain, error) {
 	neighbors, err := s.neighbors(ctx, beams)
 	if err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func (s search) step(ctx context.Context, beams []Chain) ([]Chain, error) {
 }
 
 // neighbors are the triples that each beam may grow by.
-func (s search) neighbors(ctx context.Context, beams []Chain) ([][]int32, error) {
+func (s beams) neighbors(ctx context.Context, beams []Chain) ([][]int32, error) {
 	last := make([]int32, len(beams))
 	held := map[int32]bool{}
 	for i, b := range beams {
@@ -189,7 +189,7 @@ func (s search) neighbors(ctx context.Context, beams []Chain) ([][]int32, error)
 }
 
 // cap keeps of too many neighbors those most similar to the question by themselves.
-func (s search) cap(ctx context.Context, triples []int32) ([]int32, error) {
+func (s beams) cap(ctx context.Context, triples []int32) ([]int32, error) {
 	if len(triples) <= s.o.Neighbors {
 		return triples, nil
 	}
@@ -211,7 +211,7 @@ func (s search) cap(ctx context.Context, triples []int32) ([]int32, error) {
 }
 
 // score adds to the score of each chain what it has as a whole.
-func (s search) score(ctx context.Context, chains []Chain) error {
+func (s beams) score(ctx context.Context, chains []Chain) error {
 	if len(chains) == 0 {
 		return ctx.Err()
 	}
@@ -234,7 +234,7 @@ func (s search) score(ctx context.Context, chains []Chain) error {
 }
 
 // diversify orders the chains that grew out of one, and penalises them by rank.
-func (s search) diversify(chains []Chain) {
+func (s beams) diversify(chains []Chain) {
 	slices.SortFunc(chains, compare)
 	if gamma := s.o.Diversity; gamma != None {
 		for n := range chains {
@@ -245,7 +245,7 @@ func (s search) diversify(chains []Chain) {
 
 // best keeps the width of the beam. Most chains are worth less than the last of it, and
 // are not sorted.
-func (s search) best(chains []Chain) []Chain {
+func (s beams) best(chains []Chain) []Chain {
 	worth := func(c Chain) float64 {
 		if s.o.Mean {
 			return c.Score / float64(len(c.Triples))
