@@ -5,14 +5,12 @@ package foreign_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
@@ -86,26 +84,6 @@ func TestLightRAG(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"left out, being of nothing that is there: 1 relations"}, x.Notes); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// As many keywords as one edge may have take time in proportion.
-func TestManyKeywords(t *testing.T) {
-	var b strings.Builder
-	for i := range 100_000 {
-		fmt.Fprintf(&b, "k%d,", i)
-	}
-	f := folder()
-	f["graph_chunk_entity_relation.graphml"].Data = []byte(strings.Replace(graphML, "building", b.String()+"building", 1))
-	start := time.Now()
-	x, err := foreign.ReadLightRAG(f)
-	if err != nil || time.Since(start) > 3*time.Second {
-		t.Fatal(err, time.Since(start))
-	}
-	for e := range x.Extractions() {
-		if len(e.Facts) > 0 && len(e.Facts[0].Keywords) < 100_000 {
-			t.Errorf("%d keywords", len(e.Facts[0].Keywords))
-		}
 	}
 }
 

@@ -26,6 +26,7 @@ func tableFile(name, source string) *File {
 	w := &writer{}
 	labels := maxLabels * len(source)
 	var g *grid
+	wide := false // the header, and so every longer one
 	for {
 		cells, err := r.Read()
 		if err != nil {
@@ -38,17 +39,20 @@ func tableFile(name, source string) *File {
 		}
 		if g == nil {
 			g = &grid{w: w, header: make([]string, len(cells))}
+			wide = !narrow(g.header)
 			if !slices.ContainsFunc(cells, isNumber) {
 				copy(g.header, cells)
 				g.at = at
+				wide = !narrow(g.header)
 				continue
 			}
 		}
-		for len(g.header) < len(cells) {
-			g.header = append(g.header, "")
+		if more := len(cells) - len(g.header); more > 0 {
+			g.header = append(g.header, make([]string, more)...)
 			g.rows = 0 // another table from here on
+			wide = wide || !narrow(g.header)
 		}
-		if narrow(g.header) {
+		if !wide {
 			g.row(cells, at)
 		} else {
 			labels -= w.items(g.header, cells, at, labels)

@@ -391,7 +391,7 @@ func cellText(s string) string { return inCell.Replace(strings.Join(strings.Fiel
 // Lead can find it.
 func narrow(header []string) bool {
 	size := 0
-	for _, h := range header {
+	for _, h := range header[:min(len(header), maxColumns)] {
 		size += len(cellText(h)) + len(" | ---|")
 	}
 	return len(header) <= maxColumns && size <= maxHeader

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphrag_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/foreign"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+)
+
+// filled repeats a unit to about n bytes between a head and a tail.
+func filled(head, unit, tail string) func(n int) []byte {
+	return func(n int) []byte {
+		return []byte(head + strings.Repeat(unit, n/len(unit)) + tail)
+	}
+}
+
+// numbered repeats a unit with its number.
+func numbered(head, unit, tail string) func(n int) []byte {
+	return func(n int) []byte {
+		var b strings.Builder
+		b.WriteString(head)
+		for i := 0; b.Len() < n; i++ {
+			fmt.Fprintf(&b, unit, i)
+		}
+		return []byte(b.String() + tail)
+	}
+}
+
+// nested opens a unit many times and closes it as often.
+func nested(open, inside, end string) func(n int) []byte {
+	return func(n int) []byte {
+		k := n / (len(open) + len(end))
+		return []byte(strings.Repeat(open, k) + inside + strings.Repeat(end, k))
+	}
+}
+
+// growing has a unit, a mark behind it, the unit twice, and so on.
+func growing(unit, mark string) func(n int) []byte {
+	return func(n int) []byte {
+		var b strings.Builder
+		for i := 1; b.Len() < n; i++ {
+			b.WriteString(strings.Repeat(unit, i) + mark)
+		}
+		return []byte(b.String())
+	}
+}
+
+// read reads a file, finds its blocks, and cuts it as a system does.
+func read(name string) func([]byte) error {
+	return func(data []byte) error {
+		f, err := load.Read(name, data)
+		if err != nil {
+			return nil // refused is well, too
+		}
+		f.Blocks()
+		f.Place(len(f.Document.Text))
+		return cut(f.Document)
+	}
+}
+
+func cut(d graphrag.Document) error {
+	c, err := chunk.New(chunk.Options{Lead: load.Lead})
+	if err != nil {
+		return err
+	}
+	_, err = c.Document(context.Background(), d)
+	return err
+}
+
+// What a file makes a reader do grows with the file, and no faster: each is fed the worst that is
+// known for it, 16 times as long.
+func TestSlopes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("some seconds")
+	}
+	page := func(data []byte) error {
+		_, err := chunk.Pages(context.Background(), []graphrag.Document{{ID: "a", Text: string(data)}}, chunk.PageOptions{})
+		return err
+	}
+	sentences := func(data []byte) error {
+		s, err := chunk.Sentences(chunk.SentenceOptions{MaxTokens: 100})
+		if err == nil {
+			_, err = s.Split(context.Background(), string(data))
+		}
+		return err
+	}
+	count := func(data []byte) error { tokens.Cl100k().Count(string(data)); return nil }
+	lines := func(of func(io.Reader) *triples.Reader) func([]byte) error {
+		return func(data []byte) error {
+			for _, err := range of(bytes.NewReader(data)).All() {
+				if err != nil {
+					return nil // refused is well, too
+				}
+			}
+			return nil
+		}
+	}
+	nt := lines(func(r io.Reader) *triples.Reader { return triples.NTriples("a", r, nil) })
+	word := func(n int) []byte {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		w, err := z.Create("word/document.xml")
+		if err == nil {
+			_, err = fmt.Fprintf(w, `<w:document xmlns:w="w"><w:body>%s</w:body></w:document>`, strings.Repeat("<w:p><w:r><w:t>x</w:t></w:r></w:p>", n/30))
+		}
+		if err != nil || z.Close() != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	light := func(data []byte) error {
+		_, err := foreign.ReadLightRAG(fstest.MapFS{
+			"graph_chunk_entity_relation.graphml": {Data: data},
+			"kv_store_text_chunks.json":           {Data: []byte(`{"c": {"content": "A built B.", "full_doc_id": "d"}}`)},
+		})
+		return err
+	}
+	for _, tt := range []struct {
+		name string
+		make func(int) []byte
+		work func([]byte) error
+	}{
+		{"csv header", func(n int) []byte {
+			return []byte(strings.Repeat("h", n/2) + ",b\n" + strings.Repeat("1,2\n", n/8))
+		}, read("a.csv")},
+		{"csv quotes", filled("a,b\n", `"`, ""), read("a.csv")},
+		{"csv commas", filled("a,b\n", ",", ""), read("a.csv")},
+		{"csv columns", func(n int) []byte {
+			return []byte(strings.Repeat("a,", n/8) + "\n" + strings.Repeat(strings.Repeat("1,", 50)+"\n", n/200))
+		}, read("a.csv")},
+		{"csv lines", filled("a,b\n", "\n", ""), read("a.csv")},
+		{"json arrays", nested("[", "1", "]"), read("a.json")},
+		{"json objects", nested(`{"a":`, "1", "}"), read("a.json")},
+		{"json keys", numbered("{", `"k%d":{"a":1},`, `"z":1}`), read("a.json")},
+		{"json list", filled("[", `{"a":1},`, "1]"), read("a.json")},
+		{"json long key", func(n int) []byte {
+			return []byte(`{"` + strings.Repeat("k", n/2) + `":[` + strings.Repeat("1,", n/4) + "1]}")
+		}, read("a.json")},
+		{"jsonl", filled("", "{\"a\":[1]}\n", ""), read("a.jsonl")},
+		{"jsonl long", filled(`{"a":"`, `\u0041`, "\"}\n"), read("a.jsonl")},
+		{"html nested", nested("<div>", "x", "</div>"), read("a.html")},
+		{"html tables", nested("<table><tr><td>", "x", "</td></tr></table>"), read("a.html")},
+		{"html lists", nested("<ul><li>", "x", "</li></ul>"), read("a.html")},
+		{"html open", filled("", "<a href=x><b><p>", ""), read("a.html")},
+		{"html comment", filled("", "<!-- x ", ""), read("a.html")},
+		{"html script", filled("", "<script>", ""), read("a.html")},
+		{"html lt", filled("", "<", ""), read("a.html")},
+		{"html amp", filled("", "&#", ""), read("a.html")},
+		{"html attributes", filled("<p ", "a=1 ", ">x"), read("a.html")},
+		{"html headings", filled("", "<h1>x</h1>", ""), read("a.html")},
+		{"html rows", filled("<table>", "<tr><td rowspan=9>x", ""), read("a.html")},
+		{"html blockquote", nested("<blockquote>", "x", "</blockquote>"), read("a.html")},
+		{"md brackets", filled("", "[", ""), read("a.md")},
+		{"md images", filled("", "![", "](x)"), read("a.md")},
+		{"md links", filled("", "[a](", ""), read("a.md")},
+		{"md stars", filled("", "*a ", ""), read("a.md")},
+		{"md stars2", filled("", "**a*", ""), read("a.md")},
+		{"md ticks", growing("`", " "), read("a.md")},
+		{"md quotes", filled("", "> ", "x"), read("a.md")},
+		{"md lists", filled("", "- ", "x"), read("a.md")},
+		{"md deep list", growing("  ", "- x\n"), read("a.md")},
+		{"md tables", filled("|a|b|\n|-|-|\n", "|x|y|\n", ""), read("a.md")},
+		{"md wide", func(n int) []byte {
+			return []byte(strings.Repeat("|a", n/4) + "|\n" + strings.Repeat("|-", n/4) + "|\n" + strings.Repeat("|x\n", n/8))
+		}, read("a.md")},
+		{"md refs", numbered("", "[a%d]: x\n", "[a1]"), read("a.md")},
+		{"md headings", filled("", "# x\n", ""), read("a.md")},
+		{"md setext", filled("", "x\n", "==="), read("a.md")},
+		{"md html", filled("", "<!--", ""), read("a.md")},
+		{"md lt", filled("", "<a ", ""), read("a.md")},
+		{"md underscores", filled("", "_", "a"), read("a.md")},
+		{"md front", filled("---\n", "a: b\n", ""), read("a.md")},
+		{"md defs", filled("", "a\n: b\n", ""), read("a.md")},
+		{"txt line", filled("", "a ", ""), read("a.txt")},
+		{"txt lines", filled("", "\n", "x"), read("a.txt")},
+		{"txt returns", filled("", "\r", "x"), read("a.txt")},
+		{"txt bytes", filled("", "\xff", "x"), read("a.txt")},
+		{"txt nul", filled("", "\x00", "x"), read("a.txt")},
+		{"org stars", filled("", "* x\n", ""), read("a.org")},
+		{"org begin", filled("", "#+begin_src\n", ""), read("a.org")},
+		{"org table", filled("", "|a\n", ""), read("a.org")},
+		{"rst over", filled("", "===\n", ""), read("a.rst")},
+		{"rst colons", filled("", "a::\n\n b\n", ""), read("a.rst")},
+		{"rst table", filled("", "=== ===\n", ""), read("a.rst")},
+		{"adoc fences", filled("", "----\n", ""), read("a.adoc")},
+		{"adoc table", filled("|===\n", "|x\n", ""), read("a.adoc")},
+		{"adoc attrs", filled("", ":a: b\n", ""), read("a.adoc")},
+		{"code", filled("", "{ ", ""), read("a.go")},
+		{"code lines", filled("", "def f():\n", ""), read("a.py")},
+		{"code comment", filled("/*", "* x\n", ""), read("a.c")},
+		{"docx", word, read("a.docx")},
+		{"tokens word", filled("", "a", ""), count},
+		{"tokens blanks", filled("", " ", ""), count},
+		{"tokens newlines", filled("", " \n", ""), count},
+		{"tokens marks", filled("", "!", ""), count},
+		{"tokens mixed", filled("", "aé中'S1", ""), count},
+		{"tokens bytes", filled("", "\xff\xfe", ""), count},
+		{"sentences dots", filled("", ". ", ""), sentences},
+		{"sentences word", filled("", "a", ""), sentences},
+		{"sentences abbr", filled("", "Dr. ", ""), sentences},
+		{"sentences quotes", filled("", "“(", ""), sentences},
+		{"sentences lines", filled("", "a\n", ""), sentences},
+		{"page links", filled("", "[a](b) ", ""), page},
+		{"page brackets", filled("", "[", ""), page},
+		{"page lines", filled("", "a\n", ""), page},
+		{"page same", filled("", "The same line again and again.\n", ""), page},
+		{"page menus", filled("", "* [Home](/)\n", ""), page},
+		{"page parens", filled("", "](", ""), page},
+		{"triples jsonl", numbered("", "[\"a\",\"b\",\"c%d\"]\n", ""), lines(func(r io.Reader) *triples.Reader { return triples.JSONL("a", r) })},
+		{"triples escapes", filled("<http://a> <http://b> \"", `\u0041`, "\" .\n"), nt},
+		{"triples lines", numbered("", "<http://a> <http://b> <http://c%d> .\n", ""), nt},
+		{"triples tabs", filled("", "\t", ""), lines(func(r io.Reader) *triples.Reader { return triples.TSV("a", r) })},
+		{"triples bad", filled("", "x\n", ""), lines(func(r io.Reader) *triples.Reader { return triples.TSV("a", r) })},
+		{"graphml nodes", numbered("<graphml><graph>", "<node id=\"a%d\"/>", "</graph></graphml>"), light},
+		{"graphml keywords", numbered(
+			`<graphml><key id="k" for="edge" attr.name="keywords"/><key id="s" for="edge" attr.name="source_id"/>`+
+				`<graph><node id="A"/><node id="B"/><edge source="A" target="B"><data key="s">c</data><data key="k">`,
+			"k%d,", "</data></edge></graph></graphml>"), light},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			least, took := spent(t, tt.work, tt.make(small))
+			bytes, long := spent(t, tt.work, tt.make(large))
+			if bytes > most*least && bytes > 8<<20 {
+				t.Errorf("%d bytes of input take %d bytes of memory, %d take %d", small, least, large, bytes)
+			}
+			if long > most*2*took && long > 2*time.Second { // of a quadratic reader 16 times as long again
+				t.Errorf("%d bytes of input take %v, %d take %v", small, took, large, long)
+			}
+		})
+	}
+}
+
+// Inputs are doubled four times, and by a doubling work grows by 2.5 at most.
+const (
+	small = 1 << 14
+	large = small << 4
+	most  = 39
+)
+
+// spent is what a piece of work allocates, and how long it takes.
+func spent(t *testing.T, work func([]byte) error, data []byte) (bytes uint64, took time.Duration) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	if err := work(data); err != nil {
+		t.Fatal(err)
+	}
+	took = time.Since(start)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc, took
+}
