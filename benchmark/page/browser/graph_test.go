@@ -60,8 +60,8 @@ func ships() []kg.Extraction {
 	}
 }
 
-func shipChunks(doc string) []graphrag.Chunk {
-	return []graphrag.Chunk{{ID: doc + "#0", Doc: doc, Title: "Title of " + doc, Text: "Colin Archer built the Fram. " + unkind + " is said of Larvik."}}
+func shipChunks(doc string) ([]graphrag.Chunk, bool) {
+	return []graphrag.Chunk{{ID: doc + "#0", Doc: doc, Title: "Title of " + doc, Text: "Colin Archer built the Fram. " + unkind + " is said of Larvik."}}, true
 }
 
 // typed puts text into a field as hands do.
