@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package graphrag_test
+package docs_test
 
 import (
 	"archive/zip"
