@@ -3,8 +3,11 @@
 package judge_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -109,5 +112,49 @@ func TestRefusals(t *testing.T) {
 	}
 	if want := (judge.Refusals{AnsweredRight: 5, AnsweredWrong: 3, RefusedRightly: 1, RefusedWrongly: 2, Unscored: 1}); got != want {
 		t.Errorf("refusals %+v, want %+v", got, want)
+	}
+}
+
+// A function decides; its failures leave a case unscored, and silent cases are not asked about.
+func TestByFunc(t *testing.T) {
+	broken := errors.New("the server refuses us")
+	j := judge.ByFunc("letters", func(_ context.Context, c judge.Case, gold string) (judge.Verdict, error) {
+		switch {
+		case gold == "!":
+			return judge.Verdict{}, broken
+		case gold == "?":
+			return judge.NoScore("unknown: ?"), nil
+		case strings.Contains(c.Answer, gold):
+			return judge.Score(1, gold), nil
+		}
+		return judge.Score(0, ""), nil
+	})
+	for _, tt := range []struct {
+		c    judge.Case
+		fact string
+		err  error
+	}{
+		{judge.Case{Answer: "a", Reference: "a"}, "scored 1", nil},
+		{judge.Case{Answer: "b", Reference: "a"}, "scored 0", nil},
+		{judge.Case{Answer: "b", Reference: "a", Aliases: []string{"b"}}, "scored 1", nil},
+		{judge.Case{Answer: "b", Reference: "?", Aliases: []string{"b"}}, "scored 1", nil},
+		{judge.Case{Answer: "b", Reference: "?", Aliases: []string{"a"}}, "unscored 0", nil},
+		{judge.Case{Answer: " \u200b", Reference: "!"}, "scored 0", nil},
+		{judge.Case{Answer: "a", Reference: "!", Refused: true}, "scored 0", nil},
+		{judge.Case{Answer: "a", Reference: "!"}, " 0", broken},
+	} {
+		f, err := j.Fact(t.Context(), tt.c)
+		if got := fmt.Sprint(f.State, " ", f.Value); got != tt.fact || !errors.Is(err, tt.err) {
+			t.Errorf("%+v: %s, %v, want %s, %v", tt.c, got, err, tt.fact, tt.err)
+		}
+	}
+	for gold, want := range map[string]string{"a b": "scored 0.5", "a ?": "unscored 0", "": "not_applicable 0", "b c": "scored 0"} {
+		s, err := j.Summary(t.Context(), judge.Case{Answer: "a", Statements: strings.Fields(gold)})
+		if got := fmt.Sprint(s.Recall.State, " ", s.Recall.Value); err != nil || got != want || s.Precision.State != judge.NotApplicable {
+			t.Errorf("%q: %s, %v, want %s", gold, got, err, want)
+		}
+	}
+	if s, err := j.Summary(t.Context(), judge.Case{Refused: true, Statements: []string{"!"}}); err != nil || s.Recall.State != judge.Scored || j.Name() != "letters" {
+		t.Errorf("a refusal: %+v, %v", s, err)
 	}
 }

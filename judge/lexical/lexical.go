@@ -56,7 +56,7 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, err
 	defer j.readers.Put(r)
 	r.reset()
 	out := judge.FactJudgment{Grounded: j.grounded(r, c)}
-	v, done := exam.WithoutAnswer(c)
+	v, done := c.Silent()
 	if !done {
 		v = r.fact(c)
 	}
@@ -113,7 +113,7 @@ func (r *reader) fact(c judge.Case) judge.Verdict {
 // where there is no question, or the question gives all: then the statement is compared
 // as a whole.
 func (r *reader) question(c judge.Case, gold *features) *features {
-	if exam.Blank(c.Question) {
+	if judge.Blank(c.Question) {
 		return nil
 	}
 	q := r.read(exam.Plain(c.Question))

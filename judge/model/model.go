@@ -102,7 +102,7 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 		out.Verdict, err = j.released.fact(ctx, c, &t)
 		return out, err
 	}
-	v, done := exam.WithoutAnswer(c)
+	v, done := c.Silent()
 	if !done {
 		if v, err = j.grade(ctx, c, &t); err != nil {
 			return out, err

@@ -87,7 +87,7 @@ func (j released) ask(ctx context.Context, t *exam.Trace, name string, tokens in
 // fact asks whether the answer states the reference. Empty answers score 0
 // without a call.
 func (j released) fact(ctx context.Context, c judge.Case, t *exam.Trace) (judge.Verdict, error) {
-	if exam.Blank(c.Answer) {
+	if judge.Blank(c.Answer) {
 		return judge.Score(0, "empty answer"), nil
 	}
 	object, err := j.ask(ctx, t, "fact", factTokens, llm.Data{Label: "question", Text: c.Question},
@@ -108,7 +108,7 @@ func (j released) summary(ctx context.Context, c judge.Case, out *judge.SummaryJ
 	if err := exam.Gold(c); err != nil {
 		return err
 	}
-	if !exam.Blank(c.Answer) {
+	if !judge.Blank(c.Answer) {
 		object, err := j.ask(ctx, t, "extract", summaryTokens,
 			llm.Data{Label: "question", Text: c.Question}, llm.Data{Label: "answer", Text: c.Answer})
 		if err != nil {
@@ -130,7 +130,7 @@ func (j released) summary(ctx context.Context, c judge.Case, out *judge.SummaryJ
 		reference = strings.Join(c.Statements, "\n")
 		exam.Ceiling(out, len(c.Statements))
 	}
-	if exam.Blank(reference) {
+	if judge.Blank(reference) {
 		exam.Precision(out, 0)
 		out.Precision.Reason = "no reference text, which the released evaluator scores 0"
 		return nil

@@ -86,11 +86,11 @@ func (j LiveRAG) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
 	c.Answer = first(c.Answer, maxWords)
 	out.Scores = make(map[string]judge.Verdict)
-	if v, done := exam.WithoutAnswer(c); done {
+	if v, done := c.Silent(); done {
 		silent(&out, v.Reason)
 		return out, nil
 	}
-	if exam.Blank(c.Reference) {
+	if judge.Blank(c.Reference) {
 		out.Verdict = judge.Verdict{State: judge.NotApplicable, Reason: "no gold answer"}
 		return out, nil
 	}

@@ -83,7 +83,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 		case !want:
 		case j.model == nil:
 			out[name] = judge.Verdict{State: judge.NotApplicable, Reason: "needs a model"}
-		case name == "faithfulness" && (silent || exam.Blank(exam.Evidence(c))):
+		case name == "faithfulness" && (silent || judge.Blank(exam.Evidence(c))):
 			out[name] = judge.Verdict{State: judge.NotApplicable, Reason: "no answer or no evidence"}
 		case silent:
 			out[name] = judge.Score(0, "no answer")

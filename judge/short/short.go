@@ -141,7 +141,7 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 	var t exam.Trace
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
 	out.Scores = byWords(c, s)
-	v, done := exam.WithoutAnswer(c)
+	v, done := c.Silent()
 	switch {
 	case done:
 	case j.model != nil:

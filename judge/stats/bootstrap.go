@@ -3,7 +3,6 @@
 package stats
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -13,20 +12,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Bootstrap is the interval of a mean by resampling values, or whole clusters,
-// with replacement, corrected for bias and skewness (BCa).
-func Bootstrap(values []float64, clusters []int32, o Options) (Interval, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return Interval{}, err
-	}
-	g, err := group(values, clusters, 2)
-	if err != nil {
-		return Interval{}, fmt.Errorf("stats: bootstrap: %w", err)
-	}
-	return g.bootstrap(o), nil
-}
-
+// bootstrap is the interval of a mean by resampling values, or whole clusters, with
+// replacement, corrected for bias and skewness (BCa).
 func (g groups) bootstrap(o Options) Interval {
 	resamples := g.resample(o)
 	return g.label(intervalOf(g.mean(), resamples, g.jackknife(), o))

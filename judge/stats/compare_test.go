@@ -22,7 +22,7 @@ func TestPermutationAsSciPy(t *testing.T) {
 	if c.Test.P != 0.21875 || c.Test.Method != "permutation-exact" || !near(c.Effect.Estimate, .0875, 1e-12) {
 		t.Errorf("%+v", c)
 	}
-	p, err := Permutation([]float64{-1, -1, -1, 0, 1, -1, 0, -1, 0, 0, 0}, nil, Options{})
+	p, err := permutation([]float64{-1, -1, -1, 0, 1, -1, 0, -1, 0, 0, 0}, nil, Options{})
 	if err != nil || p.P != 0.21875 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -38,7 +38,7 @@ func TestPermutationOfMany(t *testing.T) {
 			d[i] = -.3
 		}
 	}
-	got, err := Permutation(d, nil, Options{Resamples: 200000})
+	got, err := permutation(d, nil, Options{Resamples: 200000})
 	if err != nil || got.Method != "permutation-drawn" || got.Patterns != 200000 || !near(got.P, 0.0806904678, .01) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -46,7 +46,7 @@ func TestPermutationOfMany(t *testing.T) {
 	for i := range d {
 		d[i] = math.Abs(d[i])
 	}
-	got, err = Permutation(d, nil, Options{Resamples: 99})
+	got, err = permutation(d, nil, Options{Resamples: 99})
 	if err != nil || got.P != .01 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -64,19 +64,19 @@ func TestPermutationEdges(t *testing.T) {
 		"one cluster": {[]float64{1, 1, 1, 1}, []int32{5, 5, 5, 5}, 1},
 		"clusters":    {[]float64{1, 1, 1, 1}, []int32{5, 5, 6, 6}, .5},
 	} {
-		got, err := Permutation(tc.d, tc.clusters, Options{})
+		got, err := permutation(tc.d, tc.clusters, Options{})
 		if err != nil || got.P != tc.p || got.Method != "permutation-exact" {
 			t.Errorf("%s: %+v, %v, want p %v", name, got, err, tc.p)
 		}
 	}
-	if _, err := Permutation(nil, nil, Options{}); !errors.Is(err, ErrTooFew) {
+	if _, err := permutation(nil, nil, Options{}); !errors.Is(err, ErrTooFew) {
 		t.Errorf("no values: %v", err)
 	}
 	twenty := make([]float64, MaxExact)
 	for i := range twenty {
 		twenty[i] = 1 / float64(i+3)
 	}
-	got, err := Permutation(twenty, nil, Options{})
+	got, err := permutation(twenty, nil, Options{})
 	if err != nil || got.Patterns != 1<<MaxExact || got.P != 2./(1<<MaxExact) {
 		t.Errorf("twenty differences of one sign: %+v, %v", got, err)
 	}
@@ -121,7 +121,7 @@ func TestPowerBySimulation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !i.Contains(0) {
+		if !i.contains(0) {
 			found++
 		}
 	}

@@ -2,11 +2,10 @@
 
 // Package stats says how sure a mean is, and whether two systems differ.
 //
-// Every mean deserves an interval: [Wilson] for a share of right and wrong,
-// [StudentT] for scores, and [Bootstrap] when they are few or skewed. Two systems that
-// answered the same questions are compared question by question by [Compare]. Results give the effect
-// and its interval first and the p-value last. A family of p-values is corrected by
-// [Holm]. [Kappa] says how far two raters agree.
+// Every mean deserves an interval: [Wilson] for a share of right and wrong, [StudentT] for
+// scores. Two systems that answered the same questions are compared question by question by
+// [Compare]: the effect with its bootstrap interval first, the p-value of a permutation test
+// last. A family of p-values is corrected by [Holm]. [Kappa] says how far two raters agree.
 //
 // # Clusters
 //
@@ -23,9 +22,7 @@
 //	                  n = 0        n = 1        all values equal
 //	Wilson            ErrTooFew    interval     interval
 //	StudentT          ErrTooFew    ErrTooFew    width 0 but for rounding
-//	Bootstrap         ErrTooFew    ErrTooFew    width 0, likewise
-//	Compare           ErrTooFew    ErrTooFew    width 0, p as below
-//	Permutation       ErrTooFew    p = 1        exact; p = 1 if all are 0
+//	Compare           ErrTooFew    ErrTooFew    width 0; p = 1 if all are 0
 //	Holm              empty        unchanged    -
 //
 // With clusters n is the number of clusters. NaN, infinite values and

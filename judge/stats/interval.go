@@ -74,9 +74,6 @@ type Interval struct {
 	Method string `json:"method"`
 }
 
-// Contains reports whether v lies in the interval, its ends included.
-func (i Interval) Contains(v float64) bool { return i.Low <= v && v <= i.High }
-
 // String shows estimate, interval and size: "0.700 [0.481, 0.855] (95 %, n = 20)".
 func (i Interval) String() string {
 	return fmt.Sprintf("%.3f [%.3f, %.3f] (%.4g %%, n = %d)", i.Estimate, i.Low, i.High, 100*i.Confidence, i.N)

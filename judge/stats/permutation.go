@@ -25,25 +25,13 @@ type Test struct {
 	Patterns int `json:"patterns"`
 }
 
-// Permutation tests whether paired differences could as well have had the
+// permutation tests whether paired differences could as well have had the
 // other sign: it flips the signs of values, or of whole clusters, and counts
 // how often the sum is at least as far from 0 as it is. Zero differences do
 // not matter. Up to MaxExact others, all patterns are counted and p is exact. Else
 // Options.Resamples patterns are drawn and p is (1 + count) ÷ (1 + patterns), which is
 // never 0: with the default of 10,000 a correction for up to 500 comparisons still leaves
 // clear differences below .05.
-func Permutation(differences []float64, clusters []int32, o Options) (Test, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return Test{}, err
-	}
-	g, err := group(differences, clusters, 1)
-	if err != nil {
-		return Test{}, fmt.Errorf("stats: permutation: %w", err)
-	}
-	return g.permutation(o), nil
-}
-
 func (g groups) permutation(o Options) Test {
 	var sums []float64
 	observed, size := 0.0, 0.0

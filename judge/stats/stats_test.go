@@ -4,6 +4,7 @@ package stats
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -26,7 +27,7 @@ func wantEnds(t *testing.T, what string, i Interval, err error, low, high, toler
 		t.Errorf("%s: %v", what, err)
 		return
 	}
-	if !near(i.Low, low, tolerance) || !near(i.High, high, tolerance) || !i.Contains(i.Estimate) {
+	if !near(i.Low, low, tolerance) || !near(i.High, high, tolerance) || !i.contains(i.Estimate) {
 		t.Errorf("%s: %.10f [%.10f, %.10f], want [%.10f, %.10f]", what, i.Estimate, i.Low, i.High, low, high)
 	}
 }
@@ -99,11 +100,11 @@ func TestClustersOfCopies(t *testing.T) {
 	if plain.SE > .05 || clustered.SE < .09 || clustered.SE > .0988826465 {
 		t.Errorf("plain %.4f, clustered %.4f, of the originals .0989", plain.SE, clustered.SE)
 	}
-	b, err := Bootstrap(copies, clusters, Options{})
+	b, err := bootstrap(copies, clusters, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	original, err := Bootstrap(ten, nil, Options{})
+	original, err := bootstrap(ten, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +140,7 @@ func TestBCaAsSciPy(t *testing.T) {
 // values have steps of this size.
 func TestBootstrapAsSciPy(t *testing.T) {
 	skewed := []float64{.1, .1, .2, .05, .9, .15, .1, .3, .02, .6, .1, .95}
-	i, err := Bootstrap(skewed, nil, Options{Resamples: 200000})
+	i, err := bootstrap(skewed, nil, Options{Resamples: 200000})
 	wantEnds(t, "bca", i, err, 0.155833, 0.533333, .003)
 	if !near(i.SE, 0.091511, 5e-4) {
 		t.Errorf("SE %v", i.SE)
@@ -170,14 +171,14 @@ func TestCoverage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := Bootstrap(values, way.clusters, Options{Resamples: 500})
+			b, err := bootstrap(values, way.clusters, Options{Resamples: 500})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Contains(0) {
+			if s.contains(0) {
 				held[way.name+" t"]++
 			}
-			if b.Contains(0) {
+			if b.contains(0) {
 				held[way.name+" bootstrap"]++
 			}
 		}
@@ -226,7 +227,7 @@ func TestFewAndEqual(t *testing.T) {
 	one, equal, none := []float64{.5}, []float64{.1, .1, .1, .1, .1, .1, .1}, []float64(nil)
 	for name, f := range map[string]func([]float64, []int32) (Interval, error){
 		"student-t": func(v []float64, c []int32) (Interval, error) { return StudentT(v, c, Options{}) },
-		"bca":       func(v []float64, c []int32) (Interval, error) { return Bootstrap(v, c, Options{Resamples: 100}) },
+		"bca":       func(v []float64, c []int32) (Interval, error) { return bootstrap(v, c, Options{Resamples: 100}) },
 		"compare": func(v []float64, c []int32) (Interval, error) {
 			r, err := Compare(v, make([]float64, len(v)), c, Options{Resamples: 100})
 			return r.Effect, err
@@ -257,7 +258,7 @@ func TestFewAndEqual(t *testing.T) {
 }
 
 func TestOptionErrors(t *testing.T) {
-	_, err := Bootstrap(ten, nil, Options{Confidence: 1, Resamples: -1})
+	_, err := bootstrap(ten, nil, Options{Confidence: 1, Resamples: -1})
 	if err == nil || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("error %v, want two lines", err)
 	}
@@ -277,3 +278,31 @@ func TestStudentQuantile(t *testing.T) {
 		}
 	}
 }
+
+// bootstrap is the interval by the bootstrap alone.
+func bootstrap(values []float64, clusters []int32, o Options) (Interval, error) {
+	o, err := o.resolve()
+	if err != nil {
+		return Interval{}, err
+	}
+	g, err := group(values, clusters, 2)
+	if err != nil {
+		return Interval{}, fmt.Errorf("stats: bootstrap: %w", err)
+	}
+	return g.bootstrap(o), nil
+}
+
+// permutation is the test alone.
+func permutation(differences []float64, clusters []int32, o Options) (Test, error) {
+	o, err := o.resolve()
+	if err != nil {
+		return Test{}, err
+	}
+	g, err := group(differences, clusters, 1)
+	if err != nil {
+		return Test{}, fmt.Errorf("stats: permutation: %w", err)
+	}
+	return g.permutation(o), nil
+}
+
+func (i Interval) contains(v float64) bool { return i.Low <= v && v <= i.High }

@@ -60,13 +60,6 @@ func Plain(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// Blank reports whether a reader sees nothing.
-func Blank(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool {
-		return unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Mn, r)
-	})
-}
-
 // OneLine is a text in one line.
 func OneLine(s string) string { return strings.Join(strings.Fields(Plain(s)), " ") }
 
@@ -82,7 +75,7 @@ func Word(raw json.RawMessage) string {
 // Distinct drops empty and repeated statements and cuts the list at limit.
 func Distinct(statements []string, limit int) (kept []string, truncated bool) {
 	for _, s := range statements {
-		if s = strings.TrimSpace(s); !Blank(s) && !slices.Contains(kept, s) {
+		if s = strings.TrimSpace(s); !judge.Blank(s) && !slices.Contains(kept, s) {
 			if len(kept) == limit {
 				return kept, true
 			}
@@ -90,17 +83,6 @@ func Distinct(statements []string, limit int) (kept []string, truncated bool) {
 		}
 	}
 	return kept, false
-}
-
-// WithoutAnswer is the verdict where there is nothing to judge.
-func WithoutAnswer(c judge.Case) (judge.Verdict, bool) {
-	switch {
-	case c.Refused:
-		return judge.Score(0, "refused"), true
-	case Blank(c.Answer):
-		return judge.Score(0, "empty answer"), true
-	}
-	return judge.Verdict{}, false
 }
 
 // WithoutSummary is the judgment where there is nothing to judge.
@@ -112,7 +94,7 @@ func WithoutSummary(c judge.Case) (judge.SummaryJudgment, bool, error) {
 	if err := Gold(c); err != nil {
 		return judge.SummaryJudgment{}, true, err
 	}
-	if v, done := WithoutAnswer(c); done {
+	if v, done := c.Silent(); done {
 		return judge.SummaryJudgment{Recall: v, Precision: v, Counts: judge.Counts{Gold: len(c.Statements)}}, true, nil
 	}
 	return judge.SummaryJudgment{}, false, nil
@@ -121,7 +103,7 @@ func WithoutSummary(c judge.Case) (judge.SummaryJudgment, bool, error) {
 // Gold reports gold statements that would count without saying anything, or twice.
 func Gold(c judge.Case) error {
 	for i, s := range c.Statements {
-		if Blank(s) {
+		if judge.Blank(s) {
 			return fmt.Errorf("judge: gold statement %d of %q is blank: leave it out", i+1, c.Question)
 		}
 		if first := slices.Index(c.Statements, s); first < i {
@@ -211,7 +193,7 @@ func NoReference(s *judge.SummaryJudgment, ref judge.PrecisionRef, c judge.Case)
 	switch {
 	case ref == judge.RefNone:
 		WithoutPrecision(s, judge.Verdict{State: judge.NotApplicable, Reason: "no precision reference"})
-	case ref != judge.RefGold && Blank(Reference(ref, c)):
+	case ref != judge.RefGold && judge.Blank(Reference(ref, c)):
 		WithoutPrecision(s, judge.NoScore("the "+string(ref)+" text is not known"))
 	case ref != judge.RefGold:
 		s.Ceiling = judge.Verdict{}
@@ -241,9 +223,9 @@ func Evidence(c judge.Case) string { return strings.Join(c.Evidence, "\n\n") }
 func Ungrounded(c judge.Case) (judge.Verdict, bool) {
 	reason := ""
 	switch {
-	case c.Refused || Blank(c.Answer):
+	case c.Refused || judge.Blank(c.Answer):
 		reason = "no answer"
-	case Blank(Evidence(c)):
+	case judge.Blank(Evidence(c)):
 		reason = "no evidence"
 	}
 	return judge.Verdict{State: judge.NotApplicable, Reason: reason}, reason != ""

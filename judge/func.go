@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package judge
+
+import (
+	"context"
+	"unicode"
+)
+
+// Blank reports whether a reader sees nothing of a text.
+func Blank(s string) bool {
+	for _, r := range s {
+		if unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Mn, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// Silent is the verdict on a case without an answer, 0: the system refused, or said nothing.
+func (c Case) Silent() (Verdict, bool) {
+	switch {
+	case c.Refused:
+		return Score(0, "refused"), true
+	case Blank(c.Answer):
+		return Score(0, "empty answer"), true
+	}
+	return Verdict{}, false
+}
+
+// ByFunc is a judge that goes by a function: does the answer of a case state a gold
+// statement? The verdict of a fact is the best of reference and aliases, unscored if one of
+// them is and none is 1; the recall of a
+// summary is the share of its statements that are stated, unscored if any of them is, and its
+// precision is not applicable. Silent cases are 0 and not asked about. The name tells all
+// that figures depend on; states is called by several goroutines, and what it costs is not
+// in the judgments.
+func ByFunc(name string, states func(ctx context.Context, c Case, gold string) (Verdict, error)) Judge {
+	return byFunc{name, states}
+}
+
+type byFunc struct {
+	name   string
+	states func(context.Context, Case, string) (Verdict, error)
+}
+
+func (j byFunc) Name() string { return j.name }
+
+func (j byFunc) Fact(ctx context.Context, c Case) (out FactJudgment, err error) {
+	v, done := c.Silent()
+	if done {
+		return FactJudgment{Verdict: v}, ctx.Err()
+	}
+	for _, gold := range append([]string{c.Reference}, c.Aliases...) {
+		if v, err = j.states(ctx, c, gold); err != nil {
+			return out, err
+		}
+		switch {
+		case v.State == Scored && v.Value == 1:
+			return FactJudgment{Verdict: v}, ctx.Err()
+		case out.State == "" || v.State != Scored || out.State == Scored && v.Value > out.Value:
+			out.Verdict = v
+		}
+	}
+	return out, ctx.Err()
+}
+
+func (j byFunc) Summary(ctx context.Context, c Case) (out SummaryJudgment, err error) {
+	out.Precision = Verdict{State: NotApplicable, Reason: "the judge compares gold statements alone"}
+	out.Counts.Gold = len(c.Statements)
+	v, done := c.Silent()
+	switch {
+	case len(c.Statements) == 0:
+		out.Recall = Verdict{State: NotApplicable, Reason: "no gold statements"}
+		return out, ctx.Err()
+	case done:
+		out.Recall = v
+		return out, ctx.Err()
+	}
+	for _, gold := range c.Statements {
+		if v, err = j.states(ctx, c, gold); err != nil {
+			return out, err
+		}
+		if v.State != Scored {
+			out.Recall, out.Counts.GoldMet = v, 0
+			return out, ctx.Err()
+		}
+		if v.Value == 1 {
+			out.Counts.GoldMet++
+		}
+	}
+	out.Recall = Score(float64(out.Counts.GoldMet)/float64(out.Counts.Gold), "")
+	return out, ctx.Err()
+}
