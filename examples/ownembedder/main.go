@@ -10,13 +10,12 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
-// letters is an embed.Embedder: a vector of 26 components for each text.
-type letters struct{}
-
-func (letters) EmbedDocuments(ctx context.Context, texts []string) (rows [][]float32, err error) {
+// letters is an embed.Func: a vector of 26 components for each text.
+func letters(ctx context.Context, texts []string) (rows [][]float32, err error) {
 	for _, text := range texts {
 		row := make([]float32, 26)
 		for _, r := range strings.ToLower(text) {
@@ -29,25 +28,17 @@ func (letters) EmbedDocuments(ctx context.Context, texts []string) (rows [][]flo
 	return rows, ctx.Err()
 }
 
-func (l letters) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	rows, err := l.EmbedDocuments(ctx, []string{text})
-	if err != nil {
-		return nil, err
-	}
-	return rows[0], nil
-}
-
 func main() {
 	ctx := context.Background()
 	chunks := []graphrag.Chunk{
 		{ID: "c0", Doc: "fram", Text: "Colin Archer built the Fram."},
 		{ID: "c1", Doc: "owl", Text: "Owls hoot."},
 	}
-	index, err := retrieve.NewDense(ctx, chunks, letters{})
+	index, err := retrieve.NewDense(ctx, chunks, embed.Func(letters))
 	if err != nil {
 		log.Fatal(err)
 	}
-	// A kit takes it as well: kit.Kit.WithEmbedder(letters{}).
+	// A kit takes it as well: kit.Kit.WithEmbedder.
 	found, err := index.Retrieve(ctx, graphrag.Question{Text: "hoo! hoo!", K: 1})
 	if err != nil {
 		log.Fatal(err)

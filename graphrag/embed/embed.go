@@ -25,6 +25,26 @@ type Embedder interface {
 	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 
+// Func makes an [Embedder] of a function, for vectors of texts and questions alike.
+type Func func(ctx context.Context, texts []string) ([][]float32, error)
+
+// EmbedDocuments calls f.
+func (f Func) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	return f(ctx, texts)
+}
+
+// EmbedQuery calls f with the question.
+func (f Func) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	rows, err := f(ctx, []string{text})
+	if err == nil && len(rows) != 1 {
+		err = fmt.Errorf("embed: the function gave %d vectors for 1 text", len(rows))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rows[0], nil
+}
+
 // Model is what is known of an embedder beside its vectors. The embedders of
 // this package are models; those of others need not be.
 type Model interface {

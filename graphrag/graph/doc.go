@@ -5,6 +5,6 @@
 //
 // [New] and [Build] make one of edges in any order, parallel ones added up. A
 // [Graph] answers for rows, weights, degrees, components and [Stats], is written as
-// GraphML, DOT or node-link JSON with the [Attributes] of its nodes, and is a graph
+// GraphML with the [Attributes] of its nodes, and is a graph
 // of gonum by [Graph.Gonum].
 package graph

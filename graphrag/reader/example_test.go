@@ -31,6 +31,16 @@ func ExampleExtractive() {
 	// moon 44 92
 }
 
+// A function reads: here it quotes the first piece of evidence. A kit takes it as its Read.
+func ExampleFunc() {
+	var r reader.Reader = reader.Func(func(_ context.Context, _ graphrag.Question, evidence []graphrag.Hit, _ []graphrag.Derived) (graphrag.Answer, error) {
+		return graphrag.Answer{Text: evidence[0].Chunk.Text, Found: graphrag.Found{Evidence: evidence[:1]}}, nil
+	})
+	a, err := r.Read(context.Background(), graphrag.Question{}, []graphrag.Hit{{Chunk: graphrag.Chunk{Text: "The light is red."}}}, nil)
+	fmt.Println(a.Text, err)
+	// Output: The light is red. <nil>
+}
+
 func ExampleByModel() {
 	model := &fake{reply: "The first crewed landing on the Moon was in July 1969 [1]."}
 	r, err := reader.ByModel(reader.ModelOptions{Model: model, Mode: reader.Reject})

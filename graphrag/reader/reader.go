@@ -27,6 +27,17 @@ type Reader interface {
 	Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error)
 }
 
+// Func makes a [Reader] of a function. Its name is "function".
+type Func func(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error)
+
+// Name is "function".
+func (Func) Name() string { return "function" }
+
+// Read calls f.
+func (f Func) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
+	return f(ctx, q, evidence, derived)
+}
+
 // Mode is how a reader answers when the evidence does not contain the answer. The empty
 // Mode means Open.
 type Mode string
