@@ -23,7 +23,7 @@ func Example_compose() {
 	graph, _ := hipporag.New(parts, hipporag.Options{})
 	words, _ := bm25.New(parts, bm25.Options{})
 	for _, system := range []graphrag.System{graph, words} {
-		if _, err := system.Index(ctx, baselinestest.Stream(baselinestest.Pages...)); err != nil {
+		if _, err := system.Index(ctx, graphrag.Documents(baselinestest.Pages...)); err != nil {
 			panic(err)
 		}
 	}

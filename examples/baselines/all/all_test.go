@@ -86,7 +86,7 @@ func TestMaxPerDoc(t *testing.T) {
 		for limit, want := range map[int]bool{0: true, 1: false} { // whether a page comes twice
 			made, err := s.New(k, kit.Common{MaxPerDoc: limit, Cut: kit.Cut{Size: 20, Overlap: -1}})
 			if err == nil {
-				_, err = made.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...))
+				_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -78,7 +78,7 @@ func TestCanary(t *testing.T) {
 				}
 				made, err := s.New(k, kit.Common{})
 				if err == nil {
-					_, err = made.Index(t.Context(), baselinestest.Stream(slices.Clone(docs)...))
+					_, err = made.Index(t.Context(), graphrag.Documents(slices.Clone(docs)...))
 				}
 				if err != nil {
 					t.Fatal(err)

@@ -75,7 +75,7 @@ func TestWith(t *testing.T) {
 	}
 	made, err := s.New(k, kit.Common{Cut: kit.Cut{Size: 20, Overlap: -1}})
 	if err == nil {
-		_, err = made.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...))
+		_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,8 @@ func life(ctx context.Context, k kit.Kit, of all.System) ([]graphrag.Answer, *kg
 	var out []graphrag.Answer
 	var first *kg.Graph
 	for _, change := range []func() (graphrag.IndexStats, error){
-		func() (graphrag.IndexStats, error) { return s.Index(ctx, baselinestest.Stream(pages[:4]...)) },
-		func() (graphrag.IndexStats, error) { return s.Insert(ctx, baselinestest.Stream(pages[4])) },
+		func() (graphrag.IndexStats, error) { return s.Index(ctx, graphrag.Documents(pages[:4]...)) },
+		func() (graphrag.IndexStats, error) { return s.Insert(ctx, graphrag.Documents(pages[4])) },
 		func() (graphrag.IndexStats, error) { return s.Delete(ctx, pages[0].ID) },
 	} {
 		if _, err := change(); err != nil {

@@ -36,7 +36,7 @@ func TestFailingModelIsCounted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stats, err := s.Index(t.Context(), baselinestest.Stream(docs...))
+			stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
 			if err != nil {
 				t.Fatalf("%s, %s: %v", system.Name, kind, err)
 			}
@@ -68,7 +68,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Index(t.Context(), baselinestest.Stream(docs...)); err != nil {
+		if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
 			t.Fatal(err)
 		}
 		for _, q := range []string{"Who built the Fram?", "Who went to the Bay of Whales?"} {

@@ -85,7 +85,7 @@ func TestTokensToIndex(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stats, err := s.Index(t.Context(), baselinestest.Stream(docs...))
+			stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,6 @@ package baselinestest
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -45,11 +44,6 @@ var Questions = []graphrag.Question{
 	{Text: "Fram", K: 0},
 	{Text: "Fram", K: 1000, Depth: 1000},
 	{Text: "故宫在哪里？", K: 2},
-}
-
-// Stream yields documents.
-func Stream(docs ...graphrag.Document) iter.Seq2[graphrag.Document, error] {
-	return graphrag.Documents(docs...)
 }
 
 // OfflineKit is the kit that needs nothing.
@@ -96,7 +90,7 @@ func (make Maker) over(t *testing.T, k kit.Kit, docs ...graphrag.Document) *kit.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Index(t.Context(), Stream(docs...)); err != nil {
+	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -112,7 +106,7 @@ func without(id string) []graphrag.Document {
 func (make Maker) changes(t *testing.T) {
 	insert := func(docs ...graphrag.Document) func(*kit.System) error {
 		return func(s *kit.System) error {
-			_, err := s.Insert(t.Context(), Stream(docs...))
+			_, err := s.Insert(t.Context(), graphrag.Documents(docs...))
 			return err
 		}
 	}
@@ -173,7 +167,7 @@ func (make Maker) failures(t *testing.T) {
 		if diff := cmp.Diff(before, answers(t, s)); diff != "" {
 			t.Errorf("after a failed Insert, %s (-before +after):\n%.3000s", part, diff)
 		}
-		if _, err := s.Insert(t.Context(), Stream(Pages[1])); err != nil {
+		if _, err := s.Insert(t.Context(), graphrag.Documents(Pages[1])); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(after, answers(t, s)); diff != "" {
@@ -257,12 +251,12 @@ func (make Maker) errors(t *testing.T) {
 	if _, err := s.Answer(t.Context(), Questions[0]); err == nil || !strings.Contains(err.Error(), s.Name()) {
 		t.Errorf("asked before Index: %v", err)
 	}
-	if _, err := s.Insert(t.Context(), Stream()); err == nil {
+	if _, err := s.Insert(t.Context(), graphrag.Documents()); err == nil {
 		t.Error("Insert before Index")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Index(ctx, Stream(Pages...)); !errors.Is(err, context.Canceled) {
+	if _, err := s.Index(ctx, graphrag.Documents(Pages...)); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	if _, err := make(kit.Kit{}); err == nil {

@@ -7,7 +7,6 @@ package baselinestest
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"testing"
@@ -93,17 +92,6 @@ func read(t testing.TB, name string, to any) {
 	}
 }
 
-// Stream yields the documents.
-func (m *MuSiQue) Stream() iter.Seq2[graphrag.Document, error] {
-	return func(yield func(graphrag.Document, error) bool) {
-		for _, d := range m.Docs {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
-}
-
 // Recall is the share of gold passages among the first k, in percent, as the
 // mean over questions, and All the share of questions with all of them. Each
 // holds the questions one by one.
@@ -119,7 +107,7 @@ var Ks = []int{1, 2, 5, 10, 20}
 // Measure indexes the passages and asks all questions.
 func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
 	t.Helper()
-	if _, err := s.Index(t.Context(), m.Stream()); err != nil {
+	if _, err := s.Index(t.Context(), graphrag.Documents(m.Docs...)); err != nil {
 		t.Fatal(err)
 	}
 	r := Recall{map[int]float64{}, map[int]float64{}, map[int][]float64{}}

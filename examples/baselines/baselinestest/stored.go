@@ -91,7 +91,7 @@ func evidence(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error
 			ids = append(ids, list)
 		}
 	}
-	if _, err := system.Index(t.Context(), Stream(Pages...)); err != nil {
+	if _, err := system.Index(t.Context(), graphrag.Documents(Pages...)); err != nil {
 		t.Fatal(err)
 	}
 	questions()

@@ -22,7 +22,7 @@ func ExampleNew() {
 		panic(err)
 	}
 	ctx := context.Background()
-	if _, err := s.Index(ctx, baselinestest.Stream(baselinestest.Pages...)); err != nil {
+	if _, err := s.Index(ctx, graphrag.Documents(baselinestest.Pages...)); err != nil {
 		panic(err)
 	}
 	a, err := s.Answer(ctx, graphrag.Question{Text: "Which ship of Nansen did Colin Archer build?", K: 1})

@@ -56,7 +56,7 @@ func TestCalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stats, err := s.Index(t.Context(), baselinestest.Stream(documents(tt.chunks)...))
+		stats, err := s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestDeleteByModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Index(t.Context(), baselinestest.Stream(documents(6+i)...))
+		_, err = s.Index(t.Context(), graphrag.Documents(documents(6+i)...))
 		if err == nil && i == 1 {
 			_, err = s.Delete(t.Context(), "6")
 		}
@@ -125,7 +125,7 @@ func TestNoSeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...)); err != nil {
+	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
 		t.Fatal(err)
 	}
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "xylophone quux?", K: 3})
@@ -153,7 +153,7 @@ func TestOwnParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...)); err != nil {
+	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
 		t.Fatal(err)
 	}
 	const asked = "Who built the Fram?"

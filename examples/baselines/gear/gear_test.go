@@ -71,7 +71,7 @@ func ask(t *testing.T, m llm.Model, o gear.Options) graphrag.Answer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Index(t.Context(), baselinestest.Stream(films...)); err != nil {
+	if _, err := s.Index(t.Context(), graphrag.Documents(films...)); err != nil {
 		t.Fatal(err)
 	}
 	a, err := s.Answer(t.Context(), question)
@@ -127,7 +127,7 @@ func TestExternalGraph(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stats, err := s.Index(t.Context(), baselinestest.Stream(films...))
+		stats, err := s.Index(t.Context(), graphrag.Documents(films...))
 		if err != nil || stats.Entities != 0 {
 			t.Fatalf("%d entities were extracted: %v", stats.Entities, err)
 		}
@@ -183,7 +183,7 @@ func TestFilterFills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Index(t.Context(), baselinestest.Stream(films...)); err != nil {
+	if _, err := s.Index(t.Context(), graphrag.Documents(films...)); err != nil {
 		t.Fatal(err)
 	}
 	q := question

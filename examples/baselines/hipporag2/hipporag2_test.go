@@ -123,7 +123,7 @@ func TestOwnFilter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...)); err != nil {
+	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
 		t.Fatal(err)
 	}
 	for place = range 2 {

@@ -48,7 +48,7 @@ func over(t *testing.T, m llm.Model, s steps, most int) *kit.System {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := made.Index(t.Context(), baselinestest.Stream()); err != nil {
+	if _, err := made.Index(t.Context(), graphrag.Documents()); err != nil {
 		t.Fatal(err)
 	}
 	return made

@@ -87,7 +87,7 @@ func TestCalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stats, err := s.Index(t.Context(), baselinestest.Stream(documents(tt.chunks)...))
+		stats, err := s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestDeleteByModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Index(t.Context(), baselinestest.Stream(documents(8+i)...))
+		_, err = s.Index(t.Context(), graphrag.Documents(documents(8+i)...))
 		if err == nil && i == 1 {
 			_, err = s.Delete(t.Context(), "8")
 		}
@@ -171,10 +171,10 @@ func TestInsertIsPaidOnce(t *testing.T) {
 		change func() (graphrag.IndexStats, error)
 		calls  int
 	}{
-		{func() (graphrag.IndexStats, error) { return s.Index(t.Context(), baselinestest.Stream(docs[:8]...)) }, 16 + 1},
-		{func() (graphrag.IndexStats, error) { return s.Insert(t.Context(), baselinestest.Stream(docs[8])) }, 2 + 1},
+		{func() (graphrag.IndexStats, error) { return s.Index(t.Context(), graphrag.Documents(docs[:8]...)) }, 16 + 1},
+		{func() (graphrag.IndexStats, error) { return s.Insert(t.Context(), graphrag.Documents(docs[8])) }, 2 + 1},
 		{func() (graphrag.IndexStats, error) { return s.Delete(t.Context(), "8") }, 0},
-		{func() (graphrag.IndexStats, error) { return s.Insert(t.Context(), baselinestest.Stream(docs[8])) }, 0},
+		{func() (graphrag.IndexStats, error) { return s.Insert(t.Context(), graphrag.Documents(docs[8])) }, 0},
 		{func() (graphrag.IndexStats, error) { return s.Delete(t.Context(), "0") }, 1}, // of eight other descriptions
 	} {
 		before := len(m.Requests())
@@ -203,7 +203,7 @@ func TestNoKeywords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Index(t.Context(), baselinestest.Stream(documents(3)...)); err != nil {
+		if _, err := s.Index(t.Context(), graphrag.Documents(documents(3)...)); err != nil {
 			t.Fatal(err)
 		}
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Fram?", K: 3})
@@ -228,7 +228,7 @@ func TestSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...)); err != nil {
+		if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
 			t.Fatal(err)
 		}
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 3, Depth: 10})

@@ -26,7 +26,7 @@ func ask(s *kit.System, err error, q graphrag.Question) graphrag.Answer {
 		panic(err)
 	}
 	ctx := context.Background()
-	if _, err := s.Index(ctx, baselinestest.Stream(baselinestest.Pages...)); err != nil {
+	if _, err := s.Index(ctx, graphrag.Documents(baselinestest.Pages...)); err != nil {
 		panic(err)
 	}
 	a, err := s.Answer(ctx, q)

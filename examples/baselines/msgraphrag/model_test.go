@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -91,7 +90,7 @@ func indexed(t *testing.T, s *kit.System, err error) *kit.System {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stats, err := s.Index(t.Context(), baselinestest.Stream(pages...))
+	stats, err := s.Index(t.Context(), graphrag.Documents(pages...))
 	if err != nil || stats.Entities != 6 || stats.Relations != 6 {
 		t.Fatalf("%+v, %v", stats, err)
 	}

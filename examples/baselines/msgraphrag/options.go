@@ -5,13 +5,16 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
+	"embed"
 	"errors"
 	"log/slog"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // The names of the systems in reports.
@@ -115,4 +118,19 @@ func frame(name string, k kit.Kit, o Options, problems error, search func(contex
 		return search(ctx, x)
 	}
 	return kit.New(f)
+}
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts(promptFiles)
+
+// request is a prompt with the question, if there is one, after the data.
+func request(stage, name string, words int, question string, data ...llm.Data) (llm.Request, error) {
+	req, err := prompts.Request(stage, name, map[string]any{"Words": words}, data...)
+	if err == nil && question != "" {
+		m := &req.Messages[1]
+		m.Text = strings.TrimSpace(m.Text + "\n\nQuestion: " + question)
+	}
+	return req, err
 }

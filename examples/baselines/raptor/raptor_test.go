@@ -35,7 +35,7 @@ func indexed(t *testing.T, k kit.Kit, o raptor.Options, docs ...graphrag.Documen
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Index(t.Context(), baselinestest.Stream(docs...)); err != nil {
+	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -106,7 +106,7 @@ func TestSummariesByModel(t *testing.T) {
 	if first["summarize"] < 5 {
 		t.Fatalf("calls %v", first)
 	}
-	if _, err := s.Insert(t.Context(), baselinestest.Stream(baselinestest.Pages...)); err != nil {
+	if _, err := s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
 		t.Fatal(err)
 	}
 	if more := baselinestest.Stages(m)["summarize"] - first["summarize"]; more > 5 {
@@ -124,7 +124,7 @@ func TestSummariesThatFail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stats, err := s.Index(t.Context(), baselinestest.Stream(harbours(100)))
+		stats, err := s.Index(t.Context(), graphrag.Documents(harbours(100)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ package wild
 import (
 	"context"
 
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -101,4 +103,29 @@ func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
 func (w *walk) known(folded string) bool {
 	_, ok := w.graph.Find(folded)
 	return ok
+}
+
+// titledGraph is the graph of names and facts by rules, with either kit, where the corpus
+// is one of titled passages, which lead to each other by the names in them. For other
+// corpora it is nil. Chunk i is passage i.
+func titledGraph(ctx context.Context, chunks []graphrag.Chunk) (*kg.Graph, error) {
+	if !extract.TitledPassages(chunks) {
+		return nil, nil
+	}
+	x, err := rules.New(rules.Options{})
+	if err != nil {
+		return nil, err
+	}
+	found, err := extract.Titled(extract.Linked(x), true).Extract(ctx, chunks)
+	if err != nil {
+		return nil, err
+	}
+	base, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := base.Insert(found...); err != nil {
+		return nil, err
+	}
+	return base.Graph(ctx)
 }

@@ -64,7 +64,7 @@ func ask(t *testing.T, k kit.Kit, q graphrag.Question, docs ...graphrag.Document
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Index(t.Context(), baselinestest.Stream(docs...)); err != nil {
+	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
 		t.Fatal(err)
 	}
 	a, err := s.Answer(t.Context(), q)
@@ -99,7 +99,7 @@ func TestPlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Index(t.Context(), baselinestest.Stream(baselinestest.Pages...)); err != nil {
+		if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
 			t.Fatal(err)
 		}
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: tt.question, K: 2, Depth: 5})
@@ -176,7 +176,7 @@ func TestWalkOfRecordedFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Index(t.Context(), baselinestest.Stream(docs...)); err != nil {
+	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
 		t.Fatal(err)
 	}
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where did the builder of the Fram live?", K: 2})

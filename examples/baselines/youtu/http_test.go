@@ -70,7 +70,7 @@ func indexed(t *testing.T, k kit.Kit, o youtu.Options, docs ...graphrag.Document
 	if err != nil {
 		t.Fatal(err)
 	}
-	stats, err := s.Index(t.Context(), baselinestest.Stream(docs...))
+	stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestChangesPayForWhatIsNew(t *testing.T) {
 	k := baselinestest.ModelKit(t, llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient))
 	docs := towns(30)
 	s, _ := indexed(t, k, youtu.Options{}, docs[:29]...)
-	after, err := s.Insert(t.Context(), baselinestest.Stream(docs[29]))
+	after, err := s.Insert(t.Context(), graphrag.Documents(docs[29]))
 	if err != nil || after.Calls < 1 || after.Calls > 4 { // the chunk, perhaps the schema, a batch or two of names
 		t.Errorf("%d calls for one document more, %v", after.Calls, err)
 	}

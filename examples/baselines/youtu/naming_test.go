@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/llm"
@@ -37,7 +38,7 @@ func TestTokensOfNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	index, err := s.Index(t.Context(), m.Stream())
+	index, err := s.Index(t.Context(), graphrag.Documents(m.Docs...))
 	if err != nil {
 		t.Fatal(err)
 	}

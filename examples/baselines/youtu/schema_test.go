@@ -88,7 +88,7 @@ func TestSchemaGrowsAlike(t *testing.T) {
 			Schema: schemaOf("star", "year"), Expansion: extract.Expansion{Batch: 8}, NoCommunities: true,
 		}, docs[:len(docs)-insert]...)
 		for _, d := range docs[len(docs)-insert:] {
-			if _, err := s.Insert(t.Context(), baselinestest.Stream(d)); err != nil {
+			if _, err := s.Insert(t.Context(), graphrag.Documents(d)); err != nil {
 				t.Fatal(err)
 			}
 		}

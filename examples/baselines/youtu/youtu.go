@@ -5,9 +5,13 @@ package youtu
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/path"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
 )
 
 // Names of the system in reports, with its agent and without (the paper's ablation,
@@ -30,4 +34,65 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	f.ExtractBy(o.Extract, extraction(k, o))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
+}
+
+// DefaultFacts is how many facts are read: what the paper's "top-20" counts
+// (TencentCloudADP/youtu-graphrag).
+const DefaultFacts = 20
+
+// DefaultCommunities is the most communities there are: with so many, naming them
+// takes less than the 10,000 tokens that the paper states for a data set, however
+// large it is. The program has 100, and leaves out the entities of the others.
+const DefaultCommunities = 64
+
+// DefaultPathCost is what each edge of a path takes from its score, so that of two
+// paths that say the same the shorter one is better. Ours.
+const DefaultPathCost = 0.1
+
+// The kinds of derived text.
+const (
+	kindFact      = "fact"
+	kindCommunity = "community"
+)
+
+// Options of the system. The zero value is the paper's setting, and where the paper
+// is silent that of its program.
+type Options struct {
+	kit.Common
+	// Extract, when set, is used in place of the extractor by schema.
+	Extract extract.Extractor
+	// Schema is the seed; nil has a model make one from a sample of the corpus, and
+	// without a model takes what the rules know. Mode says what becomes of what it
+	// does not hold.
+	Schema *extract.Schema
+	Mode   extract.SchemaMode
+	// Expansion says when the schema grows, FixedSchema that it does not.
+	Expansion   extract.Expansion
+	FixedSchema bool
+	// Communities are found with these options, by default at most
+	// DefaultCommunities of any size; paths with those.
+	Communities perception.Options
+	Paths       path.Options
+	// Facts is how many facts are read, SubQueries how many there may be of a
+	// question, Steps how many reflections; 0 is the default of each. Tokens is
+	// what the reflections on a question may take together; 0 is no limit.
+	Facts, SubQueries, Steps, Tokens int
+	// NoAgent, NoCommunities and NoSchema leave a part out, as in the paper's table
+	// 3: one pass, no level above the facts, open extraction.
+	NoAgent, NoCommunities, NoSchema bool
+}
+
+func (o Options) check() error {
+	var c kit.Checks
+	c.Min("Facts", float64(o.Facts), 0)
+	c.Min("SubQueries", float64(o.SubQueries), 0)
+	c.Min("Steps", float64(o.Steps), 0)
+	c.Min("Tokens", float64(o.Tokens), 0)
+	c.Want(o.Mode == "" || o.Mode == extract.Strict || o.Mode == extract.Prefer, "Mode", o.Mode, "strict or prefer")
+	c.Add(o.Paths.Check())
+	c.Add(o.Communities.Check())
+	if o.NoSchema && o.Schema != nil {
+		c.Add(errors.New("a Schema is given and NoSchema leaves it out: set one of them"))
+	}
+	return c.Err()
 }

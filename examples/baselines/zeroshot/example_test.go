@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -24,7 +23,7 @@ func ExampleNew() {
 		panic(err)
 	}
 	ctx := context.Background()
-	if _, err := system.Index(ctx, baselinestest.Stream()); err != nil { // it reads no documents
+	if _, err := system.Index(ctx, graphrag.Documents()); err != nil { // it reads no documents
 		panic(err)
 	}
 	a, err := system.Answer(ctx, graphrag.Question{Text: "What raises the tides?"})

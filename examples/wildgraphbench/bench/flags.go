@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -206,4 +207,32 @@ func (s *settings) validate(systems []string, problems []error) error {
 		return cli.Usage(errors.Join(problems...))
 	}
 	return nil
+}
+
+// maxTopK is the largest top-k of a sweep; as many chunks fill any prompt.
+const maxTopK = 1000
+
+// parseSweep reads -sweep: a range such as 2..12, a number, or several of
+// them separated by commas.
+func parseSweep(v string) ([]int, error) {
+	var out []int
+	for part := range strings.SplitSeq(v, ",") {
+		first, last, isRange := strings.Cut(strings.TrimSpace(part), "..")
+		if !isRange {
+			last = first
+		}
+		low, err := strconv.Atoi(first)
+		high, err2 := strconv.Atoi(last)
+		if errors.Join(err, err2) != nil {
+			return nil, errors.New("want a range such as 2..12, or numbers separated by commas")
+		}
+		if low < 1 || high < low || high > maxTopK {
+			return nil, fmt.Errorf("want numbers from 1 to %d in ascending order", maxTopK)
+		}
+		for k := low; k <= high; k++ {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
 }
