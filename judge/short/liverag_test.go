@@ -109,6 +109,11 @@ func TestLiveRAGAnswers(t *testing.T) {
 	if f := liveFact(t, nil, alias); f.Value != 1 {
 		t.Errorf("an alias: %+v", f)
 	}
+	for answer, want := range map[string]string{"A. The owl": "1.50", "B": "-1.00"} {
+		if f := liveFact(t, nil, judge.Case{Question: "Who hunts?\nA. The owl\nB. The mouse", Reference: "A", Answer: answer}); onScale(f.Verdict, short.CorrectnessPoints) != want {
+			t.Errorf("the choice %s: %+v, want %s", answer, f, want)
+		}
+	}
 	mute := owl
 	mute.Answer, mute.Reference = "Owls.", "…"
 	if f := liveFact(t, nil, mute); f.State != judge.Unscored {

@@ -47,6 +47,7 @@ func (b by) Name() string { return b.name }
 // one of its aliases.
 func (b by) stated(ctx context.Context, c judge.Case) (judge.Verdict, error) {
 	var best judge.Verdict
+	choice := c.Reference
 	for _, c.Reference = range golds(c) {
 		f, err := b.words.Fact(ctx, c)
 		if err != nil || f.State == judge.Scored && f.Value == 1 {
@@ -55,6 +56,9 @@ func (b by) stated(ctx context.Context, c judge.Case) (judge.Verdict, error) {
 		if best.State != judge.Scored {
 			best = f.Verdict
 		}
+	}
+	if best.State == judge.Unscored && len(named(choice)) > 0 { // letters of choices are no words
+		best = judge.Score(whole(Choice(c.Answer, choice, true)), "")
 	}
 	return best, nil
 }

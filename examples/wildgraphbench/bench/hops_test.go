@@ -7,10 +7,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
+	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -181,6 +183,62 @@ func TestHopsUsage(t *testing.T) {
 	} {
 		if _, _, err := bench(t, bare, append(args, "-systems", "bm25", "-out", t.TempDir())...); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", args, err, want)
+		}
+	}
+}
+
+// A small sample of each data set, with gold answers of every kind (yes and no, numbers,
+// dates, a letter, Han), runs to a complete table offline, also on LiveRAG's scales.
+func TestEveryDataSet(t *testing.T) {
+	hop := func(id, question, answer, kind string) string {
+		return `{"_id": "` + id + `", "question": "` + question + `", "answer": "` + answer + `", "answer_id": "Q` + id + `", "type": "` + kind + `", "supporting_facts": [["Barn owl", 0], ["Hawk owl", 0]],
+			"context": [["Barn owl", ["The barn owl hunts at night.", " It lays 5 eggs."]], ["Hawk owl", ["The hawk owl hunts by day, said Ann Lee in 1890."]]]}`
+	}
+	musique := func(id, answer string) string {
+		return `{"id": "` + id + `", "question": "What is told of the owl of ` + id + `?", "answer": "` + answer + `", "answer_aliases": ["It"], "answerable": true, "question_decomposition": [{"id": 1}, {"id": 2}],
+			"paragraphs": [{"title": "Owl", "paragraph_text": "The owl lays 5 eggs.", "is_supporting": true}, {"title": "Kent", "paragraph_text": "Kent counted 240 owls in 1987.", "is_supporting": true}]}`
+	}
+	novel := func(id, kind, answer string) string {
+		return `{"id": "` + id + `", "source": "Moor", "question": "Where is the inn of ` + id + `?", "answer": "` + answer + `", "question_type": "` + kind + `", "evidence": ["It is in Kent."]}`
+	}
+	dir, out := t.TempDir(), t.TempDir()
+	novels := novel("1", "Fact Retrieval", "No") + "," + novel("2", "Complex Reasoning", "Because Kent is far.") + "," + novel("3", "Contextual Summarize", "The inn is in Kent.") + "," + novel("4", "Creative Generation", "Dear diary, the inn is in Kent.")
+	put(t, dir, map[string]string{
+		"hotpotqa.json":                      "[" + hop("1", "Do both owls hunt by day?", "no", "comparison") + "," + hop("2", "Do both owls hunt?", "yes", "comparison") + "," + hop("3", "Who told of the owl that hunts by day?", "Ann Lee", "bridge") + "]",
+		"2wiki/dev.json":                     "[" + hop("4", "Are both owls pale?", "no", "comparison") + "," + hop("5", "When was the owl told of?", "1890", "compositional") + "," + hop("6", "How many eggs?", "5", "inference") + "," + hop("7", "Which owl hunts by day?", "Hawk owl", "bridge_comparison") + "]",
+		"2wiki/id_aliases.json":              `{"Q_id": "Q4", "aliases": ["No!"], "demonyms": []}`,
+		"musique/musique_ans_v1.0_dev.jsonl": strings.ReplaceAll(musique("2hop__1_2", "5"), "\n", " ") + "\n" + strings.ReplaceAll(musique("3hop1__1_2_3", "1987"), "\n", " ") + "\n",
+		"Questions/novel_questions.json":     "[" + novels + "]",
+		"Corpus/novel.json":                  `[{"corpus_name": "Moor", "context": "The moor is in Kent. The inn is on the moor."}]`,
+		"medical_questions.json":             "[" + strings.ReplaceAll(novels, "Moor", "Medical") + "]",
+		"medical.json":                       `{"corpus_name": "Medical", "context": "Carcinoma is common. The inn is in Kent."}`,
+		"books/Question/FB.jsonl":            `{"Question": "A heap is a ____.", "Answer": "tree"}`,
+		"books/Question/MC.jsonl":            `{"Question": "What grows?", "Choices": {"A": "A tree", "B": "A stone"}, "Answer": "A"}`,
+		"books/Question/MS.jsonl":            `{"Question": "Which are even?", "Choices": ["2", "3", "4"], "Answer": "AC"}`,
+		"books/Question/TF.jsonl":            "{\"Question\": \"Two is even.\", \"Answer\": true}\n{\"Question\": \"Three is even.\", \"Answer\": false}\n",
+		"books/Question/OE.jsonl":            `{"Question": "Why is a heap a tree?", "Answer": "0"}`,
+		"books/Corpus/Heaps/Heaps.md":        "# Heaps\n\nA heap is a tree. Two is even, three is odd.",
+	})
+	if _, stderr, err := bench(t, bare, anonyName, "-out", filepath.Join(dir, anonyName)); err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	flags := []string{"-data", dir, "-judge-profile", "shortanswer,liverag", "-no-timings", "-out"}
+	graphs := filepath.Join(out, "graphs") // of English alone: rules find no names in Han
+	for folder, more := range map[string][]string{out: {"-systems", "bm25,wild,raptor"}, graphs: {"-systems", "hipporag2,youtu", "-domains", strings.Join(multihop.Sets(), ",")}} {
+		if _, stderr, err := bench(t, bare, append(append(slices.Clone(flags), folder), more...)...); err != nil {
+			t.Fatalf("%v\n%s", err, stderr)
+		}
+	}
+	for folder, domains := range map[string]int{out: 8, filepath.Join(out, "liverag"): 8, graphs: 6, filepath.Join(graphs, "liverag"): 6} {
+		for _, s := range readReport(t, folder).Systems {
+			if len(s.NotCompared) > 0 || len(s.Domains) != domains {
+				t.Errorf("%s: %s over %d domains is not compared: %v", folder, s.System, len(s.Domains), s.NotCompared)
+			}
+			for kind, of := range s.Overall.Types {
+				if v := of.Verdicts(); v == nil || v.Accuracy == nil || v.Unscored > 0 {
+					t.Errorf("%s: %s of %s has no accuracy, or not of all: %+v", folder, kind, s.System, v)
+				}
+			}
 		}
 	}
 }
