@@ -108,6 +108,8 @@ type ModelOptions struct {
 	// tokens; 0 is none.
 	Mode       reader.Mode
 	MaxContext int
+	// Instruction is what the model is told when it answers, see [reader.ModelOptions].
+	Instruction string
 	// Count counts tokens; nil means those of cl100k.
 	Count func(string) int
 	// Concurrency is the number of concurrent calls while building; 0 means 8.
@@ -124,7 +126,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 		o.Count = tokens.Remember(tokens.Cl100k().Count)
 	}
 	paid := metered(o.Model)
-	read, err1 := reader.ByModel(reader.ModelOptions{Model: o.Model, Mode: o.Mode})
+	read, err1 := reader.ByModel(reader.ModelOptions{Model: o.Model, Mode: o.Mode, Instruction: o.Instruction})
 	openIE, err2 := extract.NewOpenIE(extract.ModelOptions{Model: paid, Verify: true, Concurrency: o.Concurrency})
 	reports, err3 := report.ByModel(report.ModelOptions{Model: paid, Language: o.Language})
 	if err := errors.Join(err1, err2, err3); err != nil {

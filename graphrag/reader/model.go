@@ -25,6 +25,21 @@ type ModelOptions struct {
 	Model llm.Model
 	// Mode is Open if empty.
 	Mode Mode
+	// Instruction is said in place of ours, e.g. that of [Minimal]. The material follows
+	// between marks, then the question. Citations are made of what the model is asked for
+	// by it, if anything.
+	Instruction string
+}
+
+// Minimal is an instruction that says no more than the mode, after the rules that
+// Youtu-GraphRAG compares its modes by (arXiv 2508.19855, appendix A), in our words. Results
+// depend on the instruction: figures of that paper compare with this one's.
+func Minimal(m Mode) string {
+	req, err := prompts.Request("read", "minimal", map[string]any{"Reject": m == Reject})
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return req.Messages[0].Text
 }
 
 // ByModel returns a reader that asks a language model. Passages, facts and reports
@@ -49,7 +64,14 @@ type byModel struct{ o ModelOptions }
 
 // Name implements [Reader].
 func (r *byModel) Name() string {
-	return "model/" + string(r.o.Mode) + "/" + r.o.Model.Name()
+	name := "model/" + string(r.o.Mode) + "/" + r.o.Model.Name()
+	switch r.o.Instruction {
+	case "":
+		return name
+	case Minimal(r.o.Mode):
+		return name + "/minimal"
+	}
+	return name + "/own instruction"
 }
 
 // Read implements [Reader].
@@ -92,7 +114,7 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	if len(evidence) == 0 && len(derived) == 0 && r.o.Mode == Reject {
 		return refuse(nil, nil), nil
 	}
-	req, err := request(q, evidence, derived, r.o.Mode)
+	req, err := r.request(q, evidence, derived)
 	if err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: prompt for %q: %w", q.Text, err)
 	}
@@ -123,7 +145,7 @@ var prompts = llm.MustPrompts(promptFiles)
 
 // request writes the prompt for a question: the rules as the system message,
 // the material and the question as the user's. Equal input gives equal bytes.
-func request(q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived, mode Mode) (llm.Request, error) {
+func (r *byModel) request(q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (llm.Request, error) {
 	question := llm.Printable(q.Text)
 	data := append([]llm.Data{{Text: question}}, derivedData(derived)...)
 	for i, h := range evidence {
@@ -137,7 +159,8 @@ func request(q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.De
 		"Facts":    len(facts) > 0,
 		"Reports":  len(reports) > 0,
 		"Form":     string(q.Form),
-		"Reject":   mode == Reject,
+		"Reject":   r.o.Mode == Reject,
+		"Said":     r.o.Instruction,
 	}, data...)
 	req.Question = q.ID
 	return req, err

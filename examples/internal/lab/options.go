@@ -8,11 +8,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
 // setting is a value of -set: an option of a system.
@@ -32,6 +35,35 @@ func (s *Settings) setFlags(fs *flag.FlagSet) {
 	})
 	fs.StringVar(&s.kg, "kg", "", "the graph that gear links to, a `PATH`: a file .tsv, .jsonl or .nt (perhaps .gz), a folder with Wikidata5M's files, or one that \"wildgraphbench kg\" built")
 	fs.StringVar(&s.schema, "schema", "", "`FILE` of the schema that youtu begins with: a JSON object of the lists Nodes, Relations and Attributes")
+}
+
+// promptFlag declares -prompt.
+func (s *Settings) promptFlag(fs *flag.FlagSet) {
+	fs.StringVar(&s.prompt, "prompt", "", "what the answering model is told in place of our rules: minimal (after the appendix of Youtu-GraphRAG, whose published rows stand beside such runs only), or the text of a `FILE`")
+}
+
+// mostInstruction is the size in bytes beyond which a file is no instruction.
+const mostInstruction = 64 << 10
+
+// readPrompt sets the instruction that -prompt names.
+func (s *Settings) readPrompt() []error {
+	switch {
+	case s.prompt == "":
+		return nil
+	case !s.ByModel():
+		return []error{errors.New("-prompt needs -answer-kit model: it is what a model is told")}
+	case s.prompt == "minimal":
+		s.Instruction = reader.Minimal(reader.Mode(s.Mode))
+		return nil
+	}
+	data, err := os.ReadFile(s.prompt)
+	if err != nil {
+		return []error{fmt.Errorf("-prompt: %w", err)}
+	}
+	if s.Instruction = strings.TrimSpace(string(data)); s.Instruction == "" || len(data) > mostInstruction || !utf8.ValidString(s.Instruction) {
+		return []error{fmt.Errorf("-prompt %s: want a text of 1 to %d bytes", s.prompt, mostInstruction)}
+	}
+	return nil
 }
 
 // choose finds the systems that take part and changes their options.

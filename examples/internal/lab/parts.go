@@ -158,7 +158,7 @@ func (p *Parts) models(from server) error {
 	if err != nil {
 		return cli.Usage(err) // nothing was asked: an address or a name is wrong
 	}
-	k := kit.ModelOptions{Model: m, Concurrency: s.Concurrency, Seed: s.Seed, Mode: reader.Mode(s.Mode), Count: p.Count}
+	k := kit.ModelOptions{Model: m, Concurrency: s.Concurrency, Seed: s.Seed, Mode: reader.Mode(s.Mode), Instruction: s.Instruction, Count: p.Count}
 	if s.EmbedModel != "" && p.Embedder == nil {
 		if p.Embedder, err = from.Embedder(s.EmbedModel); err != nil {
 			return cli.Usage(err)

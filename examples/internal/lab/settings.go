@@ -58,7 +58,11 @@ type Settings struct {
 	// Graph makes the graph that gear links to where -kg names none; nil is none.
 	Graph func() (*triples.Index, error)
 
+	// Instruction is what the answering model is told in place of our rules; "" is ours.
+	Instruction string
+
 	prices     string // the file
+	prompt     string
 	given      map[string]bool
 	changed    []string
 	sets       []setting
@@ -72,6 +76,7 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 	List(fs, &s.Systems, "systems", "comma-separated `LIST` of systems, or none (default: all)")
 	fs.BoolVar(&s.ListSystems, "list-systems", false, "print the systems, a line each, and exit")
 	s.setFlags(fs)
+	s.promptFlag(fs)
 	fs.IntVar(&s.Limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.IntVar(&s.ChunkSize, "chunk-size", chunk.DefaultSize, "tokens per chunk (cl100k)")
 	fs.IntVar(&s.ChunkOverlap, "chunk-overlap", chunk.DefaultOverlap, "tokens shared by neighbouring chunks")
@@ -103,7 +108,7 @@ func Help(w io.Writer, fs *flag.FlagSet, about string, own ...cli.Group) {
 	groups := []cli.Group{
 		{Title: "What to run", Flags: []string{"systems", "list-systems", "set", "list-options", "kg", "schema", "limit"}},
 		{Title: "What they read", Flags: []string{"chunk-size", "chunk-overlap", "chunks-per-page", "budget-context", "mode", "seed"}},
-		{Title: "Models", Flags: []string{"model", "embed-model", "judge-model", "kit", "index-kit", "answer-kit", "reply-tokens", "temperature", "concurrency"}},
+		{Title: "Models", Flags: []string{"model", "embed-model", "judge-model", "kit", "index-kit", "answer-kit", "prompt", "reply-tokens", "temperature", "concurrency"}},
 		{Title: "Money", Flags: []string{"dry-run", "budget-tokens", "budget-money", "prices", "cache"}},
 		{Title: "Output", Flags: []string{"out", "fresh", "retry", "max-failed", "no-timings"}},
 	}
@@ -212,7 +217,7 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 	if s.PriceList, err = cli.Prices(s.prices); err != nil {
 		problems = append(problems, err)
 	}
-	problems = append(problems, s.check(systems)...)
+	problems = slices.Concat(problems, s.readPrompt(), s.check(systems))
 	if len(problems) == 0 && fs.Lookup("systems") != nil {
 		problems = s.choose()
 	}
@@ -274,6 +279,9 @@ func (s Settings) Decisive() map[string]any {
 		c["temperature"] = "none"
 		if s.Temperature != nil {
 			c["temperature"] = *s.Temperature
+		}
+		if s.Instruction != "" {
+			c["instruction"] = s.Instruction
 		}
 		if s.ReplyTokens != paid.DefaultReplyTokens {
 			c["reply_tokens"] = s.ReplyTokens

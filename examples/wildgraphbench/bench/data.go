@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -121,7 +122,9 @@ func openHops(fsys fs.FS, s settings) (data, error) {
 	if s.k > 0 {
 		k = s.k
 	}
-	set.Published = multihop.Published(k, s.Mode)
+	if s.Instruction == reader.Minimal(reader.Mode(s.Mode)) { // with another one answers do not compare
+		set.Published = multihop.Published(k, s.Mode)
+	}
 	d := data{Dataset: set, short: true, depth: shortDepth}
 	return d, d.measure()
 }
