@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -46,7 +47,8 @@ func (o Options) withDefaults() Options {
 
 // Likeness says how the arcs of a graph answer to a question.
 type Likeness struct {
-	// Scores has for each arc its own similarity to the question.
+	// Scores has for each arc its own similarity to the question. One of minus infinity
+	// is not walked.
 	Scores []float64
 	// Parts has for each arc the parts of the question that it speaks of, a bit for
 	// each, and Weights what each part is worth. Both may be nil.
@@ -198,7 +200,9 @@ func (w *walk) row(node int32) []int64 {
 		lo, hi := w.g.Row(node)
 		if hi-lo <= int64(w.o.MaxNeighbors) {
 			for a := lo; a < hi; a++ {
-				w.rows = append(w.rows, a)
+				if w.open(a) {
+					w.rows = append(w.rows, a)
+				}
 			}
 		} else {
 			for _, s := range w.bestOf(node, lo, hi) {
@@ -211,12 +215,14 @@ func (w *walk) row(node int32) []int64 {
 	return w.rows[at+1 : at+1+w.rows[at]]
 }
 
+func (w *walk) open(arc int64) bool { return !math.IsInf(w.like.Scores[arc], -1) }
+
 // bestOf are the best of too many arcs of a node, which has none to itself among them.
 func (w *walk) bestOf(node int32, lo, hi int64) []rank.Scored[int64] {
 	var best rank.Top[int64]
 	best.Reset(w.o.MaxNeighbors)
 	for a := lo; a < hi; a++ {
-		if w.g.Targets()[a] != node {
+		if w.g.Targets()[a] != node && w.open(a) {
 			best.Push(a, w.like.Scores[a]+w.like.Worth(w.like.parts(a)))
 		}
 	}

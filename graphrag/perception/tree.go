@@ -21,14 +21,13 @@ import (
 // equation 8).
 type Tree struct {
 	// Facts are levels two and one: the relations of the knowledge graph by their
-	// ids, then the attributes by entity.
+	// ids, then the attributes by entity. After [Tree.Join] the memberships follow.
 	Facts []Fact
 	// Nodes is the number of nodes that facts join: the entities by their ids, then
-	// a node for each attribute.
+	// a node for each attribute, and after [Tree.Join] one for each community.
 	Nodes int
 	// Communities, those of two members or more, are level four, and their Keywords
-	// level three. They are no nodes of the graph, so that no path leads through
-	// them.
+	// level three.
 	Communities []Named
 	// Failed are the communities that the model gave no name. They have a
 	// generic one.
@@ -38,7 +37,7 @@ type Tree struct {
 // Fact is a triple of the tree: two entities and how they are related, or an entity
 // and its attribute.
 type Fact struct {
-	// Head is an entity. Tail is one as well, or the node of an attribute.
+	// Head is an entity. Tail is one as well, or the node of an attribute or a community.
 	Head, Tail int32
 	// Relation is the label of the relation, or the key of the attribute.
 	Relation string
@@ -125,6 +124,20 @@ func (t *Tree) grow(g *kg.Graph) {
 			t.Facts = append(t.Facts, Fact{int32(e), int32(t.Nodes), a.Key, text, a.Passages})
 			t.Nodes++
 		}
+	}
+}
+
+// MemberOf is the relation of an entity and its community.
+const MemberOf = "member_of"
+
+// Join makes each community a node of the graph, and its membership a fact of each member
+// (section 3.2.1). No passage states such a fact.
+func (t *Tree) Join(g *kg.Graph) {
+	for _, c := range t.Communities {
+		for _, e := range c.Members {
+			t.Facts = append(t.Facts, Fact{Head: e, Tail: int32(t.Nodes), Relation: MemberOf, Text: g.Entities[e].Name + " " + MemberOf + " " + c.Name})
+		}
+		t.Nodes++
 	}
 }
 

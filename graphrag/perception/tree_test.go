@@ -69,6 +69,24 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// In a graph of four entities and an attribute, the community of the two owls is node 5, and each
+// owl is a member of it: with the edges of the facts the owls are two steps apart.
+func TestJoin(t *testing.T) {
+	g, p := birds()
+	tree, err := perception.NewTree(t.Context(), g, p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree.Join(g)
+	want := []perception.Fact{
+		{Head: 0, Tail: 5, Relation: "member_of", Text: "barn owl member_of eagle owl"},
+		{Head: 1, Tail: 5, Relation: "member_of", Text: "eagle owl member_of eagle owl"},
+	}
+	if diff := cmp.Diff(want, tree.Facts[3:]); diff != "" || tree.Nodes != 6 {
+		t.Errorf("%d nodes\n%s", tree.Nodes, diff)
+	}
+}
+
 // The sheet's check: 100 chunks and 23 communities of two or more are 100 + 5 =
 // 105 calls; the five are made here.
 func TestCalls(t *testing.T) {

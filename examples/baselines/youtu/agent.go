@@ -45,10 +45,9 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	if problem != nil {
 		return nil, problem
 	}
-	again := graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-		return s.search(ctx, q, agent.SubQuery{})
-	})
-	r, err := agent.Reflecting(s.trimmed(once), again, reflect, o)
+	// The query of a reflection is decomposed again (section 3.3: "schema-guided query
+	// decomposition and retrieval").
+	r, err := agent.Reflecting(s.trimmed(once), s.trimmed(once), reflect, o)
 	return capped(r, s.o.MaxPerDoc), err
 }
 
@@ -57,7 +56,7 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 func (s *searcher) trimmed(r graphrag.Retriever) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		found, err := capped(r, s.o.MaxPerDoc).Retrieve(ctx, q)
-		left := map[string]int{kindFact: s.o.Facts, kindCommunity: routeCommunities}
+		left := map[string]int{kindFact: s.o.facts(q), kindCommunity: routeCommunities}
 		found.Derived = slices.DeleteFunc(found.Derived, func(d graphrag.Derived) bool {
 			left[d.Kind]--
 			return left[d.Kind] < 0

@@ -31,11 +31,12 @@ type searcher struct {
 	corpus *kit.Corpus
 	tree   *perception.Tree
 
-	chunks, facts, names, communities retrieve.Texts
-	words                             *words
-	questionNames                     func(question string) []string
-	links                             link.NameIndex
-	among                             []int32 // the entities that links compares
+	chunks, facts, names, keywords, communities retrieve.Texts
+	keywordOf                                   []int32 // the community of each keyword
+	words                                       *words
+	questionNames                               func(question string) []string
+	links                                       link.NameIndex
+	among                                       []int32 // the entities that links compares
 	// around are the facts of each entity, and those of each community's members.
 	around [][]int32
 	// ways is the graph of the facts. arcs has for each fact its two places there.
@@ -70,6 +71,9 @@ func grow(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*perception
 	t, err := perception.NewTree(ctx, c.Graph, p, k.IndexModel)
 	if err != nil {
 		return nil, err
+	}
+	if !o.NoMemberOf {
+		t.Join(c.Graph)
 	}
 	failed := t.Failed
 	for i := range t.Communities {
@@ -173,29 +177,32 @@ func rows(ctx context.Context, by embed.Embedder, texts []string) (out []float32
 // index makes the four indexes, and that of names.
 func (s *searcher) index(ctx context.Context, k kit.Kit) (err error) {
 	g := s.corpus.Graph
-	var names, facts, communities []string
+	var names, facts, keywords, communities []string
 	for e := range g.Entities {
 		names = append(names, g.Entities[e].Name)
 	}
 	for _, f := range s.tree.Facts {
 		facts = append(facts, f.Text)
 	}
-	for _, c := range s.tree.Communities {
+	for i, c := range s.tree.Communities {
 		communities = append(communities, s.community(c).Text)
+		for _, e := range c.Keywords {
+			keywords, s.keywordOf = append(keywords, g.Entities[e].Name), append(s.keywordOf, int32(i))
+		}
 	}
-	s.words, err = memo.Of(ctx, wordsKey{g}, func() (*words, error) {
-		return wordsOf(s.tree.Facts, retrieve.TitledTexts(s.corpus.Chunks)), nil
-	})
+	chunks := retrieve.TitledTexts(s.corpus.Chunks)
+	counts, err := memo.Of(ctx, chunkWordsKey{g}, func() (map[string]int, error) { return chunkWords(chunks), nil })
 	if err != nil {
 		return err
 	}
-	if s.chunks, err = s.corpus.Find(ctx, retrieve.TitledTexts(s.corpus.Chunks)); err != nil {
+	s.words = &words{factWords(s.tree.Facts), counts, chunks.Len()}
+	if s.chunks, err = s.corpus.Find(ctx, chunks); err != nil {
 		return err
 	}
 	for _, x := range []struct {
 		to    *retrieve.Texts
 		texts []string
-	}{{&s.names, names}, {&s.facts, facts}, {&s.communities, communities}} {
+	}{{&s.names, names}, {&s.facts, facts}, {&s.keywords, keywords}, {&s.communities, communities}} {
 		if *x.to, err = s.corpus.Find(ctx, text.Strings(x.texts)); err != nil {
 			return err
 		}

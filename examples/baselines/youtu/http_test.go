@@ -89,9 +89,9 @@ func TestCallsOfAQuestion(t *testing.T) {
 		calls int
 		stop  string
 	}{
-		{"always another step", youtu.Options{}, "Who founded Town%03d?", 8, "the last step is done"},
-		{"two steps", youtu.Options{Steps: 2}, "Who founded Town%03d?", 5, "the last step is done"},
-		{"the same step again", youtu.Options{}, "Who founded Town007?", 5, "the query was searched for before"},
+		{"always another step", youtu.Options{}, "Who founded Town%03d?", 13, "the last step is done"},
+		{"two steps", youtu.Options{Steps: 2}, "Who founded Town%03d?", 7, "the last step is done"},
+		{"the same step again", youtu.Options{}, "Who founded Town007?", 6, "the query was searched for before"},
 		{"no agent", youtu.Options{NoAgent: true}, "Who founded Town%03d?", 2, ""},
 	} {
 		queries.Store(0)

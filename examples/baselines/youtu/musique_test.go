@@ -29,10 +29,10 @@ func TestMuSiQue(t *testing.T) {
 		o    youtu.Options
 		min  float64
 	}{
-		{"noagent", youtu.Options{NoAgent: true}, 67.8},
+		{"noagent", youtu.Options{NoAgent: true}, 66.5},
+		{"noagent, communities beside the graph", youtu.Options{NoAgent: true, NoMemberOf: true}, 67.8},
 		{"noagent, no communities", youtu.Options{NoAgent: true, NoCommunities: true}, 67},
-		// Vectors that differ in the fourth digit lead to 66.0 to 67.8.
-		{"agent by rules", youtu.Options{}, 65.5},
+		{"agent by rules", youtu.Options{}, 65},
 	} {
 		tt.o.Common, tt.o.Extract = common, m.Triples
 		r := measure(youtu.New(k, tt.o))

@@ -5,9 +5,11 @@ package youtu
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/path"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -130,13 +132,26 @@ func (s *searcher) best(q *query, facts []int32) []int32 {
 	return facts[:min(routeFacts, len(facts))]
 }
 
-// byCommunity is the third: the communities most like the query, and of the facts
-// about their members those that are like it at all.
+// byCommunity is the third: the communities most like the query, by what is said of them
+// and by their keywords (levels four and three of the tree), and of the facts about their
+// members those that are like it at all.
 func (s *searcher) byCommunity(ctx context.Context, q *query) (facts, communities []int32, err error) {
-	found, err := s.communities.Best(ctx, q.text, routeCommunities)
+	said, err := s.communities.Best(ctx, q.text, routeCommunities)
 	if err != nil {
 		return nil, nil, err
 	}
+	keywords, err := s.keywords.Best(ctx, q.text, routeEntities)
+	if err != nil {
+		return nil, nil, err
+	}
+	var named []int32
+	for _, k := range keywords {
+		if c := s.keywordOf[k.ID]; !slices.Contains(named, c) {
+			named = append(named, c)
+		}
+	}
+	found := rank.RRF(ids(said), named)
+	found = found[:min(routeCommunities, len(found))]
 	for _, c := range found {
 		communities = append(communities, c.ID)
 		for _, e := range s.tree.Communities[c.ID].Members {
@@ -188,6 +203,9 @@ func (s *searcher) likeness(q *query) (like path.Likeness, of []int32) {
 		value[i] = -1
 	}
 	for f, places := range s.arcs {
+		if s.tree.Facts[f].Relation == perception.MemberOf {
+			like.Scores[places[1]], value[places[1]] = math.Inf(-1), math.Inf(1) // paths end in a community
+		}
 		score := factShare * q.scores[f]
 		worth := score + like.Worth(parts[f])
 		for _, a := range places {

@@ -48,7 +48,7 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 		steps = append(steps, graphrag.Step{Kind: r.name, Query: q.Text, Found: s.texts(r.facts[:min(3, len(r.facts))])})
 	}
 	facts := rank.RRF(lists...)
-	facts = facts[:min(s.o.Facts, len(facts))]
+	facts = facts[:min(s.o.facts(q), len(facts))]
 	scores, err := s.chunks.Scores(ctx, q.Text, nil)
 	if err != nil {
 		return graphrag.Found{}, err

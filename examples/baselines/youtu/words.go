@@ -20,22 +20,29 @@ type words struct {
 	n      int                // chunks
 }
 
-// wordsKey is the key of the words of a graph and its chunks.
-type wordsKey struct{ *kg.Graph }
+// chunkWordsKey is the key of the words of a graph's chunks.
+type chunkWordsKey struct{ *kg.Graph }
 
-func wordsOf(facts []perception.Fact, chunks text.List) *words {
-	w := &words{make(map[string][]int32), make(map[string]int), chunks.Len()}
-	for f := range facts {
-		for _, term := range distinct(text.Default().Terms(facts[f].Text)) {
-			w.facts[term] = append(w.facts[term], int32(f))
-		}
-	}
+// chunkWords counts the chunks that have each word.
+func chunkWords(chunks text.List) map[string]int {
+	n := make(map[string]int)
 	for c := range chunks.All() {
 		for _, term := range distinct(text.Default().Terms(c)) {
-			w.chunks[term]++
+			n[term]++
 		}
 	}
-	return w
+	return n
+}
+
+// factWords lists the facts that have each word.
+func factWords(facts []perception.Fact) map[string][]int32 {
+	of := make(map[string][]int32)
+	for f := range facts {
+		for _, term := range distinct(text.Default().Terms(facts[f].Text)) {
+			of[term] = append(of[term], int32(f))
+		}
+	}
+	return of
 }
 
 // parts are the words of a question: in of a bit for each that a fact has, and in

@@ -25,7 +25,6 @@ const (
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	o.Communities.MaxCommunities = cmp.Or(o.Communities.MaxCommunities, DefaultCommunities)
 	o.Paths.Cost = cmp.Or(o.Paths.Cost, DefaultPathCost)
-	o.Facts = cmp.Or(o.Facts, DefaultFacts)
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Embedding, kit.Linking}}
 	if o.NoAgent {
 		f.Name = NameNoAgent
@@ -36,8 +35,8 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(f)
 }
 
-// DefaultFacts is how many facts are read: what the paper's "top-20" counts
-// (TencentCloudADP/youtu-graphrag).
+// DefaultFacts is how many facts are read for a question that asks for no number of
+// chunks: the paper's "top-20".
 const DefaultFacts = 20
 
 // DefaultCommunities is the most communities there are: with so many, naming them
@@ -73,14 +72,21 @@ type Options struct {
 	// DefaultCommunities of any size; paths with those.
 	Communities perception.Options
 	Paths       path.Options
-	// Facts is how many facts are read, SubQueries how many there may be of a
-	// question, Steps how many reflections; 0 is the default of each. Tokens is
-	// what the reflections on a question may take together; 0 is no limit.
-	Facts, SubQueries, Steps, Tokens int
+	// Facts is how many facts are read; 0 is as many as chunks, the K of the question: the
+	// paper's top-20 and top-10.
+	Facts int
+	// SubQueries is how many there may be of a question, Steps how many reflections; 0
+	// is the default of each. Tokens is what the reflections on a question may take
+	// together; 0 is no limit.
+	SubQueries, Steps, Tokens int
 	// NoAgent, NoCommunities and NoSchema leave a part out, as in the paper's table
-	// 3: one pass, no level above the facts, open extraction.
-	NoAgent, NoCommunities, NoSchema bool
+	// 3: one pass, no level above the facts, open extraction. NoMemberOf leaves the
+	// communities out of the graph that paths lead through.
+	NoAgent, NoCommunities, NoSchema, NoMemberOf bool
 }
+
+// facts is how many facts are read for a question.
+func (o Options) facts(q graphrag.Question) int { return cmp.Or(o.Facts, q.K, DefaultFacts) }
 
 func (o Options) check() error {
 	var c kit.Checks
