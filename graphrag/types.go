@@ -208,6 +208,9 @@ type Usage struct {
 	// Estimated is true when at least one reply came without figures and its
 	// tokens were counted here.
 	Estimated bool `json:"estimated,omitempty"`
+	// Unread is the number of replies, or records of replies, that could not be read:
+	// what they held is lost.
+	Unread int `json:"unread,omitempty"`
 }
 
 // Tokens is the number of all tokens: prompt, completion and embedded.
@@ -222,5 +225,6 @@ func (u Usage) Add(v Usage) Usage {
 		CompletionTokens: u.CompletionTokens + v.CompletionTokens,
 		EmbeddedTokens:   u.EmbeddedTokens + v.EmbeddedTokens,
 		Estimated:        u.Estimated || v.Estimated,
+		Unread:           u.Unread + v.Unread,
 	}
 }

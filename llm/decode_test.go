@@ -40,8 +40,12 @@ func TestDecode(t *testing.T) {
 		{"truncated", []string{`{"verdict":"ye`}, "", llm.ErrTruncated, 1},
 	} {
 		script := llmtest.NewScript("m").Reply(llmtest.Any, tc.replies...)
-		v, reply, err := llm.Decode[verdict](t.Context(), script, llm.Prompt("right?"))
+		ctx, meter := llm.WithMeter(t.Context())
+		v, reply, err := llm.Decode[verdict](ctx, script, llm.Prompt("right?"))
 		usage := reply.Usage
+		if n := meter.Usage().Unread; n != 0 && tc.kind == "" || n != 1 && tc.kind != "" {
+			t.Errorf("%s: %d replies are counted as lost", tc.name, n)
+		}
 		if tc.kind == "" {
 			if err != nil || v.Verdict != tc.want {
 				t.Errorf("%s: %+v, %v", tc.name, v, err)

@@ -412,7 +412,8 @@ const reaskExcerpt = 2000
 // without a schema is sent with that of T. A T that knows more rules than its type says
 // has a method Check() error. A reply that cannot be read, or fails its check, is asked
 // for once more, with the fault named; after that the error is [ErrInvalidOutput]. A
-// truncated reply is not asked for again. The usage in the reply, or in the error, is
+// truncated reply is not asked for again. What stays unread is counted by the meters of
+// the context. The usage in the reply, or in the error, is
 // that of all calls made.
 func Decode[T any](ctx context.Context, m Model, req Request) (T, Reply, error) {
 	if len(req.Schema) == 0 {
@@ -424,6 +425,9 @@ func Decode[T any](ctx context.Context, m Model, req Request) (T, Reply, error) 
 	for again := false; ; again = true {
 		reply, err := m.Generate(ctx, req)
 		if err != nil {
+			if OfOneReply(err) {
+				Unread(ctx, req.Stage, 1)
+			}
 			var zero T
 			return zero, Reply{}, addUsage(err, spent)
 		}
@@ -434,6 +438,7 @@ func Decode[T any](ctx context.Context, m Model, req Request) (T, Reply, error) 
 			return value, reply, nil
 		}
 		if again || !errors.Is(err, ErrInvalidOutput) {
+			Unread(ctx, req.Stage, 1)
 			return value, reply, addUsage(err, spent)
 		}
 		req.Messages = append(slices.Clip(req.Messages),

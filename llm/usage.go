@@ -52,6 +52,13 @@ func (m *Meter) Stages() map[string]Usage {
 // StageEmbed is the stage under which a [Meter] counts embedded texts.
 const StageEmbed = "embed"
 
+// Unread counts replies of a stage, or records of a reply, that could not be read.
+func Unread(ctx context.Context, stage string, n int) {
+	if n > 0 {
+		meter(ctx, stage, Usage{Unread: n})
+	}
+}
+
 func meter(ctx context.Context, stage string, u Usage) {
 	for m, _ := ctx.Value(meterKey{}).(*Meter); m != nil; m = m.outer {
 		m.add(stage, u)

@@ -155,7 +155,8 @@ func TestExternalGraph(t *testing.T) {
 	}
 }
 
-// Replies that cannot be used end the search with what there is, and drop nothing.
+// Replies that cannot be used end the search with what there is, and drop nothing. They
+// are counted, and so are single triples.
 func TestBadReplies(t *testing.T) {
 	m := llmtest.NewScript("m").
 		Reply(llmtest.Stage(gear.StageRead), `not JSON`).
@@ -168,6 +169,9 @@ func TestBadReplies(t *testing.T) {
 	}
 	if stop := a.Steps[len(a.Steps)-1]; stop.Kind != "stop" || !slices.Equal(stop.Found, []string{"no further query"}) {
 		t.Errorf("it stopped with %+v", stop)
+	}
+	if triples := ask(t, model(1), gear.Options{}).Usage.Unread; a.Usage.Unread != 3 || triples != 3 {
+		t.Errorf("%d replies and %d triples are counted as lost, want 3 and 3", a.Usage.Unread, triples)
 	}
 }
 

@@ -99,17 +99,20 @@ func readByModel(m llm.Model) read {
 			return nil, err
 		}
 		var out []proximal
-		for _, t := range usable(reply.Triples) {
+		triples, unread := usable(reply.Triples)
+		llm.Unread(ctx, StageRead, unread)
+		for _, t := range triples {
 			out = append(out, proximal{t, -1, docs})
 		}
 		return out, nil
 	}
 }
 
-// usable are the triples of three parts that say something.
-func usable(written []llm.Triple) (out []graphrag.Triple) {
+// usable are the triples of three short parts that say something, as many as were asked
+// for; unread is the number of those that are none.
+func usable(written []llm.Triple) (out []graphrag.Triple, unread int) {
 	for _, t := range written {
-		whole := t.Fault == "" && len(out) < mostTriples
+		whole := t.Fault == ""
 		parts := []string{t.Head, t.Relation, t.Tail}
 		for i, p := range parts {
 			words := strings.Fields(llm.Printable(p))
@@ -118,7 +121,9 @@ func usable(written []llm.Triple) (out []graphrag.Triple) {
 		}
 		if whole {
 			out = append(out, graphrag.Triple{Head: parts[0], Relation: parts[1], Tail: parts[2]})
+		} else {
+			unread++
 		}
 	}
-	return out
+	return out[:min(len(out), mostTriples)], unread
 }
