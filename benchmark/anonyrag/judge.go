@@ -226,9 +226,12 @@ type Counts struct {
 	Right     int `json:"right"`
 }
 
+// apposition is what a name is explained by: Israel Hands, the coxswain.
+var apposition = regexp.MustCompile(`(?:,\s*|\s*\()(?:the|an?|who|whose|his|her|their) .*$`)
+
 // Compare counts. The first name of a placeholder counts as said; every further one
-// that differs is one more that is wrong. Names are compared without regard to case
-// and form, and are right if they are the gold one or one of its aliases.
+// that differs is one more that is wrong. Names are compared without regard to case,
+// form and apposition, and are right if they are the gold one or one of its aliases.
 func Compare(g Gold, answer []Pair) Counts {
 	c := Counts{Gold: len(g)}
 	said := make(map[string]map[string]bool)
@@ -243,7 +246,7 @@ func Compare(g Gold, answer []Pair) Counts {
 		}
 		said[p.Placeholder][name] = true
 		c.Predicted++
-		if first && g.holds(p.Placeholder, name) {
+		if first && (g.holds(p.Placeholder, name) || g.holds(p.Placeholder, apposition.ReplaceAllString(name, ""))) {
 			c.Right++
 		}
 	}

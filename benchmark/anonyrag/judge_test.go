@@ -46,6 +46,8 @@ func TestJudge(t *testing.T) {
 		{"refused", judge.Case{Type: "choice", Reference: "B", Answer: "B", Refused: true}, 0, 0},
 		{"all names", judge.Case{Type: "reversion-complex", Reference: "PERSON#1——Silver\nPERSON#2——Jim", Aliases: []string{"PERSON#1——Barbecue"}, Answer: "PERSON#2: Jim\nPERSON#1: barbecue"}, 1, 1},
 		{"one name", judge.Case{Type: "reversion-simple", Reference: "PERSON#1——Silver\nPERSON#2——Jim", Answer: "PERSON#1: Flint\nPERSON#2: Jim"}, 0, .5},
+		{"appositions", judge.Case{Type: "reversion", Reference: "PERSON#1——Israel Hands\nPERSON#2——Jim", Answer: "PERSON#1——Israel Hands, the coxswain\nPERSON#2——Jim (a boy of the inn)"}, 1, 1},
+		{"two names for one", judge.Case{Type: "reversion", Reference: "PERSON#1——Israel Hands\nPERSON#2——Jim", Answer: "PERSON#1——Israel Hands, Silver\nPERSON#2——Jim or Ben"}, 0, 0},
 		{"one more", judge.Case{Type: "reversion", Reference: "PERSON#2——Jim", Answer: "PERSON#2: Jim\nPERSON#3: Ben"}, 0, .5},
 		{"refused names", judge.Case{Type: "reversion", Reference: "PERSON#2——Jim", Answer: "PERSON#2: Jim", Refused: true}, 0, 0},
 	} {
