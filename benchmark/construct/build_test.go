@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -192,6 +193,12 @@ func TestBuild(t *testing.T) {
 	} {
 		if !strings.Contains(c.got, c.want) {
 			t.Errorf("reason %q lacks %q", c.got, c.want)
+		}
+	}
+
+	for _, req := range model.Requests() {
+		if code := regexp.MustCompile(`[0-9a-f]{16}`).FindString(req.Messages[0].Text); len(req.Schema) == 0 || code != "" {
+			t.Errorf("%s: asked without a schema, or with the code %q before the data: no provider keeps the beginning", req.Stage, code)
 		}
 	}
 

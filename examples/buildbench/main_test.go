@@ -158,6 +158,9 @@ func TestKilled(t *testing.T) {
 	}
 	web, asked := site(t)
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		if req.Temperature == nil || req.Seed == nil || len(req.Schema) == 0 {
+			t.Errorf("asked without a temperature, seed or schema: %+v", req)
+		}
 		time.Sleep(5 * time.Millisecond)
 		return model(req)
 	}})

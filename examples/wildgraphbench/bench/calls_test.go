@@ -14,6 +14,15 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
+// askedAs tells a request that lacks a temperature, the seed, or the schema of a reply that
+// has a form.
+func askedAs(t *testing.T, req llm.Request) {
+	form := strings.Contains(req.Messages[0].Text+req.Messages[len(req.Messages)-1].Text, "JSON object")
+	if req.Temperature == nil || *req.Temperature != 0 || req.Seed == nil || form && len(req.Schema) == 0 {
+		t.Errorf("asked without a temperature, seed or schema: %+v", req)
+	}
+}
+
 // Each system makes as many calls as its entry in the registry says, at a server that
 // speaks HTTP, over a corpus in which no two chunks have a name in common: there is one
 // community for each chunk, and nothing to merge or to summarize.
@@ -27,6 +36,7 @@ func TestCallsOfSystems(t *testing.T) {
 	fmt.Fprintf(&table, "%-18s %7s %9s %8s %14s %16s\n", "system", "chunks", "to index", "a chunk", "to search", "tokens indexed")
 	for _, sys := range all.Systems() {
 		server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+			askedAs(t, req)
 			if text, ok := grader.Reply(req); ok {
 				return llm.Reply{Text: text}
 			}

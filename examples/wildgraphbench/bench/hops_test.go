@@ -152,6 +152,7 @@ func TestAnonyRAGByModel(t *testing.T) {
 		{"question": "Who owned the Petrel?", "answer": "Ida Lund.", "hops": 1, "passages": [1]},
 		{"question": "Who knows?", "options": ["Olaf Berg", "the sea", "nobody", "a boy"], "answer": "C", "hops": 1, "passages": [1]}]}`
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(r llm.Request) llm.Reply {
+		askedAs(t, r)
 		switch first := r.Messages[0].Text; {
 		case strings.Contains(first, "examination questions"):
 			return llm.Reply{Text: reply}

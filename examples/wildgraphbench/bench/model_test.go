@@ -323,6 +323,7 @@ func TestTwoProfiles(t *testing.T) {
 	}
 	var read atomic.Int64
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		askedAs(t, req)
 		if text, ok := grader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
