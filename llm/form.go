@@ -4,6 +4,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -43,11 +44,15 @@ func (t *Triple) UnmarshalJSON(data []byte) error {
 		parts = v
 	case map[string]any:
 		if parts = usual(v); parts == nil {
-			t.Fault = "an object without subject, relation and object"
-			return nil
+			parts, _ = inside(v)
 		}
-	default:
-		t.Fault = "not a list of subject, relation and object"
+	case string:
+		for _, p := range strings.Split(strings.Trim(v, "() "), "|") {
+			parts = append(parts, p)
+		}
+	}
+	if parts == nil {
+		t.Fault = "neither a list nor an object of subject, relation and object"
 		return nil
 	}
 	if len(parts) != 3 {
@@ -55,7 +60,7 @@ func (t *Triple) UnmarshalJSON(data []byte) error {
 	}
 	for i, dst := range []*string{&t.Head, &t.Relation, &t.Tail} {
 		if i < len(parts) {
-			*dst, _ = scalar(parts[i])
+			*dst, _ = name(parts[i])
 		}
 	}
 	if t.Fault == "" && (t.Head == "" || t.Tail == "") {
@@ -67,7 +72,7 @@ func (t *Triple) UnmarshalJSON(data []byte) error {
 // usual takes the parts of a triple out of an object, nil if one has no key.
 func usual(object map[string]any) []any {
 	var parts []any
-	for _, keys := range [][]string{{"head", "subject", "source"}, {"relation", "predicate"}, {"tail", "object", "target"}} {
+	for _, keys := range [][]string{{"head", "subject", "source", "head_entity"}, {"relation", "predicate", "relationship"}, {"tail", "object", "target", "tail_entity"}} {
 		at := slices.IndexFunc(keys, func(k string) bool { return lookup(object, k) != nil })
 		if at < 0 {
 			return nil
@@ -190,7 +195,7 @@ func fit(dst reflect.Value, v any, at string) error {
 		}
 		return err
 	}
-	if v == nil {
+	if v = bare(dst.Kind(), v); v == nil {
 		return nil
 	}
 	switch dst.Kind() {
@@ -211,6 +216,26 @@ func fit(dst reflect.Value, v any, at string) error {
 		return fitObject(dst, v, at)
 	}
 	return fmt.Errorf("llm: a form cannot hold a %s", dst.Type())
+}
+
+// bare is a value without what models put around it: a list of one where one value is
+// expected, and a text around JSON.
+func bare(wanted reflect.Kind, v any) any {
+	many := wanted == reflect.Slice || wanted == reflect.Struct || wanted == reflect.Map
+	switch x := v.(type) {
+	case []any:
+		if len(x) == 1 && !many {
+			return x[0]
+		}
+	case string:
+		p := &jsonReader{in: strings.TrimSpace(x)}
+		if many && strings.IndexAny(p.in, "[{") == 0 && p.value(0) == nil && p.at == len(p.in) {
+			if inner, err := decoded(p.out); err == nil {
+				return inner
+			}
+		}
+	}
+	return v
 }
 
 // fault names a place of a reply that does not have the form.
@@ -247,6 +272,18 @@ func scalar(v any) (string, bool) {
 	return "", false
 }
 
+// name is a scalar, also as the only value of an object, or as its name.
+func name(v any) (string, bool) {
+	object, ok := v.(map[string]any)
+	if !ok {
+		return scalar(v)
+	}
+	if len(object) == 1 {
+		return scalar(slices.Collect(maps.Values(object))[0])
+	}
+	return scalar(lookup(object, "name"))
+}
+
 // fitText also takes a number, a list of texts, and an object with one text or a name.
 func fitText(dst reflect.Value, v any, at string) error {
 	switch x := v.(type) {
@@ -262,11 +299,7 @@ func fitText(dst reflect.Value, v any, at string) error {
 		dst.SetString(strings.Join(texts, " "))
 		return nil
 	case map[string]any:
-		named := lookup(x, "name")
-		if len(x) == 1 {
-			named = slices.Collect(maps.Values(x))[0]
-		}
-		text, ok := scalar(named)
+		text, ok := name(x)
 		if !ok {
 			return fault(at, v, "a text")
 		}
@@ -291,9 +324,9 @@ func fitText(dst reflect.Value, v any, at string) error {
 func fitTruth(dst reflect.Value, v any, at string) error {
 	text, _ := scalar(v)
 	switch strings.ToLower(strings.Trim(text, "*.\"' ")) {
-	case "true", "yes", "1":
+	case "true", "yes", "1", "1.0":
 		dst.SetBool(true)
-	case "false", "no", "0":
+	case "false", "no", "0", "0.0":
 		dst.SetBool(false)
 	default:
 		return fault(at, v, "true or false")
@@ -301,14 +334,20 @@ func fitTruth(dst reflect.Value, v any, at string) error {
 	return nil
 }
 
-var numerals = regexp.MustCompile(`[-+]?\d+(\.\d+)?`)
+var (
+	numerals     = regexp.MustCompile(`[-+]?\d+(\.\d+)?`)
+	decimalComma = regexp.MustCompile(`^[-+]?\d+,\d\d?$`)
+)
 
 // numeral is the one number of a value: 4, "4.0", "**1**", "passage 3", or the first
 // of "5/10" and "5 out of 10".
 func numeral(v any) (string, bool) {
-	text, ok := scalar(v)
+	text, ok := name(v)
 	if !ok {
 		return "", false
+	}
+	if decimalComma.MatchString(text) {
+		text = strings.Replace(text, ",", ".", 1)
 	}
 	if f, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
 		return strings.TrimPrefix(text, "+"), true
@@ -344,16 +383,23 @@ func fitNumber(dst reflect.Value, v any, at string) error {
 	return nil
 }
 
-// fitList also takes one element in place of a list, and an object around the list.
+// fitList also takes one element in place of a list, an object around the list, and one
+// that gives each element a key.
 func fitList(dst reflect.Value, v any, at string) error {
+	of := dst.Type().Elem()
 	list, ok := v.([]any)
 	if object, is := v.(map[string]any); is {
-		list, ok = inside(object)
+		if list, ok = inside(object); !ok {
+			list, ok = keyed(of, object)
+		}
+	}
+	if text, is := v.(string); is {
+		list, ok = listed(of, text)
+	}
+	if of == reflect.TypeFor[Triple]() && len(list) == 3 && !slices.ContainsFunc(list, func(e any) bool { _, is := scalar(e); return !is }) {
+		list = []any{list} // one triple without its brackets
 	}
 	if !ok {
-		if text, is := v.(string); is && strings.TrimSpace(text) == "" {
-			return nil
-		}
 		list = []any{v}
 	}
 	out := reflect.MakeSlice(dst.Type(), 0, len(list))
@@ -372,6 +418,52 @@ func fitList(dst reflect.Value, v any, at string) error {
 	}
 	dst.Set(out)
 	return nil
+}
+
+// listed are the elements of a list that was written as a text: none of a blank one, and
+// of numbers those between commas.
+func listed(of reflect.Type, text string) (list []any, ok bool) {
+	text = strings.TrimSpace(text)
+	number := of.Kind() == reflect.Int || of.Kind() == reflect.Float64
+	if text == "" || number && strings.EqualFold(text, "none") {
+		return nil, true
+	}
+	if !number {
+		return nil, false
+	}
+	for _, part := range strings.Split(text, ",") {
+		list = append(list, part)
+	}
+	return list, len(list) > 1
+}
+
+// keyed are the values of an object in the order of its keys, if each is an element.
+func keyed(of reflect.Type, object map[string]any) (list []any, ok bool) {
+	if takes(of, object) {
+		return nil, false
+	}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		if !takes(of, object[key]) {
+			return nil, false
+		}
+		list = append(list, object[key])
+	}
+	return list, len(list) > 0
+}
+
+// takes tells whether a value has the form of a type without anything around it.
+func takes(t reflect.Type, v any) bool {
+	object, isObject := v.(map[string]any)
+	switch {
+	case t == reflect.TypeFor[Triple]():
+		return isObject && usual(object) != nil
+	case t.Kind() != reflect.Struct:
+		return false
+	case isObject:
+		return known(fieldsOf(t), object)
+	}
+	_, isText := v.(string)
+	return isText && slices.ContainsFunc(fieldsOf(t), func(f field) bool { return f.alone })
 }
 
 // inside is the list that an object holds and nothing else.
@@ -439,22 +531,23 @@ func lookup(object map[string]any, key string) any {
 // without any key of the form is a fault: it must not pass for an empty answer.
 func fitObject(dst reflect.Value, v any, at string) error {
 	fields := fieldsOf(dst.Type())
-	object, ok := v.(map[string]any)
-	if !ok {
-		only, is := lone(dst.Type(), fields, v)
-		if !is {
-			return fault(at, v, "an object")
-		}
-		return fit(dst.Field(only.index), v, strings.TrimPrefix(at+"."+only.key, "."))
+	if list, is := v.([]any); is && len(list) == 1 && takes(dst.Type(), list[0]) {
+		v = list[0]
 	}
-	if !known(fields, object) {
-		inner, ok := unwrapped(dst.Type(), fields, object)
-		if !ok && at == "" {
-			return without(fields, object)
-		}
-		if ok {
+	object, ok := v.(map[string]any)
+	if !ok || !named(fields, object) {
+		if inner, is := unwrapped(dst.Type(), fields, object); is {
 			return fitObject(dst, inner, at)
 		}
+		if only, is := lone(dst.Type(), fields, v); is {
+			return fit(dst.Field(only.index), v, strings.TrimPrefix(at+"."+only.key, "."))
+		}
+	}
+	switch {
+	case !ok:
+		return fault(at, v, "an object")
+	case !known(fields, object) && (at == "" || !named(fields, object)):
+		return without(fields, object, at)
 	}
 	for _, f := range fields {
 		if err := fit(dst.Field(f.index), lookup(object, f.key), strings.TrimPrefix(at+"."+f.key, ".")); err != nil {
@@ -464,21 +557,22 @@ func fitObject(dst reflect.Value, v any, at string) error {
 	return nil
 }
 
-// lone is the field that a value without its object belongs to: a list to the only
-// list, a text or a number to the field marked for it.
+// lone is the field that a value without its object belongs to: a list, or an element of
+// it, to the only list, a text or a number to the field marked for it.
 func lone(t reflect.Type, fields []field, v any) (field, bool) {
 	_, isList := v.([]any)
+	object, isObject := v.(map[string]any)
 	var lists []field
 	for _, f := range fields {
 		if of := t.Field(f.index).Type; of.Kind() == reflect.Slice && of != reflect.TypeFor[json.RawMessage]() {
 			lists = append(lists, f)
 		}
 	}
-	if isList && len(lists) == 1 {
+	if len(lists) == 1 && (isList || isObject && takes(t.Field(lists[0].index).Type.Elem(), v)) {
 		return lists[0], true
 	}
 	at := slices.IndexFunc(fields, func(f field) bool { return f.alone })
-	if isList || at < 0 {
+	if isList || isObject && len(object) != 1 || at < 0 {
 		return field{}, false
 	}
 	return fields[at], true
@@ -489,13 +583,25 @@ func known(fields []field, object map[string]any) bool {
 	return slices.ContainsFunc(fields, func(f field) bool { return lookup(object, f.key) != nil })
 }
 
-// unwrapped is the one value of an object that has the form.
+// named tells whether an object has a key of the form, or nothing at all.
+func named(fields []field, object map[string]any) bool {
+	return len(object) == 0 || slices.ContainsFunc(fields, func(f field) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(object)), func(k string) bool { return strings.EqualFold(k, f.key) })
+	})
+}
+
+// unwrapped is the one value of an object that has the form, however deep it stands.
 func unwrapped(t reflect.Type, fields []field, object map[string]any) (inner any, ok bool) {
 	for _, v := range object {
-		o, is := v.(map[string]any)
-		if is = is && known(fields, o); !is {
-			if list, ok := v.([]any); ok && len(list) > 0 {
-				_, is = lone(t, fields, v)
+		is := false
+		switch x := v.(type) {
+		case map[string]any:
+			if is = known(fields, x); !is {
+				v, is = unwrapped(t, fields, x)
+			}
+		case []any:
+			if is = len(x) == 1 && takes(t, x[0]); !is && len(x) > 0 {
+				_, is = lone(t, fields, x)
 			}
 		}
 		if is && ok {
@@ -508,7 +614,7 @@ func unwrapped(t reflect.Type, fields []field, object map[string]any) (inner any
 	return inner, ok
 }
 
-func without(fields []field, object map[string]any) error {
+func without(fields []field, object map[string]any, at string) error {
 	var want []string
 	for _, f := range fields {
 		want = append(want, strconv.Quote(f.key))
@@ -516,6 +622,9 @@ func without(fields []field, object map[string]any) error {
 	if len(object) == 0 {
 		return fmt.Errorf("the object is empty, without %s", strings.Join(want, ", "))
 	}
+	if named(fields, object) {
+		return fmt.Errorf("%s has nothing under %s", cmp.Or(at, "the object"), strings.Join(want, ", "))
+	}
 	have := slices.Sorted(maps.Keys(object))
-	return fmt.Errorf("the object has %s, not %s", clip(strings.Join(have, ", "), 100), strings.Join(want, ", "))
+	return fmt.Errorf("%s has %s, not %s", cmp.Or(at, "the object"), clip(strings.Join(have, ", "), 100), strings.Join(want, ", "))
 }

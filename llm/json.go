@@ -101,7 +101,7 @@ func SplitThinking(text string) (answer, thinking string, open bool) {
 	for {
 		rest := strings.TrimLeft(text, " \t\r\n")
 		tag := ""
-		for _, t := range []string{"think", "thinking"} {
+		for _, t := range []string{"think", "thinking", "reasoning"} {
 			if strings.HasPrefix(rest, "<"+t+">") {
 				tag = t
 			}
@@ -471,8 +471,8 @@ func Read[T any](text string) (T, error) {
 	return value, nil
 }
 
-// readList reads a reply that is a list and nothing else, in a code fence or without;
-// nil for others.
+// readList reads a reply that is a list or a text in quotes and nothing else, in a code
+// fence or without; nil for others.
 func readList(text string) json.RawMessage {
 	text, _, _ = SplitThinking(text)
 	text = strings.TrimSpace(text)
@@ -481,7 +481,7 @@ func readList(text string) json.RawMessage {
 		text = strings.TrimSpace(strings.TrimSuffix(text, "```"))
 	}
 	p := &jsonReader{in: text}
-	if !strings.HasPrefix(text, "[") || p.array(0) != nil || strings.TrimSpace(text[p.at:]) != "" {
+	if strings.IndexAny(text, `["`) != 0 || p.value(0) != nil || strings.TrimSpace(text[p.at:]) != "" {
 		return nil
 	}
 	return p.out
