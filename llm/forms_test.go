@@ -196,4 +196,27 @@ func TestForms(t *testing.T) {
 		`{"names": "none"}`:                         "{[none]}",
 		`{"names": "[\"a\", \"b\"]"}`:               "{[a b]}",
 	})
+	reads[form](t, map[string]string{
+		`{"answer": 1, "score": "4.0"}`:                    "{true 4 [] [] [] [] map[]}",
+		`{"answer": "**Yes.**", "score": "8 out of 10"}`:   "{true 8 [] [] [] [] map[]}",
+		`{"keep": ["1", 2, "passage 3", "4.0", null]}`:     "{false 0 [1 2 3 4] [] [] [] map[]}",
+		`{"names": [1911, true, {"name": "Fram"}]}`:        "{false 0 [] [1911 true Fram] [] [] map[]}",
+		`{"NAMES": ["Fram"], "more": 1}`:                   "{false 0 [] [Fram] [] [] map[]}",
+		`{"names": ""}`:                                    "{false 0 [] [] [] [] map[]}",
+		`{"details": {"head": "Fram", "text": "it sank"}}`: "{false 0 [] [] [] [{Fram it sank}] map[]}",
+		`{"of": {"Fram": {"built": 1892}, "Gjøa": "a"}}`:   "{false 0 [] [] [] [] map[Fram:[built: 1892] Gjøa:[a]]}",
+		`{"keep": [1.5]}`:                                  "keep, element 1, holds a number where a whole number was expected",
+		`{"keep": ["1 or 2"]}`:                             "keep, element 1, holds a text where a number was expected",
+		`{"score": "NaN"}`:                                 "score holds a text where a number was expected",
+		`{"answer": "perhaps"}`:                            "answer holds a text where true or false was expected",
+		`{"names": 3, "of": ["a"]}`:                        "of holds a list where an object was expected",
+		`{"details": [["a", "b"]]}`:                        "details, element 1, holds a list where an object was expected",
+		`{}`:                                               `the object is empty, without "answer", "score", "keep", "names", "facts", "details", "of"`,
+		`{"a": {"names": ["x"]}, "b": {"names": ["y"]}}`:   `the object has a, b, not "answer", "score", "keep", "names", "facts", "details", "of"`,
+	})
+	reads[facts](t, map[string]string{
+		"<think>hm</think>```json\n[{\"head\": \"a\", \"relation\": \"b\", \"tail\": 1928},]\n```": "{[{a b 1928  }]}",
+		`[1] It is so.`:    "no JSON object",
+		`[["a", "b", "c"]`: "no JSON object",
+	})
 }
