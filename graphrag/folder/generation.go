@@ -29,7 +29,7 @@ const (
 	parsedName   = "parsed"
 	prefix       = "generation-"
 	version      = 1
-	// abandoned is how old a generation is, at the least, that nobody writes any more.
+	// abandoned is the age after which an unpublished generation counts as abandoned.
 	abandoned = time.Hour
 )
 
@@ -37,15 +37,15 @@ const (
 type entry struct {
 	Name string `json:"name"`
 	Hash string `json:"hash"` // SHA-256 of its content
-	// Offset, Size and Sum say where it stands in the file of what was parsed.
+	// Offset, Size and Sum locate the parsed form in the file of parsed forms.
 	Offset int64  `json:"offset,omitempty"`
 	Size   int64  `json:"size,omitempty"`
 	Sum    uint32 `json:"sum,omitempty"`
-	// Failed is why it is not read.
+	// Failed is the reason why the file could not be read.
 	Failed string `json:"failed,omitempty"`
 }
 
-// manifest is what a generation holds, by name.
+// manifest lists the content of a generation.
 type manifest struct {
 	Version  int     `json:"version"`
 	Settings string  `json:"settings"`
@@ -61,8 +61,8 @@ type generation struct {
 	byName map[string]int
 }
 
-// current opens the current generation; nil and the reason if there is none of use, and
-// no reason if there is none at all.
+// current opens the current generation. It returns nil and the reason if that cannot be used,
+// and nil without a reason if there is none.
 func current(index, settings string) (*generation, string) {
 	for try := 0; ; try++ {
 		name, err := os.ReadFile(filepath.Join(index, currentName))
@@ -122,7 +122,7 @@ func (g *generation) remove() {
 	_ = os.RemoveAll(g.dir)
 }
 
-// raw is what was parsed of a file, as it was written.
+// raw returns the stored parsed form of a file.
 func (g *generation) raw(e entry) ([]byte, error) {
 	data := make([]byte, e.Size)
 	if _, err := g.parsed.ReadAt(data, e.Offset); err != nil {
@@ -147,8 +147,8 @@ func (g *generation) file(name string) (*load.File, error) {
 	return f, f.UnmarshalBinary(data)
 }
 
-// draft is the next generation: the entries of the files that are there, in the order of
-// their names, and what was parsed of those that the old one does not have.
+// draft is the next generation: the entries of all files, in the order of their names, and the
+// parsed forms of the new and changed ones.
 type draft struct {
 	old            *generation
 	index, rebuilt string
@@ -209,7 +209,7 @@ func (d *draft) deleted() (names []string) {
 	return names
 }
 
-// documents are those that the old generation does not have.
+// documents yields the new and changed documents.
 func (d *draft) documents() iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		for _, e := range d.entries {
@@ -220,7 +220,7 @@ func (d *draft) documents() iter.Seq2[graphrag.Document, error] {
 	}
 }
 
-// all are the documents of all files.
+// all yields the documents of all files.
 func (d *draft) all() iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		for _, e := range d.entries {

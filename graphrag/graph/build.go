@@ -53,7 +53,7 @@ func Build(n int, edges iter.Seq2[Edge, error], opts Options) (*Graph, error) {
 }
 
 // New builds a graph of n nodes from a list of edges, see [Build]. It is several times
-// faster than from a stream, on all processors, and needs 2 bytes an arc besides.
+// faster than from a stream, on all processors, and needs 2 more bytes for each arc.
 func New(n int, edges []Edge, opts Options) (*Graph, error) {
 	return build(n, source{list: edges}, opts)
 }
@@ -161,9 +161,9 @@ func (b *builder[W]) reserve(arcs int64) error {
 	return nil
 }
 
-// place puts each arc at the start of what is left of its row, and then moves
-// the ends of the rows, which the starts have become, back to where they belong.
-// A stream that differs spoils the rows, but not the memory.
+// place writes each arc to the next free place of its row. Afterwards offsets holds the ends
+// of the rows and is moved by one, so that it holds the starts again. If the stream differs
+// from the first reading, rows are wrong, but no write is out of bounds.
 func (b *builder[W]) place(edges iter.Seq2[Edge, error]) (digest, error) {
 	var seen digest
 	total := int64(len(b.targets))

@@ -204,8 +204,7 @@ func (s *sorter[W]) sort(targets []int32, weights []W) {
 	}
 }
 
-// increasing reports whether targets are in order and all different, as those of a list
-// that was sorted.
+// increasing reports whether targets increase strictly, as in a sorted list of edges.
 func increasing(targets []int32) bool {
 	for i := 1; i < len(targets); i++ {
 		if targets[i-1] >= targets[i] {

@@ -27,10 +27,10 @@ type Options struct {
 	// Folding tells which names are one, by default FoldUnicode.
 	Folding Folding
 	// MaxName is the length of the longest name in bytes, 0 for DefaultMaxName.
-	// What is longer is no name and gets into Graph.Rejected.
+	// Longer texts are not names and go to Graph.Rejected.
 	MaxName int
-	// OnlyDescribed leaves out names that no chunk describes or types, and facts
-	// about them: those that a model relates and does not list.
+	// OnlyDescribed leaves out names that no chunk describes or types, and facts about
+	// them: a model relates names that it did not list as entities.
 	OnlyDescribed bool
 }
 

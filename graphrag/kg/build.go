@@ -362,7 +362,7 @@ func (b *builder) commonest(facts []fact) string {
 	return b.labels.texts[best]
 }
 
-// index lists who occurs where.
+// index lists the passages of each entity and relation.
 func (b *builder) index() {
 	passages := len(b.g.Passages)
 	named := make([]link, len(b.uses))

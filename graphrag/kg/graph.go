@@ -10,10 +10,9 @@ import (
 )
 
 // Graph is the knowledge of a [Base], put together: what the chunks say about
-// each entity in one place. It depends on nothing but the extractions in the
-// base and its options: neither on the order in which they came,
-// nor on what was deleted since. It does not change and is safe for concurrent
-// use; its slices must not be changed.
+// each entity in one place. It depends on the extractions in the base and its
+// options alone, not on the order of insertions and deletions. It is immutable and
+// safe for concurrent use; callers must not change its slices.
 type Graph struct {
 	// Entities are sorted by key, Relations by head, label and tail, Passages
 	// by chunk ID. Their places are the ids used everywhere.
@@ -41,14 +40,14 @@ func (g *Graph) Find(name string) (int32, bool) {
 	return id, ok
 }
 
-// Known tells whether there is an entity of a name, for who looks for names in texts.
+// Known reports whether there is an entity of a name, for a search for names in texts.
 func (g *Graph) Known(name string) bool {
 	_, ok := g.Find(name)
 	return ok
 }
 
-// Key folds a name as those of the entities were. Names are to be folded before
-// they are compared with keys, as by link.NameIndex.
+// Key folds a name as the keys of entities are folded. Fold names before comparing
+// them with keys, as link.NameIndex does.
 func (g *Graph) Key(name string) string { return g.folding.Key(name) }
 
 // Triple returns a relation in words.

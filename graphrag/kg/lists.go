@@ -110,9 +110,8 @@ func (d *descriptions) from(at int32) []int32 {
 // told says that a passage has a text about something.
 type told struct{ list, passage, text int32 }
 
-// described gathers texts by what they describe, of which there are n: equal texts once,
-// in the order in which they first appear. said is sorted by list, and within one by
-// passage.
+// described groups texts by the thing that they describe (0 to n-1): equal texts once, in the
+// order of their first passages. said is sorted by thing, then by passage.
 func described(n int, said []told, texts []string) descriptions {
 	out := descriptions{ends: make([]int32, 0, n), texts: texts}
 	place := make([]int32, len(texts)) // of a text among the descriptions, from 1

@@ -56,8 +56,8 @@ type View struct {
 // Passage returns the node of a passage.
 func (v *View) Passage(p int32) int32 { return int32(v.Entities) + p }
 
-// View makes a weighted undirected graph of what is known. A fact about one
-// entity alone is no edge.
+// View makes a weighted undirected graph of the facts. A fact about one entity alone
+// is no edge.
 func (g *Graph) View(o ViewOptions) (*View, error) {
 	o.Facts, o.Similarity, o.Context = cmp.Or(o.Facts, 2), cmp.Or(o.Similarity, 1), cmp.Or(o.Context, 1)
 	checks := opt.Checks{Of: "kg: view"}

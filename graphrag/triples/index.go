@@ -68,9 +68,9 @@ func (ix *Index) SearchWith(query string, k int, keep func(triple int32) bool, d
 func (ix *Index) Whole(query string) float64 { return ix.words.Whole(query) }
 
 // Neighbors appends to dst at most limit distinct other triples that share an entity with a
-// triple: first those of its entity with fewer triples, which is more specific, and for each
-// entity in the order of their numbers. The cost is bounded by limit, for hubs as well. Values
-// connect no triples.
+// triple: those of the entity with fewer triples, the more specific one, come first; those of
+// one entity are in ascending order. The cost is bounded by limit, also at hubs. Values connect
+// no triples.
 func (ix *Index) Neighbors(triple int32, limit int, dst []int32) []int32 {
 	most := len(dst) + limit
 	first, second := ix.edges[triple].head, ix.edges[triple].tail
@@ -86,8 +86,8 @@ func (ix *Index) Neighbors(triple int32, limit int, dst []int32) []int32 {
 
 func (ix *Index) degree(entity int32) int64 { return ix.starts[entity+1] - ix.starts[entity] }
 
-// of appends the triples of an entity up to a length of dst, except one triple and those that
-// contain another entity.
+// of appends triples of an entity to dst, up to a length of dst. It leaves out one triple and
+// all triples that contain a second entity.
 func (ix *Index) of(entity, but, without int32, most int, dst []int32) []int32 {
 	for _, t := range ix.adjacency[ix.starts[entity]:ix.starts[entity+1]] {
 		if len(dst) >= most {

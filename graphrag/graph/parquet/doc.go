@@ -13,6 +13,6 @@
 // with files NAME.parquet, as Spark writes them, in any order of rows. Names and types are
 // those that Spark's GraphFrames want; docs/stores.md shows it at work.
 //
-// What is read is not trusted: what is no table is [ErrFormat], what does not fit the graph
-// is [ErrValue], and both say in which file, and what to do.
+// Files are not trusted: one that is no such table is [ErrFormat], a value that does not fit
+// the graph is [ErrValue]. Both errors name the file and the remedy.
 package parquet

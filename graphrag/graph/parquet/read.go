@@ -144,7 +144,7 @@ func numbered(given []int64) []int32 {
 	return labels
 }
 
-// nodes are those that had a row.
+// nodes is the set of nodes that had a row.
 type nodes struct {
 	had     []bool
 	missing int
@@ -251,7 +251,7 @@ func places(p *pq.File, columns []string, optional string) ([]int, error) {
 	return out, nil
 }
 
-// values are those of a row: the wanted columns in their order.
+// values has the values of the wanted columns of a row, in order.
 type values []pq.Value
 
 func (v values) whole(i int) (int64, error) {
@@ -288,10 +288,10 @@ func (v values) number(i int) (float64, error) {
 	return x, nil
 }
 
-// ErrDamaged is wrapped by the errors for what is no Parquet file, or not a whole one.
+// ErrDamaged is wrapped by the errors for files that are no Parquet files, or incomplete.
 var ErrDamaged = errors.New("no Parquet file, or a damaged one")
 
-// Open reads what a file holds. Pages are checked when they are read.
+// Open reads the footer of a file. Pages are checked when they are read.
 func Open(at io.ReaderAt, size int64) (f *pq.File, err error) {
 	defer caught(&err)
 	if err := footer(at, size); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// GroupRows is how many rows a row group has: what a writer holds.
+// GroupRows is the number of rows of a row group, which a writer holds in memory.
 const GroupRows = 1 << 18
 
 // Edge is an edge of a graph of any size: nodes are 0 to 2^63-1.

@@ -177,7 +177,7 @@ func (c *collection) handle(ctx context.Context, id int64, name string, pinned b
 	return &generation{c: c, id: id, name: name, pinned: pinned, schema: c.store.generationSchema(id)}, nil
 }
 
-// edgesTable is the name of the triples' tables; those of records cannot be called so.
+// edgesTable is the name of the table of triples; no table of records may have it.
 const edgesTable = "_triples"
 
 // tables makes the tables of a generation. Fields have columns by their place among the

@@ -17,8 +17,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// windowBits is the number of records in a window, as a power of two. A block of a term
-// that all of them have, with ten bytes for each, fits a page.
+// windowBits is the base-2 logarithm of the records in a window. The block of a term that is
+// in every record of a window, at ten bytes a record, fits a page.
 const windowBits = 9
 
 // sql puts the names of an index of words into a statement.
@@ -33,16 +33,15 @@ func (w words) sql(statement string) string {
 // precision, so that it has the same scores: sums of float32, those terms first that can
 // add most. The number of records and their mean length are those of the last flush.
 //
-// It goes from term to term (MaxScore: Turtle and Flood, "Query evaluation: strategies and
-// optimizations", 1995). As long as a record that was not met yet can be among the best, a
-// term is swept: all of its blocks are read. Afterwards the records that were met are
-// candidates, and become fewer: a term is looked up in the blocks of those that can reach
-// the threshold with the bounds of their blocks (Ding and Suel, "Faster top-k document
-// retrieval using block-max indexes", SIGIR 2011), or swept if that is less. A condition
-// is a list of candidates to begin with.
+// It processes one term after the other (MaxScore: Turtle and Flood, "Query evaluation:
+// strategies and optimizations", 1995). While an unseen record can still be among the best,
+// all blocks of a term are read. From then on the records seen are the candidates: of each
+// further term only the blocks of candidates are read whose block bounds reach the threshold
+// (Ding and Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011), or
+// all blocks if these are fewer. A filter is the first list of candidates.
 //
-// Its statements are planned once a connection, and not compiled: both take longer than
-// most of them run.
+// Statements are planned once for each connection and not compiled (JIT): planning and
+// compiling take longer than most of them run.
 //
 // Bounds are for the mean length of the first records, the reference: for another mean a
 // saturation of at most s is at most s/(s+r(1-s)) with r = min(1, reference/mean), as in
@@ -175,7 +174,7 @@ func (p *postings) put(doc int32, c counted) {
 }
 
 // add puts postings into their blocks. Blocks are written in the order of their keys, so
-// that two writers do not wait for each other in a circle.
+// that two writers cannot deadlock.
 func (w words) add(ctx context.Context, tx pgx.Tx, p postings) error {
 	if len(p.terms) == 0 {
 		return nil
@@ -190,15 +189,14 @@ func (w words) add(ctx context.Context, tx pgx.Tx, p postings) error {
 	return err
 }
 
-// refer sets the mean length that bounds are made for, with the first records. Bounds hold
-// for any other too, see the search.
+// refer sets the reference length of the bounds from the first records. createWords says how
+// bounds hold for other mean lengths.
 func (w words) refer(ctx context.Context, tx pgx.Tx, mean float64) error {
 	_, err := tx.Exec(ctx, w.sql(`INSERT INTO {sizes} (name, n, total, analyzed, reference) VALUES ('{name}', 0, 0, 0, $1) ON CONFLICT (name) DO NOTHING`), max(mean, 1))
 	return err
 }
 
-// replace puts rows by a statement, and the postings of their texts in the place of the old
-// ones.
+// replace puts rows by a statement and replaces the postings of their texts.
 func (w words) replace(ctx context.Context, tx pgx.Tx, old postings, texts map[string]counted, statement string, values []any) error {
 	rows, err := tx.Query(ctx, statement+" RETURNING id, doc, xmax <> 0", values...)
 	if err != nil {

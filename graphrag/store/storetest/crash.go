@@ -44,8 +44,8 @@ func testSnapshot(t *testing.T, s *suite) {
 	wants(t, "import as another schema", store.Import(t.Context(), dir, other, h), store.ErrMismatch)
 }
 
-// Who is killed leaves what was flushed, or put if that is durable, and of what was not no
-// hit without its record.
+// A killed process leaves all records that were flushed (of a durable store: put), and no hit
+// without its record.
 func testCrash(t *testing.T, s *suite) {
 	if s.f.Crash == nil {
 		t.Skip("the factory has no Crash")

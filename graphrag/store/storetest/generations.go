@@ -63,7 +63,7 @@ func testSchema(t *testing.T, s *suite) {
 	wants(t, "pin what was dropped", err, store.ErrNotFound)
 }
 
-// What was begun is not seen before it is published, and what is pinned not after.
+// Readers do not see a generation before it is published; a pinned one does not change after.
 func testGenerations(t *testing.T, s *suite) {
 	ctx := t.Context()
 	c, first, table := s.generation(t)

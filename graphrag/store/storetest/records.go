@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// What was put comes back, the last of an id counts, what was deleted is gone.
+// Records that were put come back, the last one of each id; deleted records do not.
 func testRecords(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	records := sample(1, 50)

@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// The ten best by words are those of package bm25.
+// The ten best records by words equal those of package bm25.
 func testWords(t *testing.T, s *suite) {
 	c, g, table := s.generation(t)
 	records := sample(6, 400)
@@ -103,7 +103,7 @@ func testVectors(t *testing.T, s *suite) {
 	}
 }
 
-// nearest is what a search by vectors finds, by brute force.
+// nearest computes the result of a vector search by brute force.
 func nearest(records []store.Record, query []float32, k int, f store.Filter) (ids []string) {
 	q := unit(query)
 	var all []rank.Scored[string]
@@ -122,7 +122,7 @@ func nearest(records []store.Record, query []float32, k int, f store.Filter) (id
 	return ids
 }
 
-// Filters against what they say of each record.
+// Filtered searches equal filtering the records one by one.
 func testFilters(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	records := sample(8, 300)

@@ -125,8 +125,7 @@ func neighbors(t *testing.T, ts store.Triples, entity string, near store.Near, w
 	}
 }
 
-// testLikeNeighbors looks for those that a search finds among the neighbors, then the
-// others.
+// testLikeNeighbors wants the neighbors that match the search first, then the others.
 func testLikeNeighbors(t *testing.T, ts store.Triples, facts []store.Triple) {
 	for _, near := range []store.Near{
 		{Like: "what is behind leaf 20 or leaf 1207?"}, {Like: "leaf 20 and 1207", Limit: 4}, {Like: "leaf 20 back", End: store.Tail},
