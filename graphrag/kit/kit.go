@@ -210,23 +210,4 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 // Checks collects the errors in the options of a recipe, worded as the library does. Its
 // Err is a [Frame]'s Problems, so all are reported at once and before anything is paid
 // for. NaN is always an error.
-type Checks struct{ c opt.Checks }
-
-// Min requires a finite number of low or more.
-func (c *Checks) Min(field string, value, low float64) { opt.Min(&c.c, field, value, low) }
-
-// Range requires a number from low to high.
-func (c *Checks) Range(field string, value, low, high float64) {
-	opt.Range(&c.c, field, value, low, high)
-}
-
-// Want reports the field and its value unless ok.
-func (c *Checks) Want(ok bool, field string, value any, want string) {
-	c.c.Want(ok, field, value, want)
-}
-
-// Add reports an error, such as those of another package's options.
-func (c *Checks) Add(err error) { c.c.Add(err) }
-
-// Err returns all reported errors, or nil.
-func (c *Checks) Err() error { return c.c.Err() }
+type Checks = opt.Checks

@@ -3,6 +3,7 @@
 package all_test
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/link"
@@ -103,6 +105,34 @@ func TestMaxPerDoc(t *testing.T) {
 			if twice := len(pages) < len(found.Ranked); twice != want {
 				t.Errorf("%s, at most %d chunks of a page: %d chunks of %d pages", s.Name, limit, len(found.Ranked), len(pages))
 			}
+		}
+	}
+}
+
+// A splitter of one's own cuts for every system but wild, which has its own rule and says so.
+func TestOwnSplitter(t *testing.T) {
+	halves := chunk.SplitterFunc(func(_ context.Context, text string) ([]chunk.Span, error) {
+		middle := strings.IndexByte(text, '\n') + 1
+		return []chunk.Span{{End: middle}, {Start: middle, End: len(text)}}, nil
+	})
+	page := graphrag.Document{ID: "fram", Title: "Fram", Text: "Colin Archer built the Fram in Larvik.\nRoald Amundsen sailed the Fram to Antarctica."}
+	k := baselinestest.OfflineKit(t)
+	for _, s := range systems(t) {
+		made, err := s.New(k, kit.Common{Cut: kit.Cut{Splitter: halves, Name: "halves"}})
+		if s.Blind {
+			continue
+		}
+		if s.Name == wild.Name {
+			if err == nil {
+				t.Error("wild takes a splitter")
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stats, err := made.Index(t.Context(), graphrag.Documents(page)); err != nil || stats.Chunks != 2 {
+			t.Errorf("%s: %d chunks, %v", s.Name, stats.Chunks, err)
 		}
 	}
 }

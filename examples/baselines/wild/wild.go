@@ -36,9 +36,11 @@ const whole = 1 << 30
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
+	var c kit.Checks
+	c.Want(o.Cut.Splitter == nil, "Cut.Splitter", "set", "none: wild cuts pages by its own rule")
 	o.Pages.Count, o.Pages.Longest = k.Count, o.Cut.Size
 	o.Cut = kit.Cut{Size: whole, Overlap: -1, KeepLinks: true}
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}, Problems: c.Err()}
 	f.Extract.Extractor = o.Extract
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		pages, err := chunk.Pages(ctx, documents(c.Chunks), o.Passage)

@@ -35,6 +35,12 @@ func (c *Checks) Add(err error) {
 	}
 }
 
+// Min wants a finite number of low or more.
+func (c *Checks) Min(field string, value, low float64) { Min(c, field, value, low) }
+
+// Range wants a number from low to high.
+func (c *Checks) Range(field string, value, low, high float64) { Range(c, field, value, low, high) }
+
 type number interface{ ~int | ~int64 | ~float64 }
 
 // Min wants a finite number of low or more.
