@@ -23,7 +23,7 @@ type Dataset struct {
 	Types []Type
 	// Domains are the parts, in report order; every domain is indexed apart.
 	Domains []Domain
-	// Notes say what was odd in the data and how it was taken, without full stop.
+	// Notes say what was unusual in the data and how it was handled, without a full stop.
 	Notes []string
 	// Published are figures from a publication about this data set, to stand
 	// beside the run's own; nil without.

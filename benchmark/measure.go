@@ -167,10 +167,10 @@ func Refusals(results ...Result) judge.Refusals {
 
 // Held reports whether what an answer was made of held enough of the gold to answer:
 // pages of all units of a question that is right or wrong, a page of any unit of one
-// that is judged by statements, since a part of its answer is better than none. Read
-// is the source text of the prompt; of a system that reads none, the pages behind what
-// it reads. known is false of questions without gold pages, and of answers that were
-// made elsewhere of nobody knows what.
+// that is judged by statements, since a part of its answer is better than none. What was
+// read is the source text of the prompt or, for a system that reads none, the pages behind
+// what it reads. known is false for questions without gold pages, and for foreign answers
+// without evidence.
 func Held(it Item, a record.Answer) (held, known bool) {
 	switch {
 	case it.Unanswerable:

@@ -137,7 +137,7 @@ func fields(object map[string]json.RawMessage) (question, answer string, err err
 	return question, "", errors.New(`no answer: want one of "pred_answer", "answer", "result", "response"`)
 }
 
-// Entry makes the predictions take part in a run. Other answers are another
+// Entry makes the predictions take part in a run. With other answers they count as another
 // system.
 func (p *Predictions) Entry() Entry {
 	var lines []string

@@ -52,8 +52,8 @@ func unscored(j record.Judgment) string {
 	return ""
 }
 
-// anew makes the context of what is asked for again because it had failed: replies
-// that are kept would fail again.
+// anew returns the context for asking again after a failure: cached replies would fail
+// again.
 func (s *state) anew(ctx context.Context, cause string) context.Context {
 	if s.opts.Retry && cause != "" {
 		return llm.WithAnew(ctx)

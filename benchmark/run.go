@@ -57,8 +57,8 @@ type SweepRun struct {
 	Results []Result
 }
 
-// Result is one question with everything that is recorded of it. Of a system
-// that was not run there is the question alone.
+// Result is one question with its records. For a system that was not run it has the
+// question alone.
 type Result struct {
 	Domain string
 	Item   Item

@@ -311,8 +311,8 @@ func (s *state) missing(c record.Cell, all []Item) (missing []Item, unanswered b
 	return missing, unanswered
 }
 
-// rebuilt reports whether an index is to be built again: more of it failed than a
-// system can have to be compared, or it is to be tried again whatever failed.
+// rebuilt reports whether an index is built again: too much of it failed for the system to
+// be compared, or anything failed and Options.Retry is set.
 func (s *state) rebuilt(x record.Index) bool {
 	if x.Error != "" {
 		return s.opts.Retry
@@ -325,8 +325,8 @@ func (s *state) rebuilt(x record.Index) bool {
 // built makes a system and its index. A panic is recorded, and then there is no
 // system.
 func (s *state) built(ctx context.Context, e Entry, d Domain) (System, error) {
-	// Once a domain: between systems it would take a tenth of the time of a run. So in their
-	// peaks is what those before them have left to the collector.
+	// Once per domain: between systems it would take a tenth of a run's time. A system's peak
+	// therefore includes garbage of the systems before it.
 	if s.freed != d.Name {
 		s.freed = d.Name
 		debug.FreeOSMemory()

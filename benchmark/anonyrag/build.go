@@ -41,8 +41,8 @@ type Draft struct {
 	Made     string   `json:"made,omitempty"`
 }
 
-// Raw is the book as it is, with its multiple-choice questions: what a model that
-// remembers it is good at.
+// Raw is the book with its names, and its multiple-choice questions. A model that remembers
+// the book does well on it.
 func (b Book) Raw() (Language, error) {
 	return b.build(func(s string) (string, error) { return s, nil }, nil)
 }

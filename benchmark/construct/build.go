@@ -47,7 +47,7 @@ func (p Parts) begin(stage string, total int) (done func()) {
 	}
 }
 
-// Build is a topic with the account of how it came about.
+// Build is a topic with everything that was dropped on the way.
 type Build struct {
 	Topic `json:"-"`
 	Stats Stats `json:"stats"`
@@ -63,9 +63,9 @@ type Build struct {
 var ErrNoReferences = errors.New("the article has no reference list with links: " +
 	"it takes a heading References and numbered items, and marks such as [[12]](#cite_note-12) or [^12] in the text")
 
-// Make builds a topic of an article and what was collected of its sources. It is a
-// function of its arguments: with parts whose replies are kept (paid.Client), a second
-// call asks for nothing and returns the same.
+// Make builds a topic from an article and the pages of its sources. It is a function of its
+// arguments: with parts whose replies are cached (paid.Client), a second call asks for
+// nothing and returns the same.
 func Make(ctx context.Context, domain string, a *Article, source string, refs []Reference, collected []Collected, p Parts, n Numbers) (*Build, error) {
 	b := &Build{Topic: Topic{Domain: domain, Title: a.Title, Text: source, Sources: refs}}
 	n.Concurrency = cmp.Or(n.Concurrency, 8)

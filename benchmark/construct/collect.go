@@ -32,9 +32,8 @@ type Collected struct {
 	Reason string     `json:"reason,omitempty"`
 }
 
-// Pages holds what was collected, in a journal, so that nothing that was obtained is asked for
-// again. What failed for a passing reason is asked for again after the journal was
-// opened anew.
+// Pages keeps collected pages in a journal, so that no page is fetched twice. Pages that
+// failed for a passing reason are fetched again after the journal is opened again.
 type Pages struct {
 	j    *journal.Journal
 	mu   sync.Mutex
@@ -71,9 +70,9 @@ func OpenPages(path string) (*Pages, error) {
 // Close closes the journal.
 func (p *Pages) Close() error { return p.j.Close() }
 
-// Collect gets the pages of sources, those of different hosts side by side, and returns
-// them in the order of the sources. Where a source cannot be obtained, or is Poor, its
-// archive is asked for. done is told of each, from one goroutine at a time; it may be nil.
+// Collect gets the pages of sources, from many hosts at a time, and returns them in the order
+// of the sources. If a source cannot be fetched, or is Poor, its archive is tried. done is
+// called with each page, from one goroutine at a time; it may be nil.
 func (p *Pages) Collect(ctx context.Context, get Getter, sources []Reference, done func(Collected)) ([]Collected, error) {
 	out := make([]Collected, len(sources))
 	g, ctx := errgroup.WithContext(ctx)

@@ -20,7 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Kind says what kept a page from being had.
+// Kind is the kind of an [Error].
 type Kind string
 
 // The kinds of errors.
@@ -33,7 +33,7 @@ const (
 	Unavailable Kind = "unavailable"
 	// TooLarge is a page beyond Options.MaxBytes.
 	TooLarge Kind = "too large"
-	// NoText is what is no text, or a text that cannot be read.
+	// NoText is a body that is not text, or that cannot be read.
 	NoText Kind = "no text"
 )
 
@@ -184,14 +184,14 @@ func (f *Fetcher) page(ctx context.Context, address string) (Page, error) {
 	return Page{}, refused(fmt.Errorf("more than %d redirects", MaxRedirects))
 }
 
-// answer is what a server said: a body, or another place.
+// answer is the body that a server sent, or where it redirects to.
 type answer struct {
 	body     []byte
 	mime     string
 	location *url.URL
 }
 
-// ask asks for one URL, as often as it may pay.
+// ask requests one URL, again while its server is busy.
 func (f *Fetcher) ask(ctx context.Context, u *url.URL) (answer, error) {
 	if err := checkURL(u); err != nil {
 		return answer{}, err
@@ -279,7 +279,7 @@ func (f *Fetcher) get(ctx context.Context, c *http.Client, u *url.URL, header ht
 	return answer{body: body, mime: resp.Header.Get("Content-Type")}, nil
 }
 
-// plain is an error of a request without its URL, which stands beside it already.
+// plain is the error of a request without the URL, which [Error] names.
 func plain(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -17,8 +17,8 @@ import (
 	"github.com/temoto/robotstxt"
 )
 
-// hosts see to it that a host has one request at a time and a pause after each. Who
-// waits for a host takes no slot, so that slow hosts do not hold up the others.
+// hosts gives each host one request at a time, with a pause after it. A request that waits
+// for its host takes no slot, so slow hosts do not hold up the others.
 type hosts struct {
 	slots chan struct{}
 	mu    sync.Mutex

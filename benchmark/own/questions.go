@@ -107,7 +107,7 @@ func (l *line) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// typesOf are the types that there are questions of.
+// typesOf lists the types that items have.
 func typesOf(items []benchmark.Item) []benchmark.Type {
 	return slices.DeleteFunc(Types(), func(t benchmark.Type) bool {
 		return !slices.ContainsFunc(items, func(it benchmark.Item) bool { return it.Type == t.Key })

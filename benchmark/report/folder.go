@@ -64,8 +64,8 @@ type file struct {
 	write func(io.Writer) error
 }
 
-// files are those of the report of a run: what takes longest begins, and who sees the
-// last sees the others.
+// files are the files of a report, the slowest first. report.json is the last: where it is,
+// the others are.
 func (r *Report) files(run *benchmark.Run) []file {
 	files := []file{
 		{"report.html", func(w io.Writer) error { return r.WriteHTML(w, run) }},

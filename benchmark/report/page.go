@@ -128,8 +128,8 @@ func (r *Report) pageRun(run *benchmark.Run) *page.Run {
 	return out
 }
 
-// order is that of the ranking, then those that are not in it, as they were run. What
-// was not run is left out.
+// order lists the places of the systems in the order of the ranking, then those that are
+// not ranked, as they were run. Systems that were not run are left out.
 func (r *Report) order() []int {
 	place := make(map[string]int)
 	for i, s := range r.rank().standings {
@@ -145,7 +145,7 @@ func (r *Report) order() []int {
 	return out
 }
 
-// measures are the figures of systems, those first that say most of this run.
+// measures are the figures of the systems, the most telling of this run first.
 func (r *Report) measures(systems []System) []page.Measure {
 	judged := []string{"accuracy", "f1_mean_of_questions", "recall", "precision", "grounded"}
 	found := []string{"evidence_recall_at_5", "evidence_recall_at_10", "mrr", "evidence_recall", "statement_coverage"}

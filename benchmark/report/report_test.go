@@ -167,23 +167,6 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// The figures of the worked example in the evaluation literature: 2 of 3 gold
-// and 2 of 4 predicted statements, then 1 of 2 and 1 of 5.
-func TestTwoDefinitionsOfF1(t *testing.T) {
-	var calls atomic.Int64
-	r := zoo.Runner("", &calls, nil)
-	rep, err := run(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Both summaries of the zoo have recall ½ and precision 1, where the two
-	// definitions agree; they are computed apart.
-	s := rep.Systems[0].Overall.Types[wildgraph.Summary]
-	if *s.F1MeanOfQuestions != 2.0/3 || *s.F1OfMeans != 2.0/3 {
-		t.Errorf("%+v", s.Judged)
-	}
-}
-
 // A question without a score counts among those without, and in no mean.
 func TestUnscored(t *testing.T) {
 	var calls atomic.Int64

@@ -361,8 +361,8 @@ func (s System) compared() bool {
 	return s.NotApplicable == "" && len(s.NotCompared) == 0 && !s.partial
 }
 
-// row sets the cells apart that are not compared: all of a system that has
-// failed or was not asked everything, and the ranking of one that ranks what is behind its reports.
+// row marks the cells that are not compared: all of a system that failed or was not asked
+// everything, and the ranking of a system that ranks the pages behind its reports.
 func (s System) row(cells []measured) []measured {
 	for i, c := range cells {
 		cells[i].unmarked = c.unmarked || !s.compared() || s.provenance && c.ranked
@@ -370,9 +370,8 @@ func (s System) row(cells []measured) []measured {
 	return cells
 }
 
-// provenance reports whether a system ranks what is behind the texts it reads, and
-// reads no chunk: such a ranking says what the texts were made from, not what was
-// found.
+// provenance reports whether a system reads no chunk and ranks the pages behind the texts
+// that it reads: such a ranking says what the texts were made from, not what was found.
 func provenance(of benchmark.SystemRun) bool {
 	found := false
 	for _, d := range of.Domains {

@@ -236,9 +236,9 @@ func (t *topic) open() error {
 // before a run, not in the middle of it.
 func (t *topic) check(sum hash.Hash, stats *Stats) error {
 	var problems []error
-	room := make([]byte, copied)
+	buffer := make([]byte, copied)
 	for _, file := range t.files {
-		text, err := t.read(file, room)
+		text, err := t.read(file, buffer)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -252,11 +252,11 @@ func (t *topic) check(sum hash.Hash, stats *Stats) error {
 	return errors.Join(problems...)
 }
 
-// copied is how much of a page is read at once.
+// copied is the size of the buffer that pages are read through, in bytes.
 const copied = 64 << 10
 
-// read reads a page through some room.
-func (t *topic) read(file string, room []byte) (string, error) {
+// read reads a page through a buffer.
+func (t *topic) read(file string, buffer []byte) (string, error) {
 	name := path.Join(t.dir, "reference_pages", file)
 	f, err := jsonl.Open(t.fsys, name)
 	if err != nil {
@@ -267,7 +267,7 @@ func (t *topic) read(file string, room []byte) (string, error) {
 	if info, err := f.Stat(); err == nil && info.Size() <= MaxPage {
 		b.Grow(int(info.Size()))
 	}
-	n, err := io.CopyBuffer(&b, io.LimitReader(f, MaxPage+1), room)
+	n, err := io.CopyBuffer(&b, io.LimitReader(f, MaxPage+1), buffer)
 	if err != nil {
 		return "", fmt.Errorf("reading %s: %w", name, err)
 	}
@@ -299,9 +299,9 @@ func firstInvalid(text string) int {
 // documents streams the pages in the order of their names.
 func (t *topic) documents() iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		room := make([]byte, copied)
+		buffer := make([]byte, copied)
 		for _, file := range t.files {
-			text, err := t.read(file, room)
+			text, err := t.read(file, buffer)
 			doc := graphrag.Document{ID: file, Title: pageTitle(file, text), Text: text}
 			if urls := t.join.URLs(file); len(urls) > 0 {
 				doc.Source = urls[0]

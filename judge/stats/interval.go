@@ -35,7 +35,7 @@ type Options struct {
 	// Resamples is how many times the bootstrap and the permutation test
 	// draw; 0 means DefaultResamples.
 	Resamples int
-	// Seed makes another draw of the same kind.
+	// Seed of the random numbers: another seed gives other draws.
 	Seed uint64
 }
 

@@ -240,7 +240,7 @@ func Grounded(held, claims int) judge.Verdict {
 	return judge.Score(value, fmt.Sprintf("%d of %d claims", held, claims))
 }
 
-// Trace is what asking a model cost and brought up.
+// Trace is what asking a model cost, and what was counted in its replies.
 type Trace struct {
 	Protocol judge.Protocol
 	Usage    llm.Usage
