@@ -5,6 +5,8 @@
 //
 //	maker ablation -data DIR             # what each part of wild brings
 //	maker scale -index DIR               # retrieval over a made-up corpus of any size
+//	maker audit -data DIR -out FILE      # triples and passages that gear aligns, for people to label
+//	maker audited FILE                   # how many of those are misaligned
 //	maker journal verify|repair FILE …   # the files in which runs and replies are kept
 //
 // Each lists its flags with -help.
@@ -31,6 +33,8 @@ type tool struct {
 var tools = []tool{
 	{"ablation", "what each part of wild brings", ablation},
 	{"scale", "retrieval over a made-up corpus of any size, in a store", scale},
+	{"audit", "sample triples and the passages that gear aligns them with", runAudit},
+	{"audited", "how many of the labelled alignments are wrong", runAudited},
 	{"journal", "verify and repair the files of runs and replies", runJournal},
 }
 

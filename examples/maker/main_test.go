@@ -111,10 +111,50 @@ func TestReleasedData(t *testing.T) {
 	}
 }
 
+// A sample is written, is the same another time, is never written over, and its labels
+// come back as rates.
+func TestAudit(t *testing.T) {
+	dir := t.TempDir()
+	file, again := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
+	for _, name := range []string{file, again} {
+		if _, err := program(t, "audit", "-data", "../wildgraphbench/bench/musique", "-out", name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(again); err != nil || string(a) != string(b) {
+		t.Errorf("another run writes another sample: %v", err)
+	}
+	if _, err := program(t, "audit", "-data", "../wildgraphbench/bench/musique", "-out", file); err == nil || !strings.Contains(err.Error(), "may hold labels") {
+		t.Errorf("labels are written over: %v", err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(a)), "\n")[:5]
+	for i := range lines {
+		label := []string{"misaligned", "Aligned ", "aligned", "aligned", "unsure"}[i]
+		lines[i] = strings.Replace(lines[i], `"label":""`, `"label":"`+label+`"`, 1)
+	}
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// 1 of 4 by Wilson's formula: 25.0 [4.6, 69.9].
+	if out, err := program(t, "audited", file); err != nil || !strings.Contains(out, "25.0 [4.6, 69.9] of 4") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if err := os.WriteFile(file, []byte(`{"id": "x", "label": "perhaps"}`+"\n{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := program(t, "audited", file); err == nil || !strings.Contains(err.Error(), `a.jsonl:1: label "perhaps"`) || !strings.Contains(err.Error(), "a.jsonl:2:") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestCommandLines(t *testing.T) {
 	for _, args := range [][]string{
 		{"nothing"}, {"scale"}, {"scale", "-index", "x", "-limit", "1"}, {"scale", "-index", "x", "-passages", "9"}, {"scale", "-sed", "1"},
-		{"ablation"}, {"journal", "mend", "x"},
+		{"ablation"}, {"audit"}, {"audit", "-data", "x"}, {"audited"}, {"journal", "mend", "x"},
 	} {
 		if _, err := program(t, args...); !errors.Is(err, cli.ErrUsage) {
 			t.Errorf("%q: %v", args, err)
