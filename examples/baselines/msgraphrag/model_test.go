@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -292,5 +293,32 @@ func TestDriftCalls(t *testing.T) {
 	}
 	if a.Usage.Calls != 7 || len(a.Ranked) == 0 {
 		t.Errorf("%+v", a)
+	}
+}
+
+var systems = []struct {
+	name string
+	make func(kit.Kit) (*kit.System, error)
+}{
+	{"local", func(k kit.Kit) (*kit.System, error) {
+		return msgraphrag.NewLocal(k, msgraphrag.LocalOptions{})
+	}},
+	{"global", func(k kit.Kit) (*kit.System, error) {
+		return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{})
+	}},
+	{"dynamic", func(k kit.Kit) (*kit.System, error) {
+		return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Dynamic: true})
+	}},
+	{"drift", func(k kit.Kit) (*kit.System, error) {
+		return msgraphrag.NewDrift(k, msgraphrag.DriftOptions{})
+	}},
+}
+
+func TestConform(t *testing.T) {
+	for _, s := range systems {
+		t.Run(s.name, func(t *testing.T) {
+			baselinestest.Conform(t, s.make)
+			baselinestest.Vectors(t, s.make)
+		})
 	}
 }

@@ -4,7 +4,9 @@ package youtu_test
 
 import (
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,9 +18,11 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -317,5 +321,102 @@ func TestBadPlans(t *testing.T) {
 		if said := strings.Join(a.Steps[0].Found, "; "); searches < 1 || searches > 4 || !strings.Contains(said, tt.said) {
 			t.Errorf("%s: %d searches, %s", tt.name, searches, said)
 		}
+	}
+}
+
+func system(k kit.Kit) (*kit.System, error) { return youtu.New(k, youtu.Options{}) }
+
+func noAgent(k kit.Kit) (*kit.System, error) { return youtu.New(k, youtu.Options{NoAgent: true}) }
+
+func TestConform(t *testing.T)        { baselinestest.Conform(t, system) }
+func TestConformNoAgent(t *testing.T) { baselinestest.Conform(t, noAgent) }
+func TestVectors(t *testing.T)        { baselinestest.Vectors(t, system) }
+
+// The worked example of four routes: [t1 t2 t3], [t2 t4], [t3] and [t2 t3 t5] with a
+// constant of 60.
+func TestFourRoutesWorked(t *testing.T) {
+	merged := rank.RRF([]int32{1, 2, 3}, []int32{2, 4}, []int32{3}, []int32{2, 3, 5})
+	want := []rank.Scored[int32]{{ID: 2, Score: .048915918}, {ID: 3, Score: .048395491}, {ID: 1, Score: .016393443}, {ID: 4, Score: .016129032}, {ID: 5, Score: .015873016}}
+	for i, w := range want {
+		if got := merged[i]; len(merged) != len(want) || got.ID != w.ID || math.Abs(got.Score-w.Score) > 1e-9 {
+			t.Errorf("place %d is t%d with %.9f, want t%d with %.9f", i+1, got.ID, got.Score, w.ID, w.Score)
+		}
+	}
+}
+
+// Each part of the paper's table 3 that is left out takes its calls and what it finds
+// with it.
+func TestAblations(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		o         youtu.Options
+		want      map[string]int // calls by stage, those of the reader aside
+		community bool
+	}{
+		{"all", youtu.Options{}, map[string]int{extract.StageInduce: 1, extract.StageSchema: 6, perception.Stage: 1, agent.StageDecompose: 1, agent.StageReflect: 1}, true},
+		{"no agent", youtu.Options{NoAgent: true}, map[string]int{extract.StageInduce: 1, extract.StageSchema: 6, perception.Stage: 1, agent.StageDecompose: 1}, true},
+		{"no communities", youtu.Options{NoCommunities: true}, map[string]int{extract.StageInduce: 1, extract.StageSchema: 6, agent.StageDecompose: 1, agent.StageReflect: 1}, false},
+		{"no schema", youtu.Options{NoSchema: true}, map[string]int{extract.StageEntities: 6, extract.StageTriples: 6, perception.Stage: 1, agent.StageDecompose: 1, agent.StageReflect: 1}, true},
+		{"schema given", youtu.Options{Schema: &extract.Schema{EntityTypes: []extract.SchemaItem{{Name: "event"}}, Relations: []extract.SchemaItem{{Name: "goes_with"}}}},
+			map[string]int{extract.StageSchema: 6, perception.Stage: 1, agent.StageDecompose: 1, agent.StageReflect: 1}, true},
+	} {
+		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
+		s, _ := indexed(t, baselinestest.ModelKit(t, m), tt.o, towns(6)...)
+		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Which group do the things of the towns go with?", K: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := baselinestest.Stages(m)
+		for stage := range got {
+			if tt.want[stage] == 0 && stage != extract.StageSchema && stage != agent.StageReflect && stage != perception.Stage && stage != extract.StageInduce {
+				delete(got, stage) // of the reader
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		community := slices.ContainsFunc(a.Derived, func(d graphrag.Derived) bool { return d.Kind == "community" })
+		if community != tt.community {
+			t.Errorf("%s: communities %v", tt.name, community)
+		}
+	}
+}
+
+var groupID = regexp.MustCompile(`(?m)^id: (\d+)$`)
+
+// The paper names all communities of a data set with no more than 10,000 tokens:
+// prompts as they are sent, replies of 30 tokens for each.
+func TestTokensOfNames(t *testing.T) {
+	m := baselinestest.LoadMuSiQue(t)
+	model := llmtest.NewScript("names").Handle(llmtest.Stage(perception.Stage), func(req llm.Request) llm.Reply {
+		var names []string
+		for _, id := range groupID.FindAllStringSubmatch(req.Messages[len(req.Messages)-1].Text, -1) {
+			names = append(names, fmt.Sprintf(`{"id":%s,"name":"Towns and rivers","summary":"Towns that lie on the river, and who governed them."}`, id[1]))
+		}
+		return llm.Reply{Text: `{"communities":[` + strings.Join(names, ",") + `]}`}
+	})
+	k, err := kit.ByModel(kit.ModelOptions{Model: model})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := youtu.New(k, youtu.Options{Common: kit.Common{Cut: kit.Cut{KeepLinks: true}}, Extract: m.Triples})
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := s.Index(t.Context(), graphrag.Documents(m.Docs...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named, prompts := 0, 0
+	for _, req := range model.Requests() {
+		prompts += k.Count(string(req.Schema))
+		for _, message := range req.Messages {
+			prompts += k.Count(message.Text)
+		}
+		named += len(groupID.FindAllString(req.Messages[1].Text, -1))
+	}
+	t.Logf("%d calls, %d communities, %d tokens of prompts and %d of replies; stages %+v", model.Calls(), named, prompts, 30*named, index.Stages)
+	if total := prompts + 30*named; total >= 10_000 || named < 20 {
+		t.Errorf("%d communities are named with %d tokens", named, total)
 	}
 }

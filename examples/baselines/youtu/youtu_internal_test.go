@@ -3,6 +3,8 @@
 package youtu
 
 import (
+	"context"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +12,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
 )
 
 // A plan by rules is the question, with the types of its question words and the names
@@ -48,5 +54,62 @@ func TestFillGaps(t *testing.T) {
 	m.Found.Derived = append(m.Found.Derived, graphrag.Derived{Kind: kindFact, Text: "Archer was born in Larvik, the builder of ships"})
 	if got := fillGaps(m, known); !got.Answered || got.Query != "" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The projection is the product with its matrix, whose sums are those of float64 in the
+// order of the components; vectors that are short stay.
+func TestTransform(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	var f transform
+	for range 3 {
+		v := make([]float32, 3*perceivedDim+1)
+		for i := range v {
+			v[i] = float32(rng.NormFloat64())
+		}
+		v[7] = 0
+		got := f.apply(v)
+		for j := range perceivedDim {
+			want := 0.0
+			for i, x := range v {
+				want += float64(float64(x) * f.matrix[i*perceivedDim+j])
+			}
+			if got[j] != float32(want) {
+				t.Fatalf("component %d is %v, want %v", j, got[j], want)
+			}
+		}
+	}
+	if short := []float32{1, 2, 3}; len(f.apply(short)) != len(short) {
+		t.Error("a short vector was projected")
+	}
+}
+
+// Under a memo the communities of a graph are found once, for each set of options.
+func TestCommunitiesAreFoundOnce(t *testing.T) {
+	k, err := kit.Offline(kit.OfflineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks := []graphrag.Chunk{{ID: "a", Text: "Skien is a town in Norway."}, {ID: "b", Text: "Larvik is a town in Norway."}}
+	g := &kg.Graph{
+		Entities:  []kg.Entity{{Name: "Skien"}, {Name: "Norway"}, {Name: "Larvik"}},
+		Relations: []kg.Relation{{Head: 0, Tail: 1, Label: "in"}, {Head: 2, Tail: 1, Label: "in"}},
+	}
+	find := func(ctx context.Context, o Options) *perception.Community {
+		t.Helper()
+		p, err := divided(ctx, o, kit.NewCorpus(k, chunks, g))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &p.Communities[0]
+	}
+	under := memo.With(t.Context())
+	first := find(under, Options{})
+	if find(under, Options{NoAgent: true}) != first {
+		t.Error("found twice")
+	}
+	other := Options{Communities: perception.Options{Seed: 7}}
+	if find(t.Context(), Options{}) == first || find(under, other) == first {
+		t.Error("shared without a memo, or with other options")
 	}
 }
