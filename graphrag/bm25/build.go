@@ -35,7 +35,7 @@ func BuildTexts(ctx context.Context, texts []string, o Options) (*Index, error) 
 	return BuildList(ctx, text.Strings(texts), o)
 }
 
-// BuildList is [BuildTexts] for texts that are made when they are read, which each is at
+// BuildList is [BuildTexts] for texts that are generated when they are read. Each is read at
 // most twice.
 func BuildList(ctx context.Context, texts text.List, o Options) (*Index, error) {
 	return build(ctx, texts.Len(), func(i int) (string, string) { return "", texts.At(i) }, o, mostBytes)
@@ -74,13 +74,13 @@ type batch struct {
 	large    map[uint64]uint32 // frequencies of largeTF and more, by key, documents from the first
 }
 
-// room makes room for the postings in the order of their terms.
+// room allocates the postings in the order of their terms.
 func (b *batch) room() {
 	b.starts, b.ends = b.found.starts(), make([]uint32, b.terms.Len())
 	b.postings = make([]posting, b.starts[len(b.found.of)])
 }
 
-// order brings the postings of a partition into the order of their terms.
+// order sorts the postings of a partition by term.
 func (b *batch) order(i int) {
 	b.found.byTerm(i, b.starts[i], b.postings, b.ends)
 	b.found.of[i] = partition{}
@@ -142,7 +142,7 @@ func cut(n int, at func(int) (string, string), most int) (starts []int, share in
 	return append(starts, n), min(share, total)
 }
 
-// progressOf adds up what the workers report.
+// progressOf sums the progress of the workers.
 func progressOf(report func(done, total int), total int) func(more int) {
 	if report == nil {
 		return func(int) {}
@@ -157,7 +157,7 @@ func progressOf(report func(done, total int), total int) func(more int) {
 	}
 }
 
-// analysis is a batch in the making.
+// analysis is the state of analyzing a batch.
 type analysis struct {
 	batch
 	titleWeight uint32
@@ -171,7 +171,7 @@ type analysis struct {
 	weight      uint32                   // what the word being read counts
 }
 
-// found is a term and how often it is in a document.
+// found is a term with its frequency in a document.
 type found struct {
 	term int32
 	tf   uint32
@@ -213,8 +213,8 @@ func (a *analysis) document(title, body string) {
 	a.lengths, a.distinct = append(a.lengths, length), 0
 }
 
-// countTerms counts terms of the document. It stops the reading when the context has ended:
-// a document may be large.
+// countTerms counts terms of the document. It stops when the context has ended, since a
+// document may be large.
 func (a *analysis) countTerms(terms []int32) bool {
 	doc := uint64(len(a.lengths)) + 1
 	a.last = atLeast(a.last, a.terms.Len()+1)
@@ -234,7 +234,7 @@ func (a *analysis) countTerms(terms []int32) bool {
 	return a.ctx.Err() == nil
 }
 
-// atLeast makes a list so long, and longer, if it is not.
+// atLeast grows a list to at least the given length.
 func atLeast[T any](list []T, n int) []T {
 	if n <= len(list) {
 		return list
@@ -243,14 +243,14 @@ func atLeast[T any](list []T, n int) []T {
 	return list[:cap(list)]
 }
 
-// done is the batch, without what it was made with.
+// done returns the batch without its working memory.
 func (a *analysis) done() *batch {
 	b := a.batch
 	return &b
 }
 
-// posting is a document, counted from the first of its batch, and how often a term is there,
-// in tfBits: largeTF stands for a frequency that is kept aside.
+// posting is a document, numbered from the first of its batch, and the frequency of a term
+// in tfBits bits: largeTF stands for a frequency that is stored apart.
 type posting uint32
 
 const (

@@ -52,7 +52,7 @@ func gather(ctx context.Context, parts []Part, documents int, full chan<- *gathe
 	return nil
 }
 
-// next gathers the next term, unless no document has it any more.
+// next gathers the next term, unless no document is left that has it.
 func (g *gathered) next(from *cursors, o *ordering) error {
 	start, first := len(g.terms), len(g.docs)
 	g.terms = append(g.terms, (*from)[0].term...)
@@ -112,7 +112,7 @@ func (g *gathered) add(ix *Index, term int, numbers []int32) bool {
 	return true
 }
 
-// cursor goes through the terms of an index in their order.
+// cursor iterates over the terms of an index in order.
 type cursor struct {
 	ix      *Index
 	part    int     // which of the indexes it is
@@ -123,7 +123,7 @@ type cursor struct {
 	head    uint64 // the first bytes of the term, in an order that is that of terms
 }
 
-// look reads the term, if there is one.
+// look reads the current term, if there is one.
 func (c *cursor) look() (ok bool) {
 	if c.at == c.ix.terms.Len() {
 		return false
@@ -135,7 +135,7 @@ func (c *cursor) look() (ok bool) {
 	return true
 }
 
-// id is the number of the term.
+// id returns the number of the term.
 func (c *cursor) id() int {
 	if c.order != nil {
 		return int(c.order[c.at])
@@ -143,7 +143,7 @@ func (c *cursor) id() int {
 	return c.at
 }
 
-// before tells whether a's term is the first, or the same and its index.
+// before reports whether a's term is smaller, or equal and from an earlier index.
 func (a *cursor) before(b *cursor) bool {
 	if a.head != b.head {
 		return a.head < b.head
@@ -173,7 +173,7 @@ func newCursors(parts []Part) cursors {
 	return h
 }
 
-// next goes on from the first term.
+// next advances the cursor with the smallest term.
 func (h *cursors) next() {
 	c := (*h)[0]
 	if c.at++; c.look() {

@@ -30,7 +30,7 @@ func newIndex(o Options, terms *text.Vocabulary, lengths []uint32) *Index {
 // Len returns the number of documents.
 func (ix *Index) Len() int { return len(ix.lengths) }
 
-// alike tells whether indexes can be one.
+// alike returns an error if indexes cannot be combined.
 func alike(parts []*Index) error {
 	settings := func(ix *Index) string {
 		o := ix.options
@@ -64,9 +64,10 @@ const Zero = 1e-30
 // Options of an index. The zero value is k1 1.2 and b 0.75 over English stems
 // without stop words, titles not counted.
 type Options struct {
-	// K1 is how slowly repetitions of a term saturate; 0 means [DefaultK1].
+	// K1 is the saturation of term frequencies: the larger, the more repetitions count; 0 means
+	// [DefaultK1].
 	K1 float64
-	// B is how much long texts are discounted, up to 1; 0 means [DefaultB].
+	// B is the normalisation by length, up to 1; 0 means [DefaultB].
 	B float64
 	// Analyzer makes the terms of texts, titles and queries; nil means
 	// [text.Default].
@@ -108,7 +109,7 @@ const (
 	folderVersion = 1
 )
 
-// folderMeta is what a folder says beside its arrays.
+// folderMeta is the metadata of a folder.
 type folderMeta struct {
 	K1          float64 `json:"k1"`
 	B           float64 `json:"b"`
@@ -136,7 +137,7 @@ func Open(dir string, a text.Analyzer) (*Index, error) {
 	return ix, nil
 }
 
-// ErrFolder is wrapped by the errors of [Open] about folders.
+// ErrFolder is wrapped by the errors of [Open] about damaged or foreign folders.
 var ErrFolder = flat.ErrFormat
 
 func open(folder *flat.Folder, meta folderMeta, a text.Analyzer) (*Index, error) {
@@ -177,7 +178,7 @@ func view[T any](f *flat.Folder, name string, errs *[]error) []T {
 	return v
 }
 
-// fits looks at whether the arrays have the lengths that they give each other.
+// fits checks that the lengths of the arrays agree.
 func (ix *Index) fits() error {
 	columns := uint64(0)
 	for _, e := range ix.entries {
@@ -192,8 +193,8 @@ func (ix *Index) fits() error {
 	return nil
 }
 
-// Verify reads every byte of an index in a folder and compares checksums. Of an
-// index in memory it says nothing.
+// Verify reads every byte of an index in a folder and compares checksums. For an index in
+// memory it does nothing.
 func (ix *Index) Verify(ctx context.Context) error {
 	if ix.folder == nil {
 		return nil
@@ -201,7 +202,7 @@ func (ix *Index) Verify(ctx context.Context) error {
 	return ix.folder.Verify(ctx)
 }
 
-// Close ends the use of an index in a folder. One in memory needs none.
+// Close releases an index in a folder. An index in memory needs no Close.
 func (ix *Index) Close() error {
 	if ix.folder == nil {
 		return nil

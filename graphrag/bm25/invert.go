@@ -72,13 +72,13 @@ func number(batches []*batch) (terms *text.Vocabulary, local [][]int32) {
 	return terms, local
 }
 
-// series are batches one after the other.
+// series is a sequence of batches.
 type series struct {
 	batches []*batch
 	local   [][]int32 // the number of each term in each batch, or -1
 }
 
-// list are the postings of a term in a batch.
+// list returns the postings of a term in a batch.
 func (s *series) list(batch, term int) []posting {
 	b, t := s.batches[batch], s.local[batch][term]
 	switch {
@@ -90,7 +90,7 @@ func (s *series) list(batch, term int) []posting {
 	return b.postings[b.ends[t-1]:b.ends[t]]
 }
 
-// df is how many documents have a term.
+// df returns the document frequency of a term.
 func (s *series) df(term int) (df int) {
 	for i := range s.batches {
 		df += len(s.list(i, term))
@@ -115,11 +115,11 @@ func (s *series) read(term int, docs, tfs []uint32) (_, _ []uint32) {
 	return docs, tfs
 }
 
-// fillAt is how many postings one worker takes at a time.
+// fillAt is the number of postings that a worker takes at a time.
 const fillAt = 1 << 18
 
-// fill adds the postings of all terms. Ranges of terms are filled by several workers, each
-// where its own begin in the whole.
+// fill adds the postings of all terms. Several workers fill ranges of terms, each at the
+// offset of its range.
 func (ix *Index) fill(ctx context.Context, from series) error {
 	var starts []int // terms where ranges begin
 	postings := fillAt
@@ -161,7 +161,7 @@ func (ix *Index) fill(ctx context.Context, from series) error {
 	return err
 }
 
-// size is how much terms take of an index.
+// size is the space that terms take in an index.
 type size struct{ docs, blocks, columns int }
 
 // add counts a term of an index of n documents.
@@ -184,8 +184,7 @@ func (s *size) add(from *series, term, n int) {
 	}
 }
 
-// carve makes room for ranges of terms that take so much, and makes each an index of its
-// own there.
+// carve allocates ranges of terms of the given sizes and returns an index over each.
 func (ix *Index) carve(parts []inverted, starts []int, sizes []size) {
 	var all size
 	for _, s := range sizes {
@@ -209,5 +208,5 @@ func (ix *Index) carve(parts []inverted, starts []int, sizes []size) {
 	}
 }
 
-// room is an empty list in a part of another.
+// room returns an empty list over a part of another list.
 func room[T any](list []T, from, to int) []T { return list[from:from:to] }

@@ -45,15 +45,14 @@ type inverted struct {
 	folder  *flat.Folder // where the slices lie, if not in memory
 }
 
-// written is how much of an index went to a folder already while it is built.
+// written is the part of an index that has been written to a folder during a build.
 type written struct {
 	docs            uint64
 	terms           int
 	blocks, columns uint32
 }
 
-// entry is what is known of a term: a list of blocks, or a column when there
-// are none.
+// entry describes a term: a list of blocks, or a column when there are none.
 type entry struct {
 	df     uint32
 	first  uint32 // first block, or number of the column
@@ -108,13 +107,13 @@ func (o *Options) norm(length uint32, average float64) float32 {
 	return float32(max(o.K1*(1-o.B+o.B*ratio), Zero))
 }
 
-// windows is how many windows the documents fill.
+// windows returns the number of windows of the documents.
 func (ix *inverted) windows() int { return (len(ix.lengths) + windowSize - 1) >> windowBits }
 
 // saturation is tf/(tf+norm), the part of the score that is below 1.
 func saturation(tf, norm float32) float32 { return tf / (tf + norm) }
 
-// dense tells whether a term that is in df of n documents has a column.
+// dense reports whether a term that is in df of n documents has a column.
 func dense(df, n int) bool { return df*denseShare > n }
 
 // addTerm adds the next term's postings; documents are ascending.
@@ -174,7 +173,7 @@ func (ix *inverted) small(term int, doc, tf uint32) uint8 {
 
 func key(term int, doc uint32) uint64 { return uint64(term)<<32 | uint64(doc) }
 
-// exact is the frequency that the byte of a term and document stands for.
+// exact returns the frequency that the byte of a term and document stands for.
 func (ix *inverted) exact(small uint8, term int, doc uint32) uint32 {
 	if small == largeTF {
 		return ix.large[key(term, doc)]
@@ -182,8 +181,8 @@ func (ix *inverted) exact(small uint8, term int, doc uint32) uint32 {
 	return uint32(small)
 }
 
-// sound tells whether the blocks of a term are where documents are. What was read from a
-// folder is not trusted.
+// sound reports whether the blocks of a term lie within the documents. Data from a folder is
+// not trusted.
 func (ix *inverted) sound(term int) bool {
 	e, n, windows := ix.entries[term], uint64(0), uint32(ix.windows())
 	if e.blocks == 0 {
@@ -202,7 +201,7 @@ func (ix *inverted) sound(term int) bool {
 	return n == uint64(e.df)
 }
 
-// find is the number of a term, -1 if it is not there, or damaged.
+// find returns the number of a term, or -1 if it is missing or damaged.
 func (ix *inverted) find(term []byte) int32 {
 	if t := ix.terms.Find(term); t >= 0 && ix.sound(t) {
 		return int32(t)
@@ -210,12 +209,12 @@ func (ix *inverted) find(term []byte) int32 {
 	return -1
 }
 
-// finish ends the lists.
+// finish terminates the lists.
 func (ix *inverted) finish() {
 	ix.blocks = append(ix.blocks, block{start: ix.written.docs + uint64(len(ix.docs))})
 }
 
-// span is the range of a block in docs and tfs.
+// span returns the range of a block in docs and tfs.
 func (ix *inverted) span(b uint32) (start, end uint64) {
 	return ix.blocks[b].start, ix.blocks[b+1].start
 }
@@ -227,7 +226,7 @@ func (ix *inverted) column(column uint32, window int) []uint8 {
 	return ix.columns[int(column)*n+start : int(column)*n+min(start+windowSize, n)]
 }
 
-// maximaOf are the largest saturations of a column in each window.
+// maximaOf returns the largest saturation of a column in each window.
 func (ix *inverted) maximaOf(column uint32) []float32 {
 	n := ix.windows()
 	return ix.maxima[int(column)*n : (int(column)+1)*n]
@@ -275,15 +274,15 @@ func (ix *inverted) listed(dst []uint32, docs []int32, block uint32, term int) {
 	}
 }
 
-// blockIn is the block of a term in a window, or after it, counted from the first of
-// the term. It looks from a block on.
+// blockIn returns the first block of a term in or after a window, numbered within the term.
+// The search starts at a block.
 func (ix *inverted) blockIn(e entry, from, w uint32) (block uint32, ok bool) {
 	list := ix.blocks[e.first+from : e.first+e.blocks]
 	i := sort.Search(len(list), func(i int) bool { return list[i].window >= w })
 	return from + uint32(i), i < len(list) && list[i].window == w
 }
 
-// gallop16 is the first place from i on in an ascending list that is not below x.
+// gallop16 returns the first position from i on in an ascending list that is not below x.
 func gallop16(list []uint16, i int, x uint16) int {
 	step := 1
 	for i+step <= len(list) && list[i+step-1] < x {

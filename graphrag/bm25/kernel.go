@@ -4,7 +4,7 @@ package bm25
 
 import "slices"
 
-// kernels are the inner loops of a search, for one processor. All give the same bits.
+// kernels are the inner loops of a search for one kind of processor. All give equal bits.
 type kernels struct {
 	// impacts writes what each posting of a list adds to a score. It returns false if
 	// a frequency does not fit its byte: then that impact is wrong.
@@ -20,7 +20,7 @@ type kernels struct {
 	everywhere bool
 }
 
-// refinement is how a term is added to candidates.
+// refinement holds the arguments of adding a term to candidates.
 type refinement struct{ weight, rest, cutoff float32 }
 
 var fast = available()[0]
@@ -29,11 +29,11 @@ func portable() kernels {
 	return kernels{impacts: impactsOf, collect: collectSums, refine: refineCandidates}
 }
 
-// lanes is how many candidates are refined at once.
+// lanes is the number of candidates that are refined at once.
 const lanes = 16
 
 // candidates are documents of a window that may be among the best, with their sums and
-// norms. The slices are lanes longer than there may be candidates.
+// norms. The slices have room for lanes more elements.
 type candidates struct {
 	n     int
 	docs  []uint16

@@ -15,8 +15,8 @@ import (
 
 // Merge writes the documents of all parts, those of the first before those of the
 // second and so on, as one index into a folder that [Open] opens. It needs memory
-// for some numbers of each document and for the longest list of one word, so a corpus
-// that does not fit into memory is built part by part. The parts must have the same
+// for a few numbers of each document and for the longest list of one term, so a corpus
+// that does not fit into memory is built in parts. The parts must have the same
 // options. They are not closed. A merge that fails leaves a folder without an index.
 func Merge(ctx context.Context, dir string, parts ...*Index) error {
 	numbered := make([]Part, len(parts))
@@ -63,8 +63,8 @@ func MergeOrdered(ctx context.Context, dir string, parts ...Part) error {
 	return nil
 }
 
-// merges tells whether indexes can be merged, and the lengths of the documents that
-// the whole has.
+// merges returns the lengths of the documents of the merged index, or an error if the
+// indexes cannot be merged.
 func merges(parts []Part) (lengths []uint32, err error) {
 	if len(parts) == 0 {
 		return nil, errors.New("no index to merge")
@@ -79,7 +79,7 @@ func merges(parts []Part) (lengths []uint32, err error) {
 	return numbered(parts)
 }
 
-// merging is an index that goes to a folder term by term.
+// merging is an index that is written to a folder term by term.
 type merging struct {
 	*Index
 	w       *flat.Writer
@@ -169,7 +169,7 @@ func (m *merging) terms(ctx context.Context, parts []Part) error {
 	return cmp.Or(failed, ctx.Err())
 }
 
-// flush writes what is held.
+// flush writes the buffered postings.
 func (m *merging) flush() {
 	ix := m.Index
 	m.entries.Append(ix.entries...)
@@ -188,8 +188,7 @@ func (m *merging) flush() {
 	ix.columns, ix.maxima = ix.columns[:0], ix.maxima[:0]
 }
 
-// numbered returns the lengths of the documents by the numbers that the parts give
-// them.
+// numbered returns the lengths of the documents in the order of their new numbers.
 func numbered(parts []Part) (lengths []uint32, err error) {
 	n := 0
 	for i, p := range parts {
@@ -228,7 +227,7 @@ func numbered(parts []Part) (lengths []uint32, err error) {
 	return lengths, nil
 }
 
-// ordering puts the postings of a term in order: runs of ascending documents, one of
+// ordering sorts the postings of a term, which are runs of ascending documents, one run for
 // each index that has the term.
 type ordering struct {
 	keys   []uint64 // of a short list: document, frequency

@@ -26,14 +26,13 @@ import (
 //go:embed ui third_party/*.js
 var files embed.FS
 
-// frame is what the template of the page shows.
+// frame holds the data of the page's template.
 type frame struct {
 	Title, Note, Policy string
 	Style               template.CSS
 }
 
-// WriteHTML writes the page: one file that needs nothing else. Equal views give equal
-// bytes. It returns the first error of w.
+// WriteHTML writes the page as one self-contained file. Equal views give equal bytes. It returns the first error of w.
 func (v *View) WriteHTML(w io.Writer) error {
 	var err error
 	read := func(name string) string {
@@ -80,13 +79,13 @@ func (v *View) WriteHTML(w io.Writer) error {
 	return nil
 }
 
-// hash is how a policy names a script or a style.
+// hash returns the name of a script or style in a content security policy.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// pack writes a value as JSON, compressed, in base64.
+// pack encodes a value as compressed JSON in base64.
 func pack(v any) (string, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -103,7 +102,7 @@ func pack(v any) (string, error) {
 	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
 }
 
-// drawing is what the page draws, by columns.
+// drawing holds the columns that the page draws.
 type drawing struct {
 	Names       []string `json:"names"`
 	X           []int32  `json:"x"` // in ten-thousandths
@@ -136,7 +135,7 @@ func (v *View) drawn() drawing {
 	return d
 }
 
-// telling is what the page says of what it draws, unpacked when it is first needed.
+// telling holds the texts of the page, which are unpacked when they are first needed.
 type telling struct {
 	Kinds []string   `json:"kinds"`
 	About [][]string `json:"about"`
@@ -166,19 +165,19 @@ func (v *View) told() telling {
 	return t
 }
 
-// The size of a picture, and how many nodes have their names in it.
+// The size of a picture, and the number of nodes that are labelled in it.
 const (
 	pictureSide = 1400
 	pictureEdge = 60 // around
 	namedNodes  = 40
 )
 
-// colours are those of the largest communities, then repeated; they are told apart by
-// people who see no red or green, too (Okabe and Ito 2008, and shades of them). draw.js
-// has the same.
+// colours are the colours of the largest communities, then repeated. People with red-green
+// colour blindness can tell them apart (Okabe and Ito 2008, and shades of them). draw.js has
+// the same list.
 var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7a68a6", "#8c8c00", "#00a0a0", "#a6611a", "#5e81ac", "#b5739d"}
 
-// otherColour is that of the communities after the first maxColoured.
+// otherColour is the colour of the communities after the first maxColoured.
 const (
 	otherColour = "#9aa3af"
 	maxColoured = 24
@@ -191,7 +190,7 @@ func colour(community int32) string {
 	return colours[int(community)%len(colours)]
 }
 
-// radius is how large a node is drawn, by its neighbours and what it weighed in an answer.
+// radius returns the radius of a node, which grows with its degree and its weight in an answer.
 func (v *View) radius(n int32) float64 {
 	r := 2 + 1.1*math.Sqrt(float64(v.graph.Degree(n)))
 	if v.asked != nil {
@@ -200,8 +199,8 @@ func (v *View) radius(n int32) float64 {
 	return min(r, 26)
 }
 
-// WriteSVG writes a picture of the whole view, with the names of the largest nodes, on
-// light ground. It returns the first error of w.
+// WriteSVG writes a picture of the whole view on a light background, with the names of the
+// largest nodes. It returns the first error of w.
 func (v *View) WriteSVG(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	at := func(n int32) (x, y float64) {
@@ -246,8 +245,8 @@ const (
 	openAngle  = 1.2 // Barnes and Hut's theta
 )
 
-// steps is how many steps a layout takes: places begin by community, so that a few settle
-// a large graph.
+// steps returns the number of steps of a layout. Nodes start near their community, so a
+// large graph needs few.
 func steps(nodes int) int {
 	return min(250, 50+1_200_000/max(nodes, 1))
 }
@@ -255,7 +254,7 @@ func steps(nodes int) int {
 // golden is the angle that spreads points evenly over a disc (Vogel 1979).
 var golden = math.Pi * (3 - math.Sqrt(5))
 
-// layout gives each node a place. It depends on the graph and the communities alone.
+// layout returns coordinates, which depend on the graph and the communities alone.
 func layout(ctx context.Context, g *graph.Graph, community []int32) (x, y []float64, err error) {
 	x, y = spread(community)
 	l := &forces{g: g, x: x, y: y, fx: make([]float64, g.N()), fy: make([]float64, g.N()), lastX: make([]float64, g.N()), lastY: make([]float64, g.N()), mass: make([]float64, g.N()), speed: 1}
@@ -270,8 +269,8 @@ func layout(ctx context.Context, g *graph.Graph, community []int32) (x, y []floa
 	return x, y, nil
 }
 
-// spread puts communities on a disc, the largest in the middle, and the nodes of each on a
-// disc of its own.
+// spread places communities on a disc, the largest in the middle, and the nodes of each
+// community on a disc of its own.
 func spread(community []int32) (x, y []float64) {
 	x, y = make([]float64, len(community)), make([]float64, len(community))
 	var size []int
@@ -311,7 +310,7 @@ type forces struct {
 	tree         tree
 }
 
-// step moves every node once. Each adds up its forces in a fixed order, whatever the
+// step moves every node once. The forces on a node are summed in a fixed order, whatever the
 // number of goroutines.
 func (l *forces) step(ctx context.Context) error {
 	l.tree.build(l.x, l.y, l.mass)
@@ -347,7 +346,7 @@ func (l *forces) step(ctx context.Context) error {
 	return nil
 }
 
-// force is the sum of what pushes and pulls a node.
+// force returns the sum of the forces on a node.
 func (l *forces) force(v int32) (fx, fy float64) {
 	x, y := l.x[v], l.y[v]
 	fx, fy = l.tree.repel(x, y, l.mass[v])
@@ -362,7 +361,7 @@ func (l *forces) force(v int32) (fx, fy float64) {
 	return fx - gravity*l.mass[v]*x, fy - gravity*l.mass[v]*y
 }
 
-// tree is Barnes and Hut's: squares that are divided as long as they hold several nodes.
+// tree is the quadtree of Barnes and Hut: squares that hold several nodes are divided.
 type tree struct{ cells []cell }
 
 // cell is a square. A leaf has one place, where several nodes may be.
@@ -373,7 +372,7 @@ type cell struct {
 	child      int32   // of four in a row, 0 for a leaf
 }
 
-// maxDepth ends the division of nodes that are nearly in one place.
+// maxDepth bounds the division of squares whose nodes nearly coincide.
 const maxDepth = 24
 
 func (t *tree) build(x, y, mass []float64) {
@@ -412,7 +411,7 @@ func (t *tree) add(x, y, mass float64) {
 	}
 }
 
-// divide gives a leaf four children and what it holds to one of them.
+// divide gives a leaf four children and moves its content to one of them.
 func (t *tree) divide(at int32) {
 	c := &t.cells[at]
 	c.child = int32(len(t.cells))
@@ -436,7 +435,7 @@ func (c *cell) quarter(x, y float64) int32 {
 	return q
 }
 
-// repel is the force of all nodes on one.
+// repel returns the repulsion of a node by all others.
 func (t *tree) repel(x, y, mass float64) (fx, fy float64) {
 	var stack [4 * (maxDepth + 1)]int32
 	n := 1 // the root
@@ -464,10 +463,10 @@ func (t *tree) repel(x, y, mass float64) (fx, fy float64) {
 	return fx, fy
 }
 
-// few is the number of nodes up to which they are kept apart.
+// few is the largest number of nodes for which overlaps are resolved.
 const few = 1_000
 
-// separate moves nodes that lie on each other apart, in a square of side 1.
+// separate moves overlapping nodes apart within the unit square.
 func separate(x, y []float64) {
 	if len(x) > few {
 		return
@@ -482,7 +481,7 @@ func separate(x, y []float64) {
 				if d >= least {
 					continue
 				}
-				if d < 1e-9 { // in one place: apart by their numbers
+				if d < 1e-9 { // they coincide: the direction comes from their numbers
 					dx, dy, d = least/2*math.Cos(golden*float64(i)), least/2*math.Sin(golden*float64(i)), least/2
 				}
 				push := (least - d) / 2
