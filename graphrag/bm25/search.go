@@ -156,7 +156,7 @@ type activeTerm struct {
 	tfs    []uint8
 }
 
-// maxWords is how many words a searcher remembers between queries.
+// maxWords bounds the words that a searcher remembers between queries.
 const maxWords = 1 << 16
 
 func newSearcher(c *Collection) *searcher {
@@ -417,5 +417,5 @@ func (ix *Index) joinedNorms(groups [][]int32) []float32 {
 	return norms
 }
 
-// Like tells whether two indexes differ in their documents alone.
+// Like reports whether two indexes differ in their documents only.
 func (ix *Index) Like(other *Index) bool { return alike([]*Index{ix, other}) == nil }

@@ -56,7 +56,7 @@ func (v Gonum) From(id int64) gonum.Nodes {
 	return iterator.NewImplicitNodes(0, len(row), func(i int) gonum.Node { return simple.Node(row[i]) })
 }
 
-// HasEdgeBetween tells whether there is an edge.
+// HasEdgeBetween reports whether two nodes are joined by an edge.
 func (v Gonum) HasEdgeBetween(x, y int64) bool {
 	_, ok := v.arc(x, y)
 	return ok

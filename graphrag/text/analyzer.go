@@ -224,12 +224,12 @@ func snowball(stem func(string, bool) string) func(string) string {
 	return func(word string) string { return stem(word, true) }
 }
 
-// russianStem is that of Snowball 2: ё is written е as often as not.
+// russianStem is the stemmer of Snowball 2 with ё read as е, since both spellings are common.
 func russianStem(word string) string {
 	return russian.Stem(strings.ReplaceAll(word, "ё", "е"), true)
 }
 
-// frenchStem is that of Snowball 2, where ï and ë are vowels of their own, behind an
+// frenchStem is the stemmer of Snowball 2, where ï and ë are vowels of their own, behind an
 // h while the word is stemmed: archaïque is no word in -aïque.
 func frenchStem(word string) string {
 	var put strings.Builder
@@ -374,7 +374,7 @@ type memory struct {
 	stems map[string]string
 }
 
-// mostStems is how many stems are cached, before the cache begins anew: some 20 MB.
+// mostStems is the number of cached stems at which the cache is emptied: about 20 MB.
 const mostStems = 1 << 18
 
 func newMemory(stem func(word string) string) *memory {

@@ -119,7 +119,7 @@ func underline(line string) bool {
 	return len(line) > 2 && (strings.Trim(line, "=") == "" || strings.Trim(line, "-") == "")
 }
 
-// level is that of a heading, 0 of other lines.
+// level is the level of a heading, 0 for other lines.
 func level(line string) int {
 	return len(line) - len(strings.TrimLeft(line, "#"))
 }
@@ -207,7 +207,7 @@ func escape(data []byte) []byte {
 	return out
 }
 
-// hidden tells whether a character is one that Printable takes out. The joiners
+// hidden reports whether Printable removes a character. The joiners
 // shape the letters of some scripts, and are kept.
 func hidden(r rune) bool {
 	switch {

@@ -45,7 +45,7 @@ func StripLinks(s string) (clean string, m Mapping) {
 	return clean, m
 }
 
-// length is that of all spans.
+// length is the sum of the lengths of the spans.
 func length(spans []Span) (n int) {
 	for _, p := range spans {
 		n += p.End - p.Start
@@ -53,7 +53,7 @@ func length(spans []Span) (n int) {
 	return n
 }
 
-// maxStrips is how often StripLinks goes over a text. Real pages need one
+// maxStrips bounds the passes of StripLinks over a text. Real pages need one
 // pass and a second that finds nothing.
 const maxStrips = 4
 
@@ -291,7 +291,7 @@ func skipBlanks(s string, i int) int {
 	return i
 }
 
-// isCitation tells whether the text of a link is a number in brackets: [12]
+// isCitation reports whether the text of a link is a number in brackets: [12]
 // or \[12\].
 func isCitation(s string) bool {
 	s = strings.TrimPrefix(s, `\`)
@@ -318,7 +318,7 @@ func autolink(s string) int {
 	return 0
 }
 
-// hasScheme tells whether s begins with a scheme that is stripped.
+// hasScheme reports whether s begins with a scheme that is stripped.
 func hasScheme(s string) bool {
 	for _, scheme := range []string{"http://", "https://", "ftp://"} {
 		if len(s) >= len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {
@@ -354,7 +354,7 @@ func bareURL(s string, i, done int) (Span, bool) {
 	return Span{start, end}, end > i+4 || s[i] == ':'
 }
 
-// urlEnd returns where the URL that goes through i ends. Punctuation at its
+// urlEnd returns the end of the URL that contains position i. Punctuation at its
 // end belongs to the sentence, as does a parenthesis it did not open.
 func urlEnd(s string, i int) int {
 	start, depth := i, 0

@@ -89,5 +89,5 @@ func AsksOverview(question string) bool {
 	return false
 }
 
-// maxQuestionBytes is how much of a question is read for how it asks.
+// maxQuestionBytes bounds the part of a question whose wording is examined.
 const maxQuestionBytes = 4096

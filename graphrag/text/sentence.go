@@ -463,7 +463,7 @@ func lowerASCII(dst []byte, s string) []byte {
 	return dst
 }
 
-// isNumber tells whether w is made of digits and the marks between them.
+// isNumber reports whether w consists of digits and the marks between them.
 func isNumber(w []byte) bool {
 	digits := 0
 	for _, c := range w {
