@@ -85,7 +85,7 @@ type Client struct {
 	budget *budget
 
 	mu     sync.Mutex
-	silent map[string]func(context.Context) error // a small call to each model not heard of
+	silent map[string]func(context.Context) error // a small call to each model, nil once it has answered
 	wanted bool                                   // they are to be made
 	asking chan struct{}                          // holds a token while they are
 }
@@ -244,14 +244,15 @@ func (c *Client) ready(ctx context.Context) error {
 	}
 	c.mu.Unlock()
 	for _, who := range slices.Sorted(maps.Keys(asked)) {
-		if ask := asked[who]; ask != nil {
-			if err := ask(ctx); err != nil {
-				return fmt.Errorf("asking %s for a sign of life: %w", who, err)
-			}
-			c.mu.Lock()
-			c.silent[who] = nil
-			c.mu.Unlock()
+		if asked[who] == nil { // it has answered
+			continue
 		}
+		if err := asked[who](ctx); err != nil {
+			return fmt.Errorf("asking %s for a sign of life: %w", who, err)
+		}
+		c.mu.Lock()
+		c.silent[who] = nil
+		c.mu.Unlock()
 	}
 	return nil
 }

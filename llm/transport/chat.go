@@ -410,9 +410,9 @@ func readOllama(body []byte) (llm.Reply, error) {
 	return Finish(reply, r.Message.Content, r.DoneReason)
 }
 
-// Finish makes a reply of what a model wrote and why it stopped: it splits the reasoning off and maps the stop reason to success or
-// error. The words are those of OpenAI, Anthropic, Google, Bedrock, Mistral
-// and Ollama.
+// Finish makes a reply of what a model wrote and why it stopped: it splits the reasoning
+// off and maps the stop reason to success or error. The words are those of OpenAI,
+// Anthropic, Google, Bedrock, Mistral and Ollama.
 func Finish(reply llm.Reply, raw, stop string) (llm.Reply, error) {
 	text, thinking, open := llm.SplitThinking(raw)
 	reply.Text, reply.Reasoning = text, join(reply.Reasoning, thinking)

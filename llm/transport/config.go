@@ -51,14 +51,12 @@ type Config struct {
 	// ContextTokens is Ollama's num_ctx, for chat and embeddings; longer
 	// prompts are cut silently by its server. 0 leaves it to the server.
 	ContextTokens int
-	// Extra are further fields of the request body, for instance
-	// "reasoning_effort" or "chat_template_kwargs". They are part of the
+	// Extra are further fields of the request body, for instance "reasoning_effort",
+	// "chat_template_kwargs", or "dimensions" for shortened vectors. They are part of the
 	// model's name, and so of cache keys.
 	Extra map[string]any
 	// Batch is the number of texts in one embedding request.
 	Batch int
-	// Dimensions asks for shortened vectors, where the model can do that.
-	Dimensions int
 }
 
 // endpoint is a Config after checking.
@@ -78,8 +76,8 @@ func (c Config) check(provider, defaultURL string) (*endpoint, error) {
 	if c.Model == "" {
 		fail("no model is named: set Config.Model")
 	}
-	if c.Batch < 0 || c.Dimensions < 0 || c.ContextTokens < 0 {
-		fail("Batch, Dimensions and ContextTokens must not be negative")
+	if c.Batch < 0 || c.ContextTokens < 0 {
+		fail("Batch and ContextTokens must not be negative")
 	}
 	c.Batch, c.BaseURL = cmp.Or(c.Batch, defaultBatch), cmp.Or(c.BaseURL, defaultURL)
 	u, err := parseURL(c.BaseURL, c.AllowHTTP)

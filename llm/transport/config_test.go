@@ -189,7 +189,7 @@ func TestNamesTellModelsApart(t *testing.T) {
 		t.Errorf("names %v", names)
 	}
 	e1, err1 := OpenAIEmbedder(Config{Model: "e"})
-	e2, err2 := OpenAIEmbedder(Config{Model: "e", Dimensions: 3})
+	e2, err2 := OpenAIEmbedder(Config{Model: "e", Extra: map[string]any{"dimensions": 3}})
 	if err := errors.Join(err1, err2); err != nil || e1.Name() == e2.Name() {
 		t.Errorf("embedders of different dimension are both %q, error %v", e1.Name(), err)
 	}

@@ -43,9 +43,6 @@ func newEmbedder(c Config, kind, url, path string, read func([]byte, int) ([][]f
 	}
 	settings, fields := map[string]any{}, map[string]any{"model": k.Model}
 	maps.Copy(settings, k.Extra)
-	if k.Dimensions > 0 {
-		settings["dimensions"], fields["dimensions"] = k.Dimensions, k.Dimensions
-	}
 	if kind == "openai" {
 		fields["encoding_format"] = "float"
 	} else {

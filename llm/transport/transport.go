@@ -63,17 +63,16 @@ type Options struct {
 }
 
 // Transport sends requests to model servers. It is an http.RoundTripper too, for
-// clients of other providers: it limits, retries, classifies and records usage. Replies are read whole
-// before they are handed on, so a client never sees a cut one. It is safe for
-// concurrent use.
+// clients of other providers: it limits, retries, classifies and records usage. Replies
+// are read whole before they are handed on, so a client never sees a cut one. It is safe
+// for concurrent use.
 //
-// Per endpoint and model, it sends up to 8 requests at a time to begin with,
-// one more for every round of successes and three tenths fewer on 429, 503 and
-// 529, at most once in 5 s. On this machine it begins with 2, and takes back what
-// makes requests wait inside of the server without more replies. When four fifths of at least 20 attempts within
-// 30 s fail, it stops sending and probes every 30 s: calls wait meanwhile,
-// for MaxOutage or until their context ends, unless no server ever answered
-// there. While an endpoint that has answered others fails everybody, or tells them to
+// To each endpoint and model it sends up to 8 requests at a time at first, one more for
+// every round of successes and three tenths fewer on 429, 503 and 529, at most once in
+// 5 s. To a server on this machine it sends 2 at first, and undoes an increase that does
+// not bring more replies. When four fifths of at least 20 attempts within 30 s fail, it
+// stops sending and probes every 30 s: calls wait meanwhile, for MaxOutage or until their
+// context ends, unless no server ever answered there. While an endpoint that has answered others fails everybody, or tells them to
 // slow down, calls use up no attempts either, and try again for as long.
 //
 // A failure is an [*llm.Error]; http.Client wraps it in a *url.Error.
