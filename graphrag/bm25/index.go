@@ -90,13 +90,19 @@ func Plain() Options {
 // maxTitleWeight keeps term frequencies within their integers.
 const maxTitleWeight = 1000
 
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
+	o.K1, o.B = cmp.Or(o.K1, DefaultK1), cmp.Or(o.B, DefaultB)
+	return o
+}
+
 // resolve fills in the defaults and reports everything that is wrong.
 func (o Options) resolve() (Options, error) {
 	c := opt.Checks{Of: "bm25"}
 	opt.Min(&c, "K1", o.K1, 0)
 	opt.Range(&c, "B", o.B, 0, 1)
 	opt.Range(&c, "TitleWeight", o.TitleWeight, 0, maxTitleWeight)
-	o.K1, o.B = cmp.Or(o.K1, DefaultK1), cmp.Or(o.B, DefaultB)
+	o = o.Defaults()
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
 	}

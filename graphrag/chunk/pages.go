@@ -3,6 +3,7 @@
 package chunk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -45,6 +46,12 @@ type Page struct {
 	Ends       []int
 }
 
+// Defaults returns the options with what zero stands for.
+func (o PageOptions) Defaults() PageOptions {
+	o.Unit, o.Passage = cmp.Or(o.Unit, DefaultUnit), cmp.Or(o.Passage, DefaultPassage)
+	return o
+}
+
 // Pages cuts pages into clean passages: short, overlapping, of whole sentences, and
 // without boilerplate.
 //
@@ -69,12 +76,7 @@ func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	if o.Unit == 0 {
-		o.Unit = DefaultUnit
-	}
-	if o.Passage == 0 {
-		o.Passage = DefaultPassage
-	}
+	o = o.Defaults()
 	drafts := make([]draft, len(docs))
 	err := par.Each(ctx, len(docs), o.Workers, func(i int) error {
 		drafts[i] = read(docs[i].Text)

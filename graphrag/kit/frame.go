@@ -44,7 +44,7 @@ type Frame struct {
 
 // Common are the options that all systems share.
 type Common struct {
-	Cut Cut
+	Cut Cut `source:"WildGraphBench, section 4.1"`
 	// MaxPerDoc limits the chunks of one document in a ranking; 0 is no limit.
 	MaxPerDoc int
 	// Progress, if set, is told what a change has done so far: the documents and chunks
@@ -71,7 +71,14 @@ type Cut struct {
 	// Splitter, if set, cuts in place of Size, Overlap and Sentences. Name tells it from
 	// others: in a saved system, and where systems share chunks.
 	Splitter chunk.Splitter `json:"-"`
-	Name     string         `json:",omitempty"`
+	Name     string         `json:",omitempty" source:"-"`
+}
+
+// Defaults returns the options with what zero stands for.
+func (c Cut) Defaults() Cut {
+	c.Size = cmp.Or(c.Size, chunk.DefaultSize)
+	c.Overlap = cmp.Or(c.Overlap, c.Size/12)
+	return c
 }
 
 // Chunker returns the chunker for the cut.

@@ -156,7 +156,8 @@ type SynonymOptions struct {
 	Among []int32
 }
 
-func (o SynonymOptions) withDefaults() SynonymOptions {
+// Defaults returns the options with what zero stands for.
+func (o SynonymOptions) Defaults() SynonymOptions {
 	o.Threshold = cmp.Or(o.Threshold, DefaultSynonymThreshold)
 	o.Limit, o.MinSize = cmp.Or(o.Limit, DefaultSynonymLimit), cmp.Or(o.MinSize, DefaultSynonymSize)
 	return o
@@ -164,7 +165,7 @@ func (o SynonymOptions) withDefaults() SynonymOptions {
 
 // Check reports all that is wrong with the options.
 func (o SynonymOptions) Check() error {
-	o = o.withDefaults()
+	o = o.Defaults()
 	c := opt.Checks{Of: "link: synonyms"}
 	c.Want(o.Threshold > 0 && o.Threshold <= 1, "Threshold", o.Threshold, "more than 0, at most 1")
 	opt.Min(&c, "Limit", o.Limit, 0)
@@ -175,7 +176,7 @@ func (o SynonymOptions) Check() error {
 // Synonyms compares the keys of the entities and returns the synonyms of each,
 // sorted by From, then best first.
 func Synonyms(ctx context.Context, g *kg.Graph, s Similarity, o SynonymOptions) ([]kg.Synonym, error) {
-	o = o.withDefaults()
+	o = o.Defaults()
 	if err := o.Check(); err != nil {
 		return nil, err
 	}

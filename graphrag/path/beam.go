@@ -56,9 +56,7 @@ type BeamOptions struct {
 }
 
 // Check reports everything that is wrong with the options.
-func (o BeamOptions) Check() error { return o.complete() }
-
-func (o *BeamOptions) complete() error {
+func (o BeamOptions) Check() error {
 	c := opt.Checks{Of: "path: beam"}
 	opt.Min(&c, "Width", o.Width, 0)
 	opt.Min(&c, "Length", o.Length, 0)
@@ -66,11 +64,16 @@ func (o *BeamOptions) complete() error {
 	if o.Diversity != None {
 		opt.Min(&c, "Diversity", o.Diversity, 0)
 	}
+	return c.Err()
+}
+
+// Defaults returns the options with what zero stands for.
+func (o BeamOptions) Defaults() BeamOptions {
 	o.Width = cmp.Or(o.Width, DefaultWidth)
 	o.Length = cmp.Or(o.Length, DefaultLength)
 	o.Neighbors = cmp.Or(o.Neighbors, DefaultNeighbors)
 	o.Diversity = cmp.Or(o.Diversity, 2*float64(o.Width))
-	return c.Err()
+	return o
 }
 
 // Chain is a chain of triples, each a neighbor of the one before.
@@ -83,12 +86,12 @@ type Chain struct {
 // equal ones the one with the smaller numbers comes first. Start may name a triple
 // twice; without any there are no chains.
 func Beam(ctx context.Context, g Triples, start []int32, o BeamOptions) ([]Chain, error) {
-	if err := o.complete(); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	s := beams{g, o}
+	s := beams{g, o.Defaults()}
 	kept, err := s.begin(ctx, start)
-	for range o.Length - 1 {
+	for range s.o.Length - 1 {
 		if err != nil || len(kept) == 0 {
 			break
 		}

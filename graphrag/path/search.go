@@ -39,7 +39,8 @@ func (o Options) Check() error {
 	return checks.Err()
 }
 
-func (o Options) withDefaults() Options {
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
 	o.Depth, o.MaxPaths = cmp.Or(o.Depth, 5), cmp.Or(o.MaxPaths, 50)
 	o.MaxExpand, o.MaxNeighbors = cmp.Or(o.MaxExpand, 5000), cmp.Or(o.MaxNeighbors, 100)
 	return o
@@ -118,7 +119,7 @@ func Search(ctx context.Context, g *graph.Graph, starts []int32, like Likeness, 
 			return nil, fmt.Errorf("path: start %d: the graph has %d nodes", s, g.N())
 		}
 	}
-	w := &walk{ctx: ctx, g: g, like: like, o: o.withDefaults(), first: make([]int32, g.N())}
+	w := &walk{ctx: ctx, g: g, like: like, o: o.Defaults(), first: make([]int32, g.N())}
 	w.ahead = make([][]rank.Scored[int64], w.o.Depth)
 	w.best.Reset(w.o.MaxPaths)
 	w.rows = append(w.rows, 0) // place 0 of first means: not looked at yet

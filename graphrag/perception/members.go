@@ -22,12 +22,12 @@ const None = -1
 // leaves open decided as described at each field.
 type Options struct {
 	// Relations is how relations are compared, by default [MultisetJaccard].
-	Relations RelationSimilarity
+	Relations RelationSimilarity `source:"ours: the norm is left open"`
 	// Direction says which triples make the relations of an entity.
-	Direction Direction
+	Direction Direction `source:"ours: left open"`
 	// RelationWeight w makes the score φ = w·S_r + (1-w)·S_s; from 0 to 1, 0
 	// means the 0.3 of the published code, [None] meaning alone.
-	RelationWeight float64
+	RelationWeight float64 `source:"its program"`
 	// Lambda λ, if above 0, makes the score φ = S_r + λ·S_s instead.
 	Lambda float64
 
@@ -41,19 +41,19 @@ type Options struct {
 
 	// Epsilon ε bounds the divergence of communities that are merged, in units of
 	// φ; 0 means 0.1.
-	Epsilon float64
+	Epsilon float64 `source:"ours: no value is given"`
 	// MaxSize is what no merge may exceed; 0 means the 100 of the published code,
 	// [None] no bound. Clusters of k-means may be larger.
-	MaxSize int
+	MaxSize int `source:"its program"`
 	// MaxCommunities, if above 0, has the closest communities merged until there
 	// are no more, whatever their size and divergence. No entity is dropped.
-	MaxCommunities int
+	MaxCommunities int `source:"ours: naming them takes 10,000 tokens at most"`
 	// Adoption is the least φ for which a community of one entity joins the
 	// candidate where it has the largest; 0 means 0.5, [None] that it stays alone.
-	Adoption float64
+	Adoption float64 `source:"ours"`
 	// Keywords is how many members stand for a community; 0 means the 5 of the
 	// published code.
-	Keywords int
+	Keywords int `source:"its program"`
 }
 
 const (
@@ -287,8 +287,8 @@ func (o Options) Check() error {
 }
 
 func (o *Options) check(checks *opt.Checks) {
-	opt.Range(checks, "Direction", o.Direction, BothDirections, Outgoing)
-	opt.Range(checks, "Relations", o.Relations, MultisetJaccard, EuclideanJaccard)
+	o.Direction.check(checks)
+	checks.Want(slices.Contains([]RelationSimilarity{"", MultisetJaccard, SetJaccard, EuclideanJaccard}, o.Relations), "Relations", o.Relations, "multiset, set or euclidean")
 	if o.RelationWeight != None {
 		opt.Range(checks, "RelationWeight", o.RelationWeight, 0, 1)
 	}
@@ -314,7 +314,15 @@ func (o *Options) resolve(n int) error {
 			checks.Want(false, fmt.Sprintf("Initial[%d]", i), o.Initial[i], fmt.Sprintf("a label of 0..%d", n-1))
 		}
 	}
-	o.RelationWeight = max(0, cmp.Or(o.RelationWeight, 0.3))
+	*o = o.Defaults()
+	o.RelationWeight = max(0, o.RelationWeight)
+	return checks.Err()
+}
+
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
+	o.Relations, o.Direction = cmp.Or(o.Relations, MultisetJaccard), cmp.Or(o.Direction, BothDirections)
+	o.RelationWeight = cmp.Or(o.RelationWeight, 0.3)
 	o.Beta = cmp.Or(o.Beta, 10)
 	o.MaxClusters = cmp.Or(o.MaxClusters, 200)
 	o.Seed = cmp.Or(o.Seed, 42)
@@ -322,7 +330,7 @@ func (o *Options) resolve(n int) error {
 	o.MaxSize = cmp.Or(o.MaxSize, 100)
 	o.Adoption = cmp.Or(o.Adoption, 0.5)
 	o.Keywords = cmp.Or(o.Keywords, 5)
-	return checks.Err()
+	return o
 }
 
 // kmeans divides vectors into k clusters, by the paper's five starts.

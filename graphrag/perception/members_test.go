@@ -35,7 +35,7 @@ func TestEntityVectorsWorked(t *testing.T) {
 	} {
 		got, err := perception.EntityVectors(entities, 2, relations, triples, direction)
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("direction %d: %v, %v, want %v", direction, got, err, want)
+			t.Errorf("direction %q: %v, %v, want %v", direction, got, err, want)
 		}
 	}
 }
@@ -209,7 +209,7 @@ func TestBadInput(t *testing.T) {
 		"initial":        {vectors, 2, triples, perception.Options{Initial: []int32{1}}, "1 labels"},
 		"label":          {vectors, 2, triples, perception.Options{Initial: []int32{0, 0, 0, 0, 0, 6}}, "Initial[5]"},
 		"size":           {vectors, 2, triples, perception.Options{MaxSize: -2}, "MaxSize is -2"},
-		"relations":      {vectors, 2, triples, perception.Options{Relations: 7}, "Relations is 7"},
+		"relations":      {vectors, 2, triples, perception.Options{Relations: "7"}, "Relations is 7"},
 		"negative count": {vectors, 2, triples, perception.Options{Keywords: -1}, "Keywords is -1"},
 	} {
 		if _, err := perception.ByMembers(t.Context(), c.vectors, c.dim, c.triples, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -10,15 +10,15 @@ import (
 
 // RelationSimilarity is how S_r compares the relations of an entity with those
 // of a community; the paper's norm leaves it open.
-type RelationSimilarity int
+type RelationSimilarity string
 
 const (
 	// MultisetJaccard is Σmin/Σmax over the counts of relations, the default.
-	MultisetJaccard RelationSimilarity = iota
+	MultisetJaccard RelationSimilarity = "multiset"
 	// SetJaccard is the share of relations in common, counts left aside.
-	SetJaccard
+	SetJaccard RelationSimilarity = "set"
 	// EuclideanJaccard is √Σmin²/√Σmax², the literal reading.
-	EuclideanJaccard
+	EuclideanJaccard RelationSimilarity = "euclidean"
 )
 
 // relationCount is how often a relation is incident to an entity or a community.
@@ -41,7 +41,7 @@ func newProfiles(n int, triples []Triple, direction Direction) *profiles {
 	var all []mention
 	for _, t := range triples {
 		all = append(all, mention{t.Head, t.Relation})
-		if direction == BothDirections && t.Head != t.Tail {
+		if direction != Outgoing && t.Head != t.Tail {
 			all = append(all, mention{t.Tail, t.Relation})
 		}
 	}

@@ -18,15 +18,19 @@ type Triple struct {
 }
 
 // Direction says which triples belong to an entity.
-type Direction int
+type Direction string
 
 const (
 	// BothDirections: those with the entity as head or as tail, the default. A
 	// triple from an entity to itself counts once.
-	BothDirections Direction = iota
+	BothDirections Direction = "both"
 	// Outgoing: those with the entity as head.
-	Outgoing
+	Outgoing Direction = "outgoing"
 )
+
+func (d Direction) check(checks *opt.Checks) {
+	checks.Want(d == "" || d == BothDirections || d == Outgoing, "Direction", d, "both or outgoing")
+}
 
 // EntityVectors represents entities by their triples (Youtu-GraphRAG,
 // equation 4): the mean, over the triples of an entity, of the vectors of head,
@@ -37,7 +41,7 @@ func EntityVectors(entities []float32, dim int, relations []float32, triples []T
 	n, err := checkVectors("entities", entities, dim)
 	rels, relErr := checkVectors("relations", relations, dim)
 	checks := opt.Checks{Of: "perception"}
-	opt.Range(&checks, "Direction", direction, BothDirections, Outgoing)
+	direction.check(&checks)
 	if err := errors.Join(err, relErr, checks.Err()); err != nil {
 		return nil, err
 	}
@@ -56,7 +60,7 @@ func EntityVectors(entities []float32, dim int, relations []float32, triples []T
 	}
 	for _, t := range slices.SortedFunc(slices.Values(triples), compareTriples) { // sums do not depend on the order given
 		add(t.Head, t)
-		if direction == BothDirections && t.Tail != t.Head {
+		if direction != Outgoing && t.Tail != t.Head {
 			add(t.Tail, t)
 		}
 	}

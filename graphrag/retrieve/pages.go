@@ -93,7 +93,8 @@ const (
 	titleB                = 0.5
 )
 
-func (o PagesOptions) withDefaults() PagesOptions {
+// Defaults returns the options with what zero stands for.
+func (o PagesOptions) Defaults() PagesOptions {
 	spread, overview, aspects := defaultSpread, defaultOverviewSpread, defaultAspects
 	if o.Like != nil {
 		spread, overview, aspects = 2*spread, 1.5*overview, 1.5*aspects
@@ -122,7 +123,7 @@ func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, 
 	c := opt.Checks{Of: "retrieve: Pages"}
 	opt.Min(&c, "Longest", o.Longest, 0)
 	p := &Pages{pages: pages, first: make([]int32, 0, len(pages)+1)}
-	p.o = o.withDefaults()
+	p.o = o.Defaults()
 	titles, bodies := make([]string, len(pages)), make([]string, len(pages))
 	tiles := 0
 	for i := range pages {

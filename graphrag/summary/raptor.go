@@ -62,16 +62,21 @@ func (o RaptorOptions) resolve() (RaptorOptions, error) {
 	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
 	opt.Range(&checks, "Threshold", o.Threshold, 0, 1)
 	opt.Min(&checks, "Regularization", o.Regularization, 0)
+	if o.CountTokens == nil {
+		o.CountTokens = tokens.Cl100k().Count
+	}
+	return o.Defaults(), checks.Err()
+}
+
+// Defaults returns the options with what zero stands for.
+func (o RaptorOptions) Defaults() RaptorOptions {
 	o.Dim = cmp.Or(o.Dim, 10)
 	o.MaxLevels = cmp.Or(o.MaxLevels, 5)
 	o.ClusterTokens = cmp.Or(o.ClusterTokens, 3500)
 	o.Threshold = cmp.Or(o.Threshold, cluster.DefaultMembership)
 	o.Regularization = cmp.Or(o.Regularization, defaultRegularization)
-	o.Seed = cmp.Or(o.Seed, 224)
-	if o.CountTokens == nil {
-		o.CountTokens = tokens.Cl100k().Count
-	}
-	return o, checks.Err()
+	o.Seed, o.Concurrency = cmp.Or(o.Seed, 224), cmp.Or(o.Concurrency, 8)
+	return o
 }
 
 // Raptor builds the tree of RAPTOR over the leaves of documents. The nodes of a level

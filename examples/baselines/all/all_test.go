@@ -146,13 +146,13 @@ func TestBadOptions(t *testing.T) {
 		want []string
 	}{
 		"hipporag": {func() (*kit.System, error) {
-			return hipporag.New(k, hipporag.Options{Damping: 2, Synonyms: link.SynonymOptions{Threshold: 7}, Fallback: 9})
+			return hipporag.New(k, hipporag.Options{Damping: 2, Synonyms: link.SynonymOptions{Threshold: 7}, Fallback: "9"})
 		}, []string{"Damping", "Threshold is 7", "Fallback is 9"}},
 		"hipporag2": {func() (*kit.System, error) {
-			return hipporag2.New(k, hipporag2.Options{Damping: nan, PassageWeight: nan, Phrases: 9, Link: -1, Synonyms: link.SynonymOptions{Limit: -1}})
+			return hipporag2.New(k, hipporag2.Options{Damping: nan, PassageWeight: nan, Phrases: "9", Link: -1, Synonyms: link.SynonymOptions{Limit: -1}})
 		}, []string{"Damping", "PassageWeight is NaN", "Phrases is 9", "Link is -1", "Limit is -1"}},
 		"linearrag": {func() (*kit.System, error) {
-			return linearrag.New(k, linearrag.Options{Damping: 2, Threshold: nan, Ratio: inf, Activation: 9, Sentences: -1})
+			return linearrag.New(k, linearrag.Options{Damping: 2, Threshold: nan, Ratio: inf, Activation: "9", Sentences: -1})
 		}, []string{"Damping", "Threshold is NaN", "Ratio is +Inf", "Activation is 9", "Sentences is -1"}},
 		"lightrag": {func() (*kit.System, error) {
 			return lightrag.New(k, lightrag.Options{Cosine: nan, Mode: "x", Pick: "y", TotalTokens: -1})

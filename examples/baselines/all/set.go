@@ -3,6 +3,7 @@
 package all
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -22,7 +24,7 @@ type Option struct {
 	Name    string // e.g. "paths.depth"
 	Kind    string // what its values are, e.g. "a whole number"
 	Default string // the value without a setting
-	Source  string // where the default is from; "" is the paper, or that there is nothing to decide
+	Source  string // where the default is from
 }
 
 // Options lists the settings of the system, in the order of its package. A part's own
@@ -30,7 +32,7 @@ type Option struct {
 func (s System) Options() []Option {
 	var out []Option
 	walk(defaults(reflect.ValueOf(s.options)), nil, "", func(f field) {
-		o := Option{f.name, kindOf(f.value.Type()), fmt.Sprint(f.value.Interface()), f.source}
+		o := Option{f.name, kindOf(f.value.Type()), fmt.Sprint(f.value.Interface()), cmp.Or(f.source, s.values)}
 		if f.value.Kind() == reflect.Slice {
 			o.Default = strings.Join(f.value.Interface().([]string), ",")
 		}
@@ -142,12 +144,12 @@ type field struct {
 func walk(v reflect.Value, from *field, prefix string, visit func(field)) {
 	for i := range v.NumField() {
 		of := v.Type().Field(i)
-		f := field{prefix + strings.ToLower(of.Name[:1]) + of.Name[1:], of.Tag.Get("source"), v.Field(i)}
+		f := field{prefix + uncapitalized(of.Name), of.Tag.Get("source"), v.Field(i)}
 		if f.source == "" && from != nil {
 			f.source = from.source
 		}
 		switch {
-		case !of.IsExported():
+		case !of.IsExported() || f.source == "-":
 		case of.Anonymous:
 			walk(f.value, &f, prefix, visit)
 		case f.value.Kind() == reflect.Struct:
@@ -156,6 +158,16 @@ func walk(v reflect.Value, from *field, prefix string, visit func(field)) {
 			visit(f)
 		}
 	}
+}
+
+// uncapitalized makes small letters of the capitals that a name begins with, but for the first
+// letter of a second word: bm25, asciiPhrases.
+func uncapitalized(name string) string {
+	n := 1
+	for n < len(name) && unicode.IsUpper(rune(name[n])) && !(n+1 < len(name) && unicode.IsLower(rune(name[n+1]))) {
+		n++
+	}
+	return strings.ToLower(name[:n]) + name[n:]
 }
 
 // defaults replaces options, and the options of their parts, by what their method

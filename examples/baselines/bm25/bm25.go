@@ -3,6 +3,7 @@
 package bm25
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -52,22 +53,19 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	})
 }
 
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
+	b := &o.BM25
+	b.K1, b.B, b.TitleWeight = cmp.Or(b.K1, DefaultK1), cmp.Or(b.B, DefaultB), cmp.Or(b.TitleWeight, DefaultTitleWeight)
+	if o.NoTitle {
+		b.TitleWeight = 0
+	}
+	return o
+}
+
 func (o Options) index() bm25.Options {
 	if o.Plain {
 		return bm25.Plain()
 	}
-	index := o.BM25
-	if index.K1 == 0 {
-		index.K1 = DefaultK1
-	}
-	if index.B == 0 {
-		index.B = DefaultB
-	}
-	switch {
-	case o.NoTitle:
-		index.TitleWeight = 0
-	case index.TitleWeight == 0:
-		index.TitleWeight = DefaultTitleWeight
-	}
-	return index
+	return o.Defaults().BM25
 }

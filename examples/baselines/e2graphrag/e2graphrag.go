@@ -45,9 +45,14 @@ func (o Options) resolve() (Options, error) {
 	c.Min("Summary", float64(o.Summary), 0)
 	c.Want(o.Path == 0 || o.Path >= 2 && o.Path <= DefaultPath, "Path", o.Path, "2 to 4, or 0 for the default")
 	c.Min("Chunks", float64(o.Chunks), 0)
+	return o.Defaults(), c.Err()
+}
+
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
 	o.Group, o.Summary = cmp.Or(o.Group, DefaultGroup), cmp.Or(o.Summary, DefaultSummary)
 	o.Path, o.Chunks = cmp.Or(o.Path, DefaultPath), cmp.Or(o.Chunks, DefaultChunks)
-	return o, c.Err()
+	return o
 }
 
 // New returns the system.

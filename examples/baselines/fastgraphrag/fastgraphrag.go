@@ -59,7 +59,8 @@ type Options struct {
 	NoIdentity bool
 }
 
-func (o Options) withDefaults() Options {
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
 	o.Damping, o.Threshold = cmp.Or(o.Damping, DefaultDamping), cmp.Or(o.Threshold, DefaultThreshold)
 	o.Entities, o.Facts = cmp.Or(o.Entities, DefaultEntities), cmp.Or(o.Facts, DefaultFacts)
 	o.Domain = cmp.Or(o.Domain, DefaultDomain)
@@ -71,7 +72,7 @@ func (o Options) withDefaults() Options {
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	o = o.withDefaults()
+	o = o.Defaults()
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: o.check(), Needs: []kit.Role{kit.Finding, kit.Linking, kit.Describing, kit.QuestionNames}}
 	f.Knowledge.OnlyDescribed = o.Extract == nil // the code loses such relations too
 	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: o.domain()}))

@@ -218,7 +218,7 @@ func TestLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &searcher{o: Options{}.withDefaults(), network: n}
+	s := &searcher{o: Options{}.Defaults(), network: n}
 	if got := s.entities(ranks); len(got) != 1 {
 		t.Errorf("%d entities above the threshold", len(got))
 	}

@@ -15,7 +15,7 @@ import (
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Embedding}, Problems: o.check()}
-	o = o.withDefaults()
+	o = o.Defaults()
 	if o.Graph == nil {
 		f.Name = NameCorpus
 		f.ExtractBy(o.Extract, k.Triples)

@@ -63,9 +63,9 @@ type Options struct {
 	// PlainLinks drops both conditions: each triple is linked to the first that its words
 	// find, as in equation 3 of GeAR-s.
 	LinkShare  float64 `source:"ours: GeAR-s reports drift and has no threshold"`
-	PlainLinks bool    `source:"ours"`
+	PlainLinks bool    `source:"GeAR-s, equation 3"`
 	// Beam are the options of the search through the graph.
-	Beam path.BeamOptions
+	Beam path.BeamOptions `source:"GeAR, section 4.2"`
 }
 
 func (o Options) check() error {
@@ -81,7 +81,8 @@ func (o Options) check() error {
 	return c.Err()
 }
 
-func (o Options) withDefaults() Options {
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
 	steps, expand := DefaultSteps, ExpandLater
 	if o.Original {
 		steps, expand = DefaultOriginalSteps, ExpandAlways

@@ -15,7 +15,7 @@ import (
 // Over returns the search over parts. Of the options, Cut, Extract and Graph
 // are of corpora that [New] reads, and must not be set.
 func Over(p Parts, o Options) (graphrag.Retriever, error) {
-	s := &searcher{Parts: p, o: o.withDefaults()}
+	s := &searcher{Parts: p, o: o.Defaults()}
 	var err1, err2 error
 	s.read, err1 = reading(p.Kit, s.sourced())
 	if p.Passages != nil {

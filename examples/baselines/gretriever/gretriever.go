@@ -46,8 +46,13 @@ func (o Options) resolve() (Options, error) {
 	c.Min("Nodes", float64(o.Nodes), -1)
 	c.Min("Edges", float64(o.Edges), -1)
 	c.Min("Cost", o.Cost, 0)
+	return o.Defaults(), c.Err()
+}
+
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
 	o.Nodes, o.Edges, o.Cost = cmp.Or(o.Nodes, DefaultNodes), cmp.Or(o.Edges, DefaultEdges), cmp.Or(o.Cost, DefaultCost)
-	return o, c.Err()
+	return o
 }
 
 // New returns the system.

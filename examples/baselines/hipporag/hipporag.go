@@ -47,20 +47,29 @@ type Options struct {
 }
 
 // Fallback is what happens when no entity of a question can be linked.
-type Fallback int
+type Fallback string
 
 const (
 	// Flat ranks by the text alone, see retrieve.Texts. It is the default.
-	Flat Fallback = iota
+	Flat Fallback = "flat"
 	// None finds nothing. The code gives every passage the same score then.
-	None
+	None Fallback = "none"
 )
+
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
+	o.Damping, o.Fallback = cmp.Or(o.Damping, DefaultDamping), cmp.Or(o.Fallback, Flat)
+	if o.NoWalk {
+		o.Damping = 1e-12 // nobody walks on
+	}
+	return o
+}
 
 func (o Options) check() error {
 	var c kit.Checks
 	c.Add(ppr.Options{Damping: o.Damping}.Check())
 	c.Add(o.Synonyms.Check())
-	c.Want(o.Fallback == Flat || o.Fallback == None, "Fallback", int(o.Fallback), "Flat or None")
+	c.Want(o.Fallback == Flat || o.Fallback == None, "Fallback", o.Fallback, "flat or none")
 	return c.Err()
 }
 
@@ -70,10 +79,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) { return kit.New(Frame(k, o)
 // Frame is what the system is made of, for those that put something around its
 // retriever.
 func Frame(k kit.Kit, o Options) kit.Frame {
-	o.Damping = cmp.Or(o.Damping, DefaultDamping)
-	if o.NoWalk {
-		o.Damping = 1e-12 // nobody walks on
-	}
+	o = o.Defaults()
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking, kit.QuestionNames}}
 	if o.ASCIIPhrases {
 		f.Knowledge.Folding = kg.FoldASCII

@@ -102,7 +102,7 @@ func TestWorkedExample(t *testing.T) {
 		{"four facts, last", Options{}, kg.ViewOptions{}, []int{0, 2, 5, 4}, []float64{.0512462606, .0261293115, .0257841656, .0232809812}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := golden(t, tt.o.withDefaults(), tt.view)
+			s := golden(t, tt.o.Defaults(), tt.view)
 			got, err := s.walk.Solve(t.Context(), s.seeds(s.goldenFacts(t, tt.facts...), goldenSimilar), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -133,7 +133,7 @@ func TestGoldenPhrases(t *testing.T) {
 
 // Five facts are found, and five phrases of them are seeds.
 func TestLink(t *testing.T) {
-	s := golden(t, Options{}.withDefaults(), kg.ViewOptions{})
+	s := golden(t, Options{}.Defaults(), kg.ViewOptions{})
 	s.facts, s.chunks, s.filter = baselinestest.Alike(goldenScores), baselinestest.Alike(goldenSimilar), keepAll
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1})
 	if err != nil || len(found.Steps[0].Found) != 5 {

@@ -36,17 +36,17 @@ const (
 const walkTolerance = 1e-7
 
 // PhraseScore is how the facts that name a phrase make its weight.
-type PhraseScore int
+type PhraseScore string
 
 const (
 	// Last fact's score over the number of passages; the phrases with the
 	// largest mean of bare scores are kept. The release of February 2025, which
 	// made the paper's figures. It is the default.
-	Last PhraseScore = iota
+	Last PhraseScore = "last"
 	// Mean of the facts' scores, each over the number of passages; the phrases
 	// with the largest mean are kept. The code since June 2025; the paper's text
 	// speaks of an average, too.
-	Mean
+	Mean PhraseScore = "mean"
 )
 
 // Options of the system. The zero value is the paper's setting.
@@ -60,7 +60,7 @@ type Options struct {
 	Damping       float64
 	Link          int
 	PassageWeight float64
-	Phrases       PhraseScore
+	Phrases       PhraseScore `source:"the release of February 2025"`
 	Synonyms      link.SynonymOptions
 	// NoFilter takes the facts as they are found; NoSynonyms, NoWalk and NoPassages
 	// (no passage to start from) leave the step out, for ablations.
@@ -75,12 +75,14 @@ func (o Options) check() error {
 	c.Add(o.Synonyms.Check())
 	c.Min("Link", float64(o.Link), 0)
 	c.Min("PassageWeight", o.PassageWeight, 0)
-	c.Want(o.Phrases == Last || o.Phrases == Mean, "Phrases", int(o.Phrases), "Last or Mean")
+	c.Want(o.Phrases == Last || o.Phrases == Mean, "Phrases", o.Phrases, "last or mean")
 	return c.Err()
 }
 
-func (o Options) withDefaults() Options {
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
 	o.Damping, o.Link, o.PassageWeight = cmp.Or(o.Damping, DefaultDamping), cmp.Or(o.Link, DefaultLink), cmp.Or(o.PassageWeight, DefaultPassageWeight)
+	o.Phrases = cmp.Or(o.Phrases, Last)
 	if o.NoWalk {
 		o.Damping = 1e-12 // nobody walks on
 	}
@@ -92,7 +94,7 @@ func (o Options) withDefaults() Options {
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	o = o.withDefaults()
+	o = o.Defaults()
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}}
 	if o.ASCIIPhrases {
 		f.Knowledge.Folding = kg.FoldASCII

@@ -32,6 +32,13 @@ type Options struct {
 	Steps, Passages int
 }
 
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
+	o.Options = o.Options.Defaults()
+	o.Steps, o.Passages = cmp.Or(o.Steps, DefaultSteps), cmp.Or(o.Passages, DefaultPassages)
+	return o
+}
+
 // New returns HippoRAG with iterative retrieval.
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	f := hipporag.Frame(k, o.Options)

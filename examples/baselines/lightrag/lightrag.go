@@ -83,7 +83,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	if o.Mode != Hybrid {
 		f.Name += "-" + string(o.Mode)
 	}
-	o = o.withDefaults()
+	o = o.Defaults()
 	f.Problems = o.check()
 	if o.Mode != Naive {
 		f.Needs = append(f.Needs, kit.Describing, kit.QuestionNames)
@@ -111,7 +111,8 @@ func (o Options) check() error {
 	return c.Err()
 }
 
-func (o Options) withDefaults() Options {
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
 	topK, entity, relation := DefaultTopK, DefaultEntityTokens, DefaultRelationTokens
 	if o.Paper {
 		topK, entity, relation = PaperTopK, PaperTokens, PaperTokens

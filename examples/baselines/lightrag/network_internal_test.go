@@ -297,7 +297,7 @@ func TestReadKeywords(t *testing.T) {
 // low and high, 1 for the first, chunks in that of the numbers given.
 func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *searcher {
 	t.Helper()
-	o = o.withDefaults()
+	o = o.Defaults()
 	c := kit.NewCorpus(kit.Kit{}, nil, g)
 	for _, p := range g.Passages {
 		c.Chunks = append(c.Chunks, graphrag.Chunk{ID: p.Chunk, Doc: p.Doc})

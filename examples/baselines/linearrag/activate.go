@@ -10,20 +10,20 @@ import (
 )
 
 // Activation is the way from the entities of the question to others.
-type Activation int
+type Activation string
 
 const (
 	// BFS goes from entity to entity: each takes those of its sentences that are
 	// most like the question and that no other has taken, and activates all
 	// entities in them. It is what the program does by default.
-	BFS Activation = iota
+	BFS Activation = "bfs"
 	// Sum takes the entities of one step together: they share sentences, and
 	// what they give adds up. The program's vectorised way, which is not the
 	// same.
-	Sum
+	Sum Activation = "sum"
 	// Max is the paper's equation 5, over all sentences at once, with scores up
 	// to 1; the equation itself has no bound.
-	Max
+	Max Activation = "max"
 )
 
 // active is an entity with its score and the step in which it was reached,

@@ -84,7 +84,7 @@ func TestWorkedExample(t *testing.T) {
 		score float64
 		tier  int
 	}
-	wide := Options{Threshold: .1, Sentences: 4, Iterations: 5}.withDefaults()
+	wide := Options{Threshold: .1, Sentences: 4, Iterations: 5}.Defaults()
 	narrow := Options{Threshold: .4, Sentences: 1, Iterations: 3, Ratio: 1.5, PassageWeight: .05}
 	for _, tt := range []struct {
 		name       string

@@ -40,7 +40,7 @@ type Options struct {
 	Extract extract.Extractor
 	// Entities, when set, finds those of a question.
 	Entities   kit.NameFinder
-	Activation Activation
+	Activation Activation `source:"its program"`
 	// Threshold is the least score with which an entity is activated, Sentences
 	// how many sentences one entity leads to in one step, Iterations one more
 	// than the number of steps. Ratio weighs the passages' own likeness to the
@@ -49,16 +49,18 @@ type Options struct {
 	Sentences, Iterations int
 	Ratio, PassageWeight  float64
 	// Damping is the probability of walking on, 0 for DefaultDamping.
-	Damping float64
+	Damping float64 `source:"its program; the paper prints 0.85"`
 	// NoWalk leaves the walk out, for ablations.
 	NoWalk bool
 	// Adjacent ties each chunk to the next of its document, with weight 1.
 	Adjacent bool
 }
 
-func (o Options) withDefaults() Options {
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
 	o.Threshold, o.Sentences, o.Iterations = cmp.Or(o.Threshold, DefaultThreshold), cmp.Or(o.Sentences, DefaultSentences), cmp.Or(o.Iterations, DefaultIterations)
 	o.Ratio, o.PassageWeight, o.Damping = cmp.Or(o.Ratio, DefaultRatio), cmp.Or(o.PassageWeight, DefaultPassageWeight), cmp.Or(o.Damping, DefaultDamping)
+	o.Activation = cmp.Or(o.Activation, BFS)
 	if o.NoWalk {
 		o.Damping = 1e-12 // nobody walks on
 	}
@@ -73,13 +75,13 @@ func (o Options) check() error {
 	c.Min("Iterations", float64(o.Iterations), 1)
 	c.Min("Ratio", o.Ratio, 0)
 	c.Min("PassageWeight", o.PassageWeight, 0)
-	c.Want(o.Activation >= BFS && o.Activation <= Max, "Activation", int(o.Activation), "BFS, Sum or Max")
+	c.Want(o.Activation == BFS || o.Activation == Sum || o.Activation == Max, "Activation", o.Activation, "bfs, sum or max")
 	return c.Err()
 }
 
 // New returns the system. It asks no model but the reader's.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	o = o.withDefaults()
+	o = o.Defaults()
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: o.check(), Needs: []kit.Role{kit.Finding, kit.Linking}}
 	f.ExtractBy(o.Extract, k.Entities)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }

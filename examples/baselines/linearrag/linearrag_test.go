@@ -52,7 +52,7 @@ func TestMuSiQue(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	_, err := linearrag.New(kit.Kit{}, linearrag.Options{Threshold: -1, Sentences: -1, Iterations: -1, Ratio: -1, PassageWeight: -1, Activation: 9})
+	_, err := linearrag.New(kit.Kit{}, linearrag.Options{Threshold: -1, Sentences: -1, Iterations: -1, Ratio: -1, PassageWeight: -1, Activation: "9"})
 	for _, want := range []string{"Threshold is -1", "Sentences is -1", "Iterations is -1", "Ratio is -1", "PassageWeight is -1", "Activation is 9", "no extractor"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q", err, want)

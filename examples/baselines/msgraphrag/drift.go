@@ -43,16 +43,21 @@ type DriftOptions struct {
 
 func (o DriftOptions) resolve() (DriftOptions, error) {
 	var c kit.Checks
-	for _, n := range []struct {
-		field string
-		n     *int
-		by    int
-	}{{"Reports", &o.Reports, DefaultPrimerReports}, {"Folds", &o.Folds, DefaultFolds}, {"FollowUps", &o.FollowUps, DefaultFollowUps}, {"Depth", &o.Depth, DefaultDepth}, {"Tokens", &o.Tokens, DefaultContext}} {
-		c.Min(n.field, float64(*n.n), 0)
-		*n.n = cmp.Or(*n.n, n.by)
-	}
-	o.Shuffle = cmp.Or(o.Shuffle, DefaultShuffleSeed)
-	return o, c.Err()
+	c.Min("Reports", float64(o.Reports), 0)
+	c.Min("Folds", float64(o.Folds), 0)
+	c.Min("FollowUps", float64(o.FollowUps), 0)
+	c.Min("Depth", float64(o.Depth), 0)
+	c.Min("Tokens", float64(o.Tokens), 0)
+	return o.Defaults(), c.Err()
+}
+
+// Defaults returns the options with what zero stands for.
+func (o DriftOptions) Defaults() DriftOptions {
+	o.Options = o.Options.Defaults()
+	o.Reports, o.Folds = cmp.Or(o.Reports, DefaultPrimerReports), cmp.Or(o.Folds, DefaultFolds)
+	o.FollowUps, o.Depth = cmp.Or(o.FollowUps, DefaultFollowUps), cmp.Or(o.Depth, DefaultDepth)
+	o.Tokens, o.Shuffle = cmp.Or(o.Tokens, DefaultContext), cmp.Or(o.Shuffle, DefaultShuffleSeed)
+	return o
 }
 
 // NewDrift returns the system that begins with reports and goes on with

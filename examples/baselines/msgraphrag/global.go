@@ -34,13 +34,19 @@ type GlobalOptions struct {
 }
 
 func (o GlobalOptions) resolve() (GlobalOptions, error) {
-	o.Tokens, o.ReduceTokens = cmp.Or(o.Tokens, DefaultContext), cmp.Or(o.ReduceTokens, DefaultContext)
-	o.Shuffle, o.Threshold = cmp.Or(o.Shuffle, DefaultShuffleSeed), cmp.Or(o.Threshold, DefaultThreshold)
 	var c kit.Checks
 	c.Min("Tokens", float64(o.Tokens), 0)
 	c.Min("ReduceTokens", float64(o.ReduceTokens), 0)
 	c.Range("Threshold", float64(o.Threshold), 0, maxRating)
-	return o, c.Err()
+	return o.Defaults(), c.Err()
+}
+
+// Defaults returns the options with what zero stands for.
+func (o GlobalOptions) Defaults() GlobalOptions {
+	o.Options = o.Options.Defaults()
+	o.Tokens, o.ReduceTokens = cmp.Or(o.Tokens, DefaultContext), cmp.Or(o.ReduceTokens, DefaultContext)
+	o.Shuffle, o.Threshold = cmp.Or(o.Shuffle, DefaultShuffleSeed), cmp.Or(o.Threshold, DefaultThreshold)
+	return o
 }
 
 // name is that of the system in reports.

@@ -37,11 +37,6 @@ type LocalOptions struct {
 }
 
 func (o LocalOptions) resolve() (LocalOptions, error) {
-	o.Tokens = cmp.Or(o.Tokens, DefaultContext)
-	if o.CommunityShare == 0 && o.ChunkShare == 0 {
-		o.CommunityShare, o.ChunkShare = DefaultCommunityShare, DefaultChunkShare
-	}
-	o.Entities, o.Relations = cmp.Or(o.Entities, DefaultEntities), cmp.Or(o.Relations, DefaultRelations)
 	var c kit.Checks
 	c.Min("Tokens", float64(o.Tokens), 0)
 	c.Min("Entities", float64(o.Entities), 0)
@@ -49,7 +44,17 @@ func (o LocalOptions) resolve() (LocalOptions, error) {
 	c.Min("CommunityShare", o.CommunityShare, 0)
 	c.Min("ChunkShare", o.ChunkShare, 0)
 	c.Want(!(o.CommunityShare+o.ChunkShare > 1), "CommunityShare+ChunkShare", o.CommunityShare+o.ChunkShare, "1 or less")
-	return o, c.Err()
+	return o.Defaults(), c.Err()
+}
+
+// Defaults returns the options with what zero stands for.
+func (o LocalOptions) Defaults() LocalOptions {
+	o.Options = o.Options.Defaults()
+	if o.CommunityShare == 0 && o.ChunkShare == 0 {
+		o.CommunityShare, o.ChunkShare = DefaultCommunityShare, DefaultChunkShare
+	}
+	o.Tokens, o.Entities, o.Relations = cmp.Or(o.Tokens, DefaultContext), cmp.Or(o.Entities, DefaultEntities), cmp.Or(o.Relations, DefaultRelations)
+	return o
 }
 
 // NewLocal returns the system that searches around the entities of a question.

@@ -68,7 +68,7 @@ type Options struct {
 	Seed uint64
 	// FoldFrom is how many descriptions of a thing a model makes one of; fewer are
 	// left as they are unless they are long. 0 for DefaultFoldFrom, 2 as the code has it.
-	FoldFrom int
+	FoldFrom int `source:"ours: its program has 2"`
 	// MinSize is the least number of members of a community that gets a report, 0 for
 	// all with a relation inside. What is in a smaller one is in the reports above.
 	MinSize int
@@ -89,18 +89,20 @@ func (o Options) resolve() (Options, error) {
 	c.Min("FoldFrom", float64(o.FoldFrom), 0)
 	c.Min("MinSize", float64(o.MinSize), 0)
 	c.Want(o.MaxSize == 0 || o.MaxSize >= 2, "MaxSize", o.MaxSize, "2 or more, or 0 for the default")
-	switch o.Level {
-	case 0:
-		o.Level = DefaultLevel
-	case TopLevel:
+	if o = o.Defaults(); o.Level == TopLevel {
 		o.Level = 0
 	}
-	o.MaxSize, o.Passes = cmp.Or(o.MaxSize, DefaultMaxSize), cmp.Or(o.Passes, DefaultPasses)
-	o.Seed, o.FoldFrom = cmp.Or(o.Seed, DefaultSeed), cmp.Or(o.FoldFrom, DefaultFoldFrom)
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o, c.Err()
+}
+
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
+	o.Level, o.MaxSize, o.Passes = cmp.Or(o.Level, DefaultLevel), cmp.Or(o.MaxSize, DefaultMaxSize), cmp.Or(o.Passes, DefaultPasses)
+	o.Seed, o.FoldFrom = cmp.Or(o.Seed, DefaultSeed), cmp.Or(o.FoldFrom, DefaultFoldFrom)
+	return o
 }
 
 // frame makes a system of a search over the index. problems are those of the

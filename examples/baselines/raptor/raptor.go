@@ -43,7 +43,7 @@ type Options struct {
 	Layer    int
 	// Tree says how leaves become a tree. Its Embedder and Summarizer, when set, are
 	// used in place of the kit's.
-	Tree summary.RaptorOptions
+	Tree summary.RaptorOptions `source:"its program"`
 }
 
 func (o Options) resolve() (Options, error) {
@@ -52,10 +52,15 @@ func (o Options) resolve() (Options, error) {
 	c.Min("Summary", float64(o.Summary), 0)
 	c.Min("Tokens", float64(o.Tokens), 0)
 	c.Min("Layer", float64(o.Layer), 0)
+	return o.Defaults(), c.Err()
+}
+
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
 	o.Leaf, o.Summary = cmp.Or(o.Leaf, DefaultLeaf), cmp.Or(o.Summary, DefaultSummary)
 	o.Tokens, o.Layer = cmp.Or(o.Tokens, DefaultTokens), cmp.Or(o.Layer, DefaultLayer)
 	o.Cut.Sentences = true
-	return o, c.Err()
+	return o
 }
 
 // New returns the system.

@@ -8,6 +8,7 @@ import (
 	"errors"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/path"
@@ -23,8 +24,7 @@ const (
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	o.Communities.MaxCommunities = cmp.Or(o.Communities.MaxCommunities, DefaultCommunities)
-	o.Paths.Cost = cmp.Or(o.Paths.Cost, DefaultPathCost)
+	o = o.Defaults()
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Embedding, kit.Linking}}
 	if o.NoAgent {
 		f.Name = NameNoAgent
@@ -66,23 +66,32 @@ type Options struct {
 	Schema *extract.Schema
 	Mode   extract.SchemaMode
 	// Expansion says when the schema grows, FixedSchema that it does not.
-	Expansion   extract.Expansion
+	Expansion   extract.Expansion `source:"ours: the paper gives no value"`
 	FixedSchema bool
 	// Communities are found with these options, by default at most
 	// DefaultCommunities of any size; paths with those.
 	Communities perception.Options
-	Paths       path.Options
+	Paths       path.Options `source:"ours; the depth is the paper's"`
 	// Facts is how many facts are read; 0 is as many as chunks, the K of the question: the
 	// paper's top-20 and top-10.
-	Facts int
+	Facts int `source:"the paper: top-20, top-10"`
 	// SubQueries is how many there may be of a question, Steps how many reflections; 0
 	// is the default of each. Tokens is what the reflections on a question may take
 	// together; 0 is no limit.
-	SubQueries, Steps, Tokens int
+	SubQueries, Steps, Tokens int `source:"its program"`
 	// NoAgent, NoCommunities and NoSchema leave a part out, as in the paper's table
 	// 3: one pass, no level above the facts, open extraction. NoMemberOf leaves the
 	// communities out of the graph that paths lead through.
 	NoAgent, NoCommunities, NoSchema, NoMemberOf bool
+}
+
+// Defaults returns the options with what zero stands for.
+func (o Options) Defaults() Options {
+	o.Communities.MaxCommunities = cmp.Or(o.Communities.MaxCommunities, DefaultCommunities)
+	o.Paths.Cost = cmp.Or(o.Paths.Cost, DefaultPathCost)
+	o.Mode = cmp.Or(o.Mode, extract.Strict)
+	o.SubQueries, o.Steps = cmp.Or(o.SubQueries, agent.DefaultSubQueries), cmp.Or(o.Steps, agent.DefaultSteps)
+	return o
 }
 
 // facts is how many facts are read for a question.

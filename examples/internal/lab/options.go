@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -132,7 +131,7 @@ func (s Settings) WriteOptions(w io.Writer) error {
 	fmt.Fprintf(tw, "option\tvalues\tdefault\twhere the default is from\n")
 	for _, sys := range s.selected {
 		for _, o := range sys.Options() {
-			fmt.Fprintf(tw, "%s.%s\t%s\t%s\t%s\n", sys.Name, o.Name, o.Kind, o.Default, cmp.Or(o.Source, "the paper"))
+			fmt.Fprintf(tw, "%s.%s\t%s\t%s\t%s\n", sys.Name, o.Name, o.Kind, o.Default, o.Source)
 		}
 	}
 	return tw.Flush()
