@@ -150,8 +150,26 @@ func TestExternalGraph(t *testing.T) {
 	if !slices.Contains(ids, "cahn") {
 		t.Errorf("the second passage is not found: %v by %v", ids, expanded)
 	}
-	if _, drifted := find(elsewhere(t, "Pacific oyster\tstudied in\tHell Gate"), gear.Options{}); len(drifted) != 0 {
+	// Equation 3: each triple that was read is linked to the first that its words find. The word
+	// "lived" is enough for that, and is not with the two conditions of ours.
+	oysters := elsewhere(t, "Pacific oyster\tlived in\tPuget Sound")
+	if _, drifted := find(oysters, gear.Options{}); len(drifted) != 0 {
 		t.Errorf("a triple of nothing that was read is taken: %v", drifted)
+	}
+	if _, drifted := find(oysters, gear.Options{PlainLinks: true}); !slices.Equal(drifted, []string{"Pacific oyster lived in Puget Sound"}) {
+		t.Errorf("the paper's links lead to %v", drifted)
+	}
+}
+
+// With a graph from elsewhere a model is asked for nothing when the corpus is indexed.
+func TestIndexIsFree(t *testing.T) {
+	m := model(1)
+	s, err := gear.New(baselinestest.ModelKit(t, m), gear.Options{Graph: wiki(t)})
+	if err == nil {
+		_, err = s.Index(t.Context(), graphrag.Documents(films...))
+	}
+	if err != nil || m.Calls() != 0 || s.Name() != gear.Name {
+		t.Errorf("%s makes %d calls, %v", s.Name(), m.Calls(), err)
 	}
 }
 

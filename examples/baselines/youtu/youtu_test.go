@@ -82,8 +82,8 @@ func indexed(t *testing.T, k kit.Kit, o youtu.Options, docs ...graphrag.Document
 }
 
 // A model that always wants another step costs exactly the limit: a plan, a draft,
-// five reflections and an answer are 8 calls; without the agent a plan and an answer
-// are 2. One that wants the same step again, or is content, stops at once.
+// five reflections with a plan each and an answer are 13 calls; without the agent a plan
+// and an answer are 2. One that wants the same step again, or is content, stops at once.
 func TestCallsOfAQuestion(t *testing.T) {
 	var queries atomic.Int64
 	for _, tt := range []struct {
@@ -418,5 +418,58 @@ func TestTokensOfNames(t *testing.T) {
 	t.Logf("%d calls, %d communities, %d tokens of prompts and %d of replies; stages %+v", model.Calls(), named, prompts, 30*named, index.Stages)
 	if total := prompts + 30*named; total >= 10_000 || named < 20 {
 		t.Errorf("%d communities are named with %d tokens", named, total)
+	}
+}
+
+// As many facts are read as chunks: the paper's top-10 and top-20.
+func TestFactsFollowK(t *testing.T) {
+	var docs []graphrag.Document
+	for i := range 30 {
+		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: fmt.Sprintf("The Fram was built by Builder%02d Archer. Builder%02d Archer lived in Larvik.", i, i)})
+	}
+	s, _ := indexed(t, baselinestest.OfflineKit(t), youtu.Options{NoAgent: true}, docs...)
+	for k, want := range map[int]int{10: 10, 20: 20} {
+		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts := 0
+		for _, d := range found.Derived {
+			if d.Kind == "fact" {
+				facts++
+			}
+		}
+		if facts != want {
+			t.Errorf("%d facts are read with %d chunks", facts, k)
+		}
+	}
+}
+
+// The query of a reflection is decomposed as the question was, and its sub-queries are searched
+// for.
+func TestReflectionIsDecomposed(t *testing.T) {
+	m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+		user := req.Messages[len(req.Messages)-1].Text
+		switch {
+		case asked(req, decomposes) && strings.Contains(user, "And of Town008"):
+			return llm.Reply{Text: `{"sub_queries": [{"id": "a", "text": "Who founded Town008?"}, {"id": "b", "text": "Where does Town008 lie?"}]}`}
+		case asked(req, reflects) && !strings.Contains(user, "Town008"):
+			return llm.Reply{Text: `{"thought": "more", "status": "continue", "next_query": "And of Town008?"}`}
+		}
+		return baselinestest.Obedient(req)
+	})
+	s, _ := indexed(t, baselinestest.ModelKit(t, m), youtu.Options{}, towns(12)...)
+	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plans []string
+	for _, step := range a.Steps {
+		if step.Kind == "decompose" {
+			plans = append(plans, step.Query+" → "+strings.Join(step.Found, "; "))
+		}
+	}
+	if len(plans) != 2 || plans[1] != "And of Town008? → a: Who founded Town008?; b: Where does Town008 lie?" {
+		t.Errorf("the plans are %q", plans)
 	}
 }
