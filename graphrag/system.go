@@ -4,6 +4,7 @@ package graphrag
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 )
 
@@ -88,6 +89,9 @@ type IndexStats struct {
 	// Stages says how the steps of indexing went that can fail for a part of the
 	// corpus without failing the whole, in the order in which they run.
 	Stages []Stage `json:"stages,omitempty"`
+	// Schema is the schema that extraction was bound by, a JSON object that extract.ReadSchema
+	// takes, if the system tells it.
+	Schema json.RawMessage `json:"schema,omitempty"`
 	Usage
 }
 

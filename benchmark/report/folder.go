@@ -3,6 +3,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -79,11 +80,26 @@ func (r *Report) files(run *benchmark.Run) []file {
 		if s.NotApplicable == "" {
 			files = append(files, file{"predictions/" + s.Name + ".jsonl", func(w io.Writer) error { return writeLines(w, s, newPrediction) }})
 		}
+		for i, d := range s.Domains {
+			if len(d.Index.Stats.Schema) > 0 {
+				files = append(files, file{schemaName(s.Name, run.Dataset.Domains[i].Name), func(w io.Writer) error {
+					var out bytes.Buffer
+					err := json.Indent(&out, d.Index.Stats.Schema, "", "  ")
+					_, err2 := out.WriteTo(w)
+					return errors.Join(err, err2)
+				}})
+			}
+		}
 	}
 	if swept {
 		files = append(files, file{SweepName, func(w io.Writer) error { return writeSweep(w, run) }})
 	}
 	return append(files, file{"report.json", r.WriteJSON})
+}
+
+// schemaName is the file of the schema that a system's extraction was bound by.
+func schemaName(system, domain string) string {
+	return "predictions/" + system + "." + domain + ".schema.json"
 }
 
 // Write writes the files of the report of a run.

@@ -56,7 +56,11 @@ func (r *Report) rank() ranking {
 			continue
 		}
 		if m.value == nil || out.figure.ranked && s.provenance || !s.compared() {
-			out.unranked = append(out.unranked, s.name())
+			name := s.name()
+			if s.NotApplicable != "" {
+				name += " (" + s.NotApplicable + ")"
+			}
+			out.unranked = append(out.unranked, name)
 			continue
 		}
 		st := standing{name: s.name(), measured: m}

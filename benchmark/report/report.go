@@ -28,8 +28,9 @@ type Report struct {
 	// Published are figures of a publication; they take part in no comparison.
 	Published *benchmark.Published `json:"published,omitempty"`
 
-	types []benchmark.Type // of questions, in the order of tables
-	label label
+	types   []benchmark.Type // of questions, in the order of tables
+	label   label
+	schemas []string // a sentence for each schema of an index
 }
 
 // System is one system's row.
@@ -186,6 +187,11 @@ func New(run *benchmark.Run) (*Report, error) {
 	for _, s := range run.Systems {
 		system := newSystem(run, s)
 		r.Systems = append(r.Systems, system)
+		for i, d := range s.Domains {
+			if told := grown(s.Name, run.Dataset.Domains[i].Name, d.Index.Stats.Schema); told != "" {
+				r.schemas = append(r.schemas, told)
+			}
+		}
 		if system.compared() {
 			compared = append(compared, s)
 		}
@@ -211,6 +217,7 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 			out.JudgeUsage = out.JudgeUsage.Add(r.Judgment.Usage())
 		}
 		index := Index{IndexStats: d.Index.Stats, ByStage: d.Index.Usage, Bytes: d.Index.Bytes, Edges: d.Index.Edges}
+		index.Schema = nil // it has a file
 		if timed {
 			index.Seconds = ref(round(d.Index.Seconds, 3))
 		}

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -166,7 +167,31 @@ func (r *Report) GraphTable() page.Table {
 	if len(t.Rows) == 0 {
 		return page.Table{}
 	}
+	t.Notes = append(t.Notes, r.schemas...)
 	return t
+}
+
+// grown says how the schema of an index grew, "" of one without.
+func grown(system, domain string, schema json.RawMessage) string {
+	var s struct {
+		Nodes, Relations, Attributes []string
+		Growth                       struct {
+			Decisions []struct {
+				Accepted bool `json:"accepted"`
+			}
+		}
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return ""
+	}
+	accepted := 0
+	for _, d := range s.Growth.Decisions {
+		if d.Accepted {
+			accepted++
+		}
+	}
+	return fmt.Sprintf("The schema of %s on %s has %d types, %d relations and %d attributes; %d of %d proposals were accepted: %s.",
+		system, domain, len(s.Nodes), len(s.Relations), len(s.Attributes), accepted, len(s.Growth.Decisions), schemaName(system, domain))
 }
 
 // swept names the questions of a sweep.

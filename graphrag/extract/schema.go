@@ -41,16 +41,37 @@ type SchemaItem struct {
 }
 
 // ReadSchema reads the plain form: a JSON object of three lists of names, Nodes,
-// Relations and Attributes.
+// Relations and Attributes. What [Growth] writes beside them is passed over. An error
+// names the line where there is one.
 func ReadSchema(r io.Reader) (Schema, error) {
-	var plain struct{ Nodes, Relations, Attributes []string }
-	dec := json.NewDecoder(r)
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return Schema{}, fmt.Errorf("extract: reading a schema: %w", err)
+	}
+	var plain struct {
+		Nodes, Relations, Attributes []string
+		Growth                       json.RawMessage
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&plain); err != nil {
-		return Schema{}, fmt.Errorf("extract: reading a schema: want an object of the lists Nodes, Relations and Attributes: %w", err)
+		line := 1 + bytes.Count(data[:min(dec.InputOffset(), int64(len(data)))], []byte("\n"))
+		return Schema{}, fmt.Errorf("extract: reading a schema: line %d: want an object of the lists Nodes, Relations and Attributes: %w", line, err)
+	}
+	if dec.More() {
+		return Schema{}, errors.New("extract: reading a schema: something stands behind its object")
 	}
 	s := Schema{items(plain.Nodes), items(plain.Relations), items(plain.Attributes)}
-	return s, s.check()
+	if len(s.EntityTypes) == 0 {
+		return s, errors.New("extract: reading a schema: Nodes has no name: want one type of entities or more")
+	}
+	return s, s.check(func(name string) string {
+		quoted, _ := json.Marshal(name) // texts can be written as JSON
+		if at := bytes.LastIndex(data, quoted); at >= 0 {
+			return fmt.Sprintf("line %d: ", 1+bytes.Count(data[:at], []byte("\n")))
+		}
+		return ""
+	})
 }
 
 func items(names []string) []SchemaItem {
@@ -73,7 +94,12 @@ func (s Schema) Plain() map[string][]string {
 	return map[string][]string{"Nodes": names(s.EntityTypes), "Relations": names(s.Relations), "Attributes": names(s.Attributes)}
 }
 
-func (s Schema) check() error {
+// check finds names that mean nothing or several things; at tells where a name stands, nil
+// if nowhere.
+func (s Schema) check(at func(name string) string) error {
+	if at == nil {
+		at = func(string) string { return "" }
+	}
 	var problems []error
 	for _, list := range []struct {
 		name string
@@ -84,9 +110,9 @@ func (s Schema) check() error {
 			for _, name := range append([]string{it.Name}, it.Aliases...) {
 				key := foldItem(name)
 				if key == "" {
-					problems = append(problems, fmt.Errorf("extract: schema: a name of %s %q is empty", list.name, it.Name))
-				} else if other, ok := seen[key]; ok && other != it.Name {
-					problems = append(problems, fmt.Errorf("extract: schema: %q names both %s %q and %q", name, list.name, other, it.Name))
+					problems = append(problems, fmt.Errorf("extract: schema: %sa name of %s %q is empty", at(name), list.name, it.Name))
+				} else if other, ok := seen[key]; ok && (other != it.Name || at(name) != "") {
+					problems = append(problems, fmt.Errorf("extract: schema: %s%q names both %s %q and %q", at(name), name, list.name, other, it.Name))
 				}
 				seen[key] = it.Name
 			}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 )
 
@@ -31,13 +33,13 @@ func TestSchemaAcceptance(t *testing.T) {
 	e := Expansion{Mu: .9, MinDocs: 2}
 	for _, of := range groups(all) {
 		want := map[string]float64{"p1": .94, "p2": .5, "p3": .8833333333}[of[0].Name]
-		if got := e.score(of); math.Abs(got-want) > 1e-9 {
+		if got, _ := e.score(of); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: score %v, want %v", of[0].Name, got, want)
 		}
 	}
-	grown, err := e.weigh(t.Context(), ships, all)
-	if n := len(grown.Relations); err != nil || n != 3 || grown.Relations[2].Name != "p1" || len(ships.Relations) != 2 {
-		t.Errorf("relations %+v, %v", grown.Relations, err)
+	grown, err := e.weigh(t.Context(), Growth{Schema: ships}, all)
+	if n := len(grown.Schema.Relations); err != nil || n != 3 || grown.Schema.Relations[2].Name != "p1" || len(ships.Relations) != 2 {
+		t.Errorf("relations %+v, %v", grown.Schema.Relations, err)
 	}
 }
 
@@ -58,9 +60,52 @@ func (same) EmbedDocuments(_ context.Context, texts []string) ([][]float32, erro
 // A name that means an item of the schema becomes its alias.
 func TestAlias(t *testing.T) {
 	e := Expansion{Mu: .9, MinDocs: 2, Novelty: .95, Link: link.Embeddings{Embedder: same{}}}
-	grown, err := e.weigh(t.Context(), ships,
+	grown, err := e.weigh(t.Context(), Growth{Schema: ships},
 		[]proposal{{Kind: entityTypeKind, Name: "sailor", Confidence: 1, Doc: "a"}, {Kind: entityTypeKind, Name: "sailor", Confidence: 1, Doc: "b"}})
-	if err != nil || len(grown.EntityTypes) != 2 || !slices.Equal(grown.EntityTypes[0].Aliases, []string{"sailor"}) {
+	if err != nil || len(grown.Schema.EntityTypes) != 2 || !slices.Equal(grown.Schema.EntityTypes[0].Aliases, []string{"sailor"}) ||
+		!slices.Equal(grown.Decisions, []Decision{{entityTypeKind, "sailor", 1, 2, true, "person"}}) {
 		t.Errorf("%+v, %v", grown, err)
+	}
+}
+
+// script answers each chunk with the extraction of its text.
+type script map[string]kg.Extraction
+
+func (s script) Extract(_ context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	out := make([]kg.Extraction, len(chunks))
+	for i, c := range chunks {
+		out[i] = s[c.Text]
+		out[i].Chunk, out[i].Doc = c.ID, c.Doc
+	}
+	return out, nil
+}
+
+// Growth with one document, by hand. The schema has person and knows. Of three passages two
+// have an island and one a ship; the three passages count as documents, since there is
+// one document and MinDocs is 2: island has the score 1 · min(1, 2/2) = 1 and is
+// accepted, ship 1 · min(1, 1/2) = 0.5 < 0.9 is not. The island of the passages that
+// proposed it stays in them. A document of one passage has the score 1 · min(1, 1/1).
+func TestGrowthWithOneDocument(t *testing.T) {
+	seed := Schema{EntityTypes: []SchemaItem{{Name: "person"}}, Relations: []SchemaItem{{Name: "knows"}}}
+	by := script{
+		"1": {Mentions: []kg.Mention{{Name: "Ada", Type: "person"}, {Name: "Skye", Type: "island"}}},
+		"2": {Mentions: []kg.Mention{{Name: "Mull", Type: "Island"}}},
+		"3": {Mentions: []kg.Mention{{Name: "Fram", Type: "ship"}}},
+	}
+	e, err := NewBySchema(SchemaOptions{By: by, Schema: seed, Expand: &Expansion{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks := []graphrag.Chunk{{ID: "d#1", Doc: "d", Text: "1"}, {ID: "d#2", Doc: "d", Text: "2"}, {ID: "d#3", Doc: "d", Text: "3"}}
+	found, grown, err := e.Grow(t.Context(), chunks)
+	want := []Decision{{entityTypeKind, "island", 1, 2, true, ""}, {entityTypeKind, "ship", .5, 1, false, ""}}
+	if err != nil || !slices.Equal(grown.Decisions, want) || len(grown.Schema.EntityTypes) != 2 {
+		t.Errorf("%+v, %v", grown, err)
+	}
+	if found[0].Mentions[1].Type != "island" || found[1].Mentions[0].Type != "island" || found[2].Mentions[0].Type != "" {
+		t.Errorf("%+v", found)
+	}
+	if _, grown, err = e.Grow(t.Context(), chunks[2:]); err != nil || !slices.Equal(grown.Decisions, []Decision{{entityTypeKind, "ship", 1, 1, true, ""}}) {
+		t.Errorf("one passage: %+v, %v", grown, err)
 	}
 }

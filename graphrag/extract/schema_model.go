@@ -60,7 +60,7 @@ func NewBySchema(o SchemaOptions) (*BySchema, error) {
 		e := o.Expand.withDefaults(&checks)
 		o.Expand = &e
 	}
-	if err := errors.Join(checks.Err(), o.Schema.check()); err != nil {
+	if err := errors.Join(checks.Err(), o.Schema.check(nil)); err != nil {
 		return nil, err
 	}
 	return &BySchema{o}, nil
@@ -69,18 +69,26 @@ func NewBySchema(o SchemaOptions) (*BySchema, error) {
 // Extract implements [Extractor]. With Expand the schema grows during the call; the next
 // call starts from the schema of the options again.
 func (e *BySchema) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
-	schema := e.o.Schema
+	out, _, err := e.Grow(ctx, chunks)
+	return out, err
+}
+
+// Grow is Extract, and tells how the schema grew. Without Expand it is the schema of the
+// options.
+func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, Growth, error) {
+	grown := Growth{Seed: e.o.Schema.Plain(), Schema: e.o.Schema}
 	out := make([]kg.Extraction, len(chunks))
+	source, expand := e.sources(chunks)
 	var free []kg.Extraction // by rules
 	if e.o.By != nil {
 		var err error
 		if free, err = e.o.By.Extract(ctx, chunks); err != nil {
-			return nil, err
+			return nil, grown, err
 		}
 	}
 	found := make([][]proposal, len(chunks))
 	var proposals []proposal
-	for _, batch := range e.batches(chunks) {
+	for _, batch := range e.batches(chunks, source) {
 		part := make([]graphrag.Chunk, len(batch))
 		at := make(map[string]int, len(batch))
 		for i, c := range batch {
@@ -94,33 +102,56 @@ func (e *BySchema) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 				found[i] = e.lacking(x)
 				return nil
 			}
-			found[i], err = e.chunk(ctx, schema, c, x)
+			found[i], err = e.chunk(ctx, grown.Schema, c, x)
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, grown, err
 		}
 		for _, c := range batch {
-			proposals = append(proposals, found[c]...)
-		}
-		if e.o.Expand != nil {
-			if schema, err = e.o.Expand.weigh(ctx, schema, proposals); err != nil {
-				return nil, err
+			for _, p := range found[c] {
+				p.Doc = source(chunks[c])
+				proposals = append(proposals, p)
 			}
 		}
-		within := schema.bounds() // what a batch adds to the schema bounds it too
+		if e.o.Expand != nil {
+			if grown, err = expand.weigh(ctx, grown, proposals); err != nil {
+				return nil, grown, err
+			}
+		}
+		within := grown.Schema.bounds() // what a batch adds to the schema bounds it too
 		for i, c := range batch {
 			within.apply(&extractions[i], e.o.Mode == Strict)
 			e.o.finish(chunks[c], &extractions[i])
 			out[c] = extractions[i]
 		}
 	}
-	return out, nil
+	return out, grown, nil
 }
 
-// batches returns the indexes of the chunks of each Batch documents, by document ID; one
-// batch without expansion.
-func (e *BySchema) batches(chunks []graphrag.Chunk) [][]int {
+// sources tells what counts as a document of the expansion: documents, or, of a corpus with
+// fewer than MinDocs of them, passages. Where there are fewer passages as well, all of
+// them carry full weight.
+func (e *BySchema) sources(chunks []graphrag.Chunk) (func(graphrag.Chunk) string, Expansion) {
+	of := func(c graphrag.Chunk) string { return c.Doc }
+	if e.o.Expand == nil {
+		return of, Expansion{}
+	}
+	docs := make(map[string]bool)
+	for _, c := range chunks {
+		docs[c.Doc] = true
+	}
+	expand := *e.o.Expand
+	if len(docs) < expand.MinDocs {
+		of = func(c graphrag.Chunk) string { return c.ID }
+		expand.MinDocs = max(1, min(expand.MinDocs, len(chunks)))
+	}
+	return of, expand
+}
+
+// batches returns the indexes of the chunks of each Batch sources, by document and chunk
+// ID; one batch without expansion.
+func (e *BySchema) batches(chunks []graphrag.Chunk, source func(graphrag.Chunk) string) [][]int {
 	order := make([]int, len(chunks))
 	for i := range order {
 		order[i] = i
@@ -134,7 +165,7 @@ func (e *BySchema) batches(chunks []graphrag.Chunk) [][]int {
 	var out [][]int
 	docs := 0
 	for i, c := range order {
-		if i == 0 || chunks[c].Doc != chunks[order[i-1]].Doc {
+		if i == 0 || source(chunks[c]) != source(chunks[order[i-1]]) {
 			if docs%e.o.Expand.Batch == 0 {
 				out = append(out, nil)
 			}
@@ -272,10 +303,11 @@ func proposed(kind, doc string, found []newName) []proposal {
 //
 //	mean confidence · min(1, documents / MinDocs)
 //
-// and becomes part of the schema when that is Mu or more, so one document alone
-// changes nothing. Proposals are weighed after every Batch documents, in the
-// order of the documents' IDs, with all proposals up to then: the result does
-// not depend on the order in which replies come.
+// and becomes part of the schema when that is Mu or more, so one document of many alone
+// changes nothing. Of a corpus with fewer documents than MinDocs the passages count as
+// documents. Proposals are weighed after every Batch documents, in the order of the
+// documents' IDs, with all proposals up to then: the result does not depend on the order
+// in which replies come. What is accepted bounds the batch that proposed it, too.
 type Expansion struct {
 	// Mu μ is the least score; 0 means 0.9, which the released code has in the
 	// text of its instruction (the paper gives μ no value).
@@ -315,13 +347,53 @@ const (
 	attributeKind  = "attribute"
 )
 
+// Growth is how a schema grew.
+type Growth struct {
+	// Seed holds the names of the three lists before, Schema the items after.
+	Seed   map[string][]string
+	Schema Schema
+	// Decisions are the accepted proposals in the order in which they were, behind them the
+	// rejected ones by kind and name.
+	Decisions []Decision
+}
+
+// MarshalJSON writes a file that [ReadSchema] takes, with the seed and the decisions beside
+// the lists.
+func (g Growth) MarshalJSON() ([]byte, error) {
+	out := map[string]any{"Growth": map[string]any{"Seed": g.Seed, "Decisions": g.Decisions}}
+	for list, names := range g.Schema.Plain() {
+		out[list] = names
+	}
+	return json.Marshal(out)
+}
+
+// Decision is what became of the proposals of one name.
+type Decision struct {
+	Kind string `json:"kind"` // entity type, relation, attribute
+	Name string `json:"name"`
+	// Score is compared with Mu, see [Expansion]; Documents is how many proposed the name.
+	Score     float64 `json:"score"`
+	Documents int     `json:"documents"`
+	Accepted  bool    `json:"accepted"`
+	// AliasOf is the item of which an accepted name became an alias.
+	AliasOf string `json:"alias_of,omitempty"`
+}
+
 // weigh returns the schema with the proposals that are accepted. Each is compared with
 // the schema as it was before.
-func (e Expansion) weigh(ctx context.Context, s Schema, proposals []proposal) (Schema, error) {
+func (e Expansion) weigh(ctx context.Context, from Growth, proposals []proposal) (Growth, error) {
+	s := from.Schema
 	before := s.bounds()
 	has := map[string]map[string]SchemaItem{entityTypeKind: before.types, relationKind: before.relations, attributeKind: before.attributes}
 	near := make(map[string]link.NameIndex)
 	s = s.clone()
+	out := Growth{Seed: from.Seed}
+	var rejected []Decision
+	for _, d := range from.Decisions {
+		if d.Accepted {
+			out.Decisions = append(out.Decisions, d)
+		}
+	}
 	for _, of := range groups(proposals) {
 		kind := of[0].Kind
 		list := s.list(kind)
@@ -331,25 +403,29 @@ func (e Expansion) weigh(ctx context.Context, s Schema, proposals []proposal) (S
 		if near[kind] == nil && e.Link != nil && len(*list) > 0 {
 			var err error
 			if near[kind], err = e.Link.Index(ctx, foldedNames(*list)); err != nil {
-				return Schema{}, fmt.Errorf("extract: comparing names with the schema: %w", err)
+				return from, fmt.Errorf("extract: comparing names with the schema: %w", err)
 			}
 		}
-		if e.score(of) < e.Mu {
+		d := Decision{Kind: kind, Name: of[0].Name}
+		if d.Score, d.Documents = e.score(of); d.Score < e.Mu {
+			rejected = append(rejected, d)
 			continue
 		}
-		name := of[0].Name
-		at, err := e.alias(ctx, near[kind], name)
+		d.Accepted = true
+		at, err := e.alias(ctx, near[kind], d.Name)
 		if err != nil {
-			return Schema{}, err
+			return from, err
 		}
 		if at < 0 {
-			*list = append(*list, SchemaItem{Name: name})
-			continue
+			*list = append(*list, SchemaItem{Name: d.Name})
+		} else {
+			it := &(*list)[at]
+			it.Aliases, d.AliasOf = append(slices.Clone(it.Aliases), d.Name), it.Name
 		}
-		it := &(*list)[at]
-		it.Aliases = append(slices.Clone(it.Aliases), name)
+		out.Decisions = append(out.Decisions, d)
 	}
-	return s, nil
+	out.Schema, out.Decisions = s, append(out.Decisions, rejected...)
+	return out, nil
 }
 
 func foldedNames(of []SchemaItem) []string {
@@ -391,16 +467,17 @@ func groups(proposals []proposal) [][]proposal {
 	return out
 }
 
-// score returns the score of the proposals of one name, sorted by document.
-func (e Expansion) score(of []proposal) float64 {
-	docs, sum := 0, 0.0
+// score returns the score of the proposals of one name, sorted by document, and how many
+// documents they are from.
+func (e Expansion) score(of []proposal) (score float64, docs int) {
+	sum := 0.0
 	for i, p := range of {
 		if i == 0 || p.Doc != of[i-1].Doc {
 			docs++
 		}
 		sum += p.Confidence
 	}
-	return sum / float64(len(of)) * math.Min(1, float64(docs)/float64(e.MinDocs))
+	return sum / float64(len(of)) * math.Min(1, float64(docs)/float64(e.MinDocs)), docs
 }
 
 // alias returns the index of the item that a name means, -1 if the name is new.

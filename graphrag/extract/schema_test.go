@@ -14,6 +14,24 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
+// What is wrong in a file of a schema is told with the line where it stands.
+func TestReadBadSchema(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                       "line 1: want an object",
+		"{}":                                     "Nodes has no name",
+		`{"Nodes": ["a"]} {}`:                    "something stands behind",
+		"{\n\"Nodes\": [\"a\"],\n\"Kinds\": []}": `unknown field "Kinds"`,
+		"{\n\"Nodes\": [1]}":                     "line 2: want an object",
+		"{\"Nodes\": [\"a b\",\n\"x\",\n\"A_B\"]}": `line 3: "A_B" names both entity type "a b" and "A_B"`,
+		"{\"Nodes\": [\"a\",\n\"a\"]}":             `line 2: "a" names both`,
+		"{\"Nodes\": [\"a\",\n\" \"]}":             "line 2: a name of entity type",
+	} {
+		if _, err := extract.ReadSchema(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want …%s…", text, err, want)
+		}
+	}
+}
+
 func schema() extract.Schema {
 	return extract.Schema{
 		EntityTypes: []extract.SchemaItem{{Name: "person"}, {Name: "ship", Aliases: []string{"vessel"}}},

@@ -5,6 +5,7 @@ package kit
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -252,6 +253,11 @@ func Done(ctx context.Context, step string, err error) {
 		}
 	}
 	count(ctx, step, one)
+}
+
+// Bound tells the schema that extraction was bound by, for the statistics of the index.
+func Bound(ctx context.Context, schema json.RawMessage) {
+	note(ctx, func(t *tally) { t.sofar.Schema = schema })
 }
 
 func count(ctx context.Context, step string, more graphrag.Stage) {

@@ -138,7 +138,7 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	c.Shelf.Finish()
 	s.shelf = c.Shelf
 	s.refs.Store(1)
-	s.stats.Stages = append(s.stats.Stages, counts.list()...)
+	s.stats.Stages, s.stats.Schema = append(s.stats.Stages, counts.list()...), counts.sofar.Schema
 	for _, c := range all {
 		s.shortest = append(s.shortest, max(1, c.Tokens))
 	}

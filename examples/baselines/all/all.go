@@ -25,6 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // System is a published system, or one of our own.
@@ -37,6 +38,9 @@ type System struct {
 	// Graph tells that it goes by a graph from elsewhere, its option "graph", and does not
 	// run without one.
 	Graph bool
+	// Unbound tells that a schema is left out, and that it is the whole system where that has
+	// none: without a model that indexes.
+	Unbound bool
 	// Calls are the calls of a model that it makes, see [Calls].
 	Calls Calls
 	// Also are other names of it: where a published system is another one in all
@@ -47,6 +51,7 @@ type System struct {
 	options any    // the Options of its package, with which a run begins
 	changes []change
 	graph   *triples.Index
+	models  func(name string) (llm.Model, error)
 	make    func(k kit.Kit, options any) (*kit.System, error)
 }
 
@@ -127,9 +132,11 @@ func lightRAG(mode lightrag.Mode) System {
 // Variants are systems with a part left out, for tables of ablations: they run only when
 // they are named.
 func Variants() []System {
+	unbound := of(youtu.Name+"-noschema", "Dong and others 2025", youtu.Options{NoSchema: true}, youtu.New)
+	unbound.Unbound = true
 	return []System{
 		of(youtu.Name+"-nocommunity", "Dong and others 2025", youtu.Options{NoCommunities: true}, youtu.New),
-		of(youtu.Name+"-noschema", "Dong and others 2025", youtu.Options{NoSchema: true}, youtu.New),
+		unbound,
 	}
 }
 

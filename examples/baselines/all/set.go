@@ -5,6 +5,7 @@ package all
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,9 +15,11 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Option is one setting of a system that can be changed by name.
@@ -36,7 +39,7 @@ func (s System) Options() []Option {
 		if f.value.Kind() == reflect.Slice {
 			o.Default = strings.Join(f.value.Interface().([]string), ",")
 		}
-		if f.value.Kind() == reflect.Pointer {
+		if f.value.Kind() == reflect.Pointer || f.value.Kind() == reflect.Interface {
 			o.Default = ""
 		}
 		out = append(out, o)
@@ -72,6 +75,34 @@ func (s System) WithGraph(ix *triples.Index) System {
 	return s
 }
 
+// WithModels returns the system with the server of the models that its options name.
+func (s System) WithModels(models func(name string) (llm.Model, error)) System {
+	s.models = models
+	return s
+}
+
+// named is a model that an option names, until there is a server.
+type named struct {
+	llm.Model
+	name string
+}
+
+// value is what an option is set to.
+func (s System) value(c change) (reflect.Value, error) {
+	n, ok := c.value.Interface().(named)
+	if !ok {
+		return c.value, nil
+	}
+	if s.models == nil {
+		return c.value, fmt.Errorf("%s.%s=%s: a model takes a server: -model NAME", s.Name, c.option, n.name)
+	}
+	m, err := s.models(n.name)
+	if err != nil {
+		return c.value, fmt.Errorf("%s.%s: %w", s.Name, c.option, err)
+	}
+	return reflect.ValueOf(m), nil
+}
+
 // Lacks says what the system cannot run without, "" if nothing is missing.
 func (s System) Lacks() string {
 	if s.Graph && s.graph == nil && !slices.ContainsFunc(s.changes, func(c change) bool { return c.option == "graph" }) {
@@ -101,9 +132,13 @@ func (s System) New(k kit.Kit, c kit.Common) (*kit.System, error) {
 		o.FieldByName("Graph").Set(reflect.ValueOf(s.graph))
 	}
 	for _, c := range s.changes {
+		v, err := s.value(c)
+		if err != nil {
+			return nil, err
+		}
 		walk(o, nil, "", func(f field) {
 			if f.name == c.option {
-				f.value.Set(c.value)
+				f.value.Set(v)
 			}
 		})
 	}
@@ -120,6 +155,8 @@ func (s System) Changes() map[string]any {
 			out[c.option] = fmt.Sprintf("%d triples of %d entities", v.Len(), v.Entities())
 		case *extract.Schema:
 			out[c.option] = v.Plain()
+		case named:
+			out[c.option] = v.name
 		default:
 			out[c.option] = v
 		}
@@ -192,7 +229,9 @@ func kindOf(t reflect.Type) string {
 	case reflect.TypeFor[*triples.Index]():
 		return "a graph: the path of its file or folder"
 	case reflect.TypeFor[*extract.Schema]():
-		return "a schema: the path of its file"
+		return "a schema: the path of its file, or the name of one that is shipped"
+	case reflect.TypeFor[llm.Model]():
+		return "a model of the server: its name"
 	}
 	switch t.Kind() {
 	case reflect.Bool:
@@ -220,6 +259,11 @@ func parse(to reflect.Value, s string) (err error) {
 	case **extract.Schema:
 		*to, err = readSchema(s)
 		return err
+	case *llm.Model:
+		if *to = (named{name: s}); s == "" {
+			return errors.New("the name of the model is empty")
+		}
+		return nil
 	}
 	switch to.Kind() {
 	case reflect.Bool:
@@ -252,15 +296,23 @@ func parse(to reflect.Value, s string) (err error) {
 // mostSchema is the size of a schema's file, in bytes, beyond which it is not one.
 const mostSchema = 1 << 20
 
-func readSchema(path string) (*extract.Schema, error) {
-	f, err := os.Open(path)
+// readSchema reads a schema that is shipped, by the name of its data set, or one of a file.
+func readSchema(name string) (*extract.Schema, error) {
+	var f io.ReadCloser
+	f, err := youtu.Seeds.Open("seeds/" + strings.ToLower(name) + ".json")
+	if err != nil {
+		f, err = os.Open(name)
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w, and no schema of this name is shipped: there are %s", err, strings.Join(youtu.SeedNames(), ", "))
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // only read
 	s, err := extract.ReadSchema(io.LimitReader(f, mostSchema))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &s, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Names of the system in reports: over a graph from elsewhere, over one that is extracted
@@ -51,6 +52,9 @@ type Options struct {
 	// Graph is a graph from elsewhere. With it nothing is extracted from the corpus
 	// when it is indexed.
 	Graph *triples.Index
+	// Reader, when set, reads triples from passages in place of the kit's model, which
+	// reflects, filters and answers: GeAR-s has a smaller one for it.
+	Reader llm.Model `source:"GeAR-s, sections 4 and 5: the kit's model in place of two"`
 	// Original is the system of arXiv 2412.18431.
 	Original bool `source:"arXiv 2412.18431"`
 	// Expand says in which steps the graph is used.

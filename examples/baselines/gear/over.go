@@ -17,7 +17,7 @@ import (
 func Over(p Parts, o Options) (graphrag.Retriever, error) {
 	s := &searcher{Parts: p, o: o.Defaults()}
 	var err1, err2 error
-	s.read, err1 = reading(p.Kit, s.sourced())
+	s.read, err1 = reading(p.Kit, o.Reader, s.sourced())
 	if p.Passages != nil {
 		s.base, err2 = retrieve.PerDoc(p.Passages, o.MaxPerDoc)
 	}

@@ -16,7 +16,10 @@ import (
 // reading is how the kit reads triples. Without a model they are those that the graph has
 // of the passages (GeAR's NaiveGE), or, if it has none of them, those that the rules
 // extract from the passages.
-func reading(k kit.Kit, sourced bool) (read, error) {
+func reading(k kit.Kit, reader llm.Model, sourced bool) (read, error) {
+	if reader != nil {
+		return readByModel(llm.Metered(reader)), nil
+	}
 	if k.AnswerModel != nil {
 		return readByModel(k.AnswerModel), nil
 	}

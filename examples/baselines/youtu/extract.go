@@ -4,6 +4,7 @@ package youtu
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -63,7 +64,12 @@ func (b bounded) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Ext
 	if err != nil {
 		return nil, err
 	}
-	found, err := by.Extract(ctx, chunks)
+	found, grown, err := by.Grow(ctx, chunks)
+	if err != nil {
+		return nil, err
+	}
+	told, err := json.Marshal(grown)
+	kit.Bound(ctx, told)
 	if err == nil && unmade != nil && len(found) > 0 {
 		found[0].Problems = append(found[0].Problems, kg.Problem{Kind: "schema", Reason: "a general schema stands in for one of this corpus: " + unmade.Error()})
 	}

@@ -3,6 +3,7 @@
 package youtu_test
 
 import (
+	"bytes"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -181,5 +182,34 @@ func TestUnknownNames(t *testing.T) {
 		if err != nil || len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != "tides.md" {
 			t.Errorf("%+v: %+v, %v", o, a.Ranked, err)
 		}
+	}
+}
+
+// Every schema that is shipped can be used, and what an index tells of a schema that grew can be
+// given again.
+func TestSeeds(t *testing.T) {
+	var told []byte
+	for _, name := range youtu.SeedNames() {
+		f, err := youtu.Seeds.Open("seeds/" + name + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed, err := extract.ReadSchema(f)
+		if err != nil || len(seed.EntityTypes) < 8 || len(seed.Relations) < 12 || len(seed.Attributes) < 8 {
+			t.Errorf("%s: %+v, %v", name, seed, err)
+		}
+		s, err := youtu.New(baselinestest.OfflineKit(t), youtu.Options{Schema: &seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stats, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = stats.Schema
+	}
+	again, err := extract.ReadSchema(bytes.NewReader(told))
+	if err != nil || len(again.EntityTypes) < 8 || !bytes.Contains(told, []byte(`"accepted":true`)) || !bytes.Contains(told, []byte(`"accepted":false`)) {
+		t.Errorf("%s: %v", told, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
@@ -33,7 +34,7 @@ func (s *Settings) setFlags(fs *flag.FlagSet) {
 		return nil
 	})
 	fs.StringVar(&s.kg, "kg", "", "the graph that gear links to, a `PATH`: a file .tsv, .jsonl or .nt (perhaps .gz), a folder with Wikidata5M's files, or one that \"wildgraphbench kg\" built")
-	fs.StringVar(&s.schema, "schema", "", "`FILE` of the schema that youtu begins with: a JSON object of the lists Nodes, Relations and Attributes")
+	fs.StringVar(&s.schema, "schema", "", "`FILE` of the schema that youtu begins with, a JSON object of the lists Nodes, Relations and Attributes; or one that is shipped: "+strings.Join(youtu.SeedNames(), ", "))
 }
 
 // promptFlag declares -prompt.
@@ -110,7 +111,7 @@ func (s *Settings) Changed(sys all.System) (all.System, []error) {
 		}
 		sys = sys.WithGraph(ix)
 	}
-	if s.schema != "" && slices.ContainsFunc(sys.Options(), func(o all.Option) bool { return o.Name == "schema" }) {
+	if s.schema != "" && !sys.Unbound && slices.ContainsFunc(sys.Options(), func(o all.Option) bool { return o.Name == "schema" }) {
 		change("schema", "schema", s.schema)
 	}
 	for _, set := range s.sets {

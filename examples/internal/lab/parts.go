@@ -30,6 +30,7 @@ type Parts struct {
 	Embedder llm.NamedEmbedder
 
 	settings Settings
+	models   func(name string) (llm.Model, error)
 	client   *paid.Client     // nil offline, in a dry run and without a server
 	absent   error            // why there is no server
 	vectors  *journal.Journal // of an embedding model in a folder, or nil
@@ -53,7 +54,7 @@ func NewParts(s Settings, log *slog.Logger) (*Parts, error) {
 	if s.Paid() {
 		server, err := p.connect()
 		if err == nil {
-			err = p.models(server)
+			p.models, err = server.Model, p.ask(server)
 		}
 		if err != nil {
 			return nil, errors.Join(err, p.Close())
@@ -139,8 +140,8 @@ func (p *Parts) connect() (server, error) {
 	return payer{provider, p.client}, nil
 }
 
-// models puts the model's parts into the kit, and finds the one that judges.
-func (p *Parts) models(from server) error {
+// ask puts the model's parts into the kit, and finds the one that judges.
+func (p *Parts) ask(from server) error {
 	s := p.settings
 	if s.JudgeModel != "" {
 		judge, err := from.Model(s.JudgeModel)

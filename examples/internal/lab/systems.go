@@ -68,8 +68,15 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 		e.NotApplicable = "answers from memory: there is no evidence to reject by"
 		return e, nil
 	}
+	if sys.Unbound && p.settings.IndexKit != kit.NameModel && p.settings.schema == "" {
+		e.NotApplicable = "needs a model that indexes, or -schema: there is no schema to leave out without one"
+		return e, nil
+	}
 	if e.NotApplicable = sys.Lacks(); e.NotApplicable != "" {
 		return e, nil
+	}
+	if p.models != nil {
+		sys = sys.WithModels(p.models)
 	}
 	common := p.settings.Common()
 	probe, err := sys.New(p.Kit, common)

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// The model that reads triples for GeAR-s is another one than the model that reflects, filters
+// and answers, where an option names it; the dry run and the ledger have both.
+func TestReaderOfGeAR(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "k")
+	dir := t.TempDir()
+	args := []string{"-out", dir, "-limit", "1", "-systems", "gear", "-model", "large", "-set", "gear.reader=small", "-no-timings"}
+	plan, _, err := bench(t, bare, append(args, "-dry-run")...)
+	if err != nil || !strings.Contains(plan, "small") || !strings.Contains(plan, "large") || len(server.Requests()) > 0 {
+		t.Fatalf("%s\n%v", plan, err)
+	}
+	_, _, err = bench(t, bare, args...) // the server's replies are of no use
+	read, rest := make(map[string]int), make(map[string]int)
+	for _, r := range server.Requests() {
+		to := rest
+		if bytes.Contains(r.Body, []byte("You read passages that a search found for a question")) {
+			to = read
+		}
+		for _, name := range []string{"small", "large"} {
+			if bytes.Contains(r.Body, []byte(`"model":"`+name+`"`)) {
+				to[name]++
+			}
+		}
+	}
+	if len(read) != 1 || read["small"] < 2 || rest["large"] == 0 || rest["small"] > 1 { // one sign of life
+		t.Errorf("%v read, %v the rest: %v", read, rest, err)
+	}
+	ledger, err := os.ReadFile(filepath.Join(dir, "ledger.json"))
+	if err != nil || !bytes.Contains(ledger, []byte(`:small"`)) || !bytes.Contains(ledger, []byte(`:large"`)) {
+		t.Errorf("%s, %v", ledger, err)
+	}
+	if _, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "gear", "-set", "gear.reader=small"); err == nil || !strings.Contains(err.Error(), "gear.reader=small: a model takes a server") {
+		t.Error(err)
+	}
+}
+
+// The schema that bounded an index is in the report folder, where it can be taken from as
+// -schema; without one there is nothing to leave out.
+func TestSchemaOfAReport(t *testing.T) {
+	dir := t.TempDir()
+	stdout, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "youtu,youtu-noschema", "-schema", "wildgraphbench", "-v")
+	if err != nil || !strings.Contains(stdout, "proposals were accepted: predictions/youtu.seafaring.schema.json") {
+		t.Fatalf("%s, %v", stdout, err)
+	}
+	name := filepath.Join(dir, "predictions", "youtu.seafaring.schema.json")
+	told, err := os.ReadFile(name)
+	if err != nil || !bytes.Contains(told, []byte(`"accepted": true`)) {
+		t.Fatalf("%s, %v", told, err)
+	}
+	s, err := extract.ReadSchema(bytes.NewReader(told))
+	if err != nil || len(s.EntityTypes) < 10 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "predictions", "youtu-noschema.seafaring.schema.json")); err == nil {
+		t.Error("a system without a schema has a file of one")
+	}
+	again := t.TempDir()
+	if _, _, err := bench(t, bare, "-out", again, "-limit", "1", "-systems", "youtu", "-schema", "wildgraphbench"); err != nil {
+		t.Fatal(err)
+	}
+	if same, err := os.ReadFile(filepath.Join(again, "predictions", filepath.Base(name))); err != nil || !bytes.Equal(told, same) {
+		t.Errorf("another schema: %v", err)
+	}
+	if _, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "youtu", "-schema", name, "-limit", "1"); err != nil {
+		t.Error(err)
+	}
+
+	stdout, _, err = bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "youtu,youtu-noschema")
+	if err != nil || !strings.Contains(stdout, "Not ranked: youtu-noschema (needs a model that indexes") {
+		t.Errorf("%s, %v", stdout, err)
+	}
+	if _, _, err := bench(t, bare, "-systems", "youtu", "-schema", "musiqe"); err == nil || !strings.Contains(err.Error(), "there are 2wiki, anonyrag-chs") {
+		t.Error(err)
+	}
+}
