@@ -95,3 +95,21 @@ func TestWideNames(t *testing.T) {
 		}
 	}
 }
+
+// A figure that nearly all rows share is not marked as the best.
+func TestBestOfMany(t *testing.T) {
+	of := func(values ...float64) (rows [][]measured) {
+		for _, v := range values {
+			rows = append(rows, []measured{{value: &v}})
+		}
+		return rows
+	}
+	for _, tt := range []struct {
+		rows [][]measured
+		want bool
+	}{{of(.5, .4), true}, {of(.5, .5, .4), true}, {of(.5, .5), false}, {of(.5, .5, .5, .5, .4), false}} {
+		if got := isBest(tt.rows, 0, tt.rows[0][0].value); got != tt.want {
+			t.Errorf("%d rows: %v", len(tt.rows), got)
+		}
+	}
+}

@@ -129,13 +129,13 @@ func addFigures(t *page.Table, names []string, rows [][]measured) {
 	}
 }
 
-// isBest reports whether no figure of a column is larger than f, and one is smaller:
-// where all are equal there is no best.
+// isBest reports whether no figure of a column is larger than f, and at least a
+// quarter is smaller: where nearly all are equal there is no best.
 func isBest(rows [][]measured, column int, f *float64) bool {
 	if f == nil {
 		return false
 	}
-	smaller := false
+	smaller, equal := 0, 0
 	for _, row := range rows {
 		m := row[column]
 		if m.unmarked || m.value == nil {
@@ -144,9 +144,13 @@ func isBest(rows [][]measured, column int, f *float64) bool {
 		if *m.value > *f {
 			return false
 		}
-		smaller = smaller || *m.value < *f
+		if *m.value < *f {
+			smaller++
+		} else {
+			equal++
+		}
 	}
-	return smaller
+	return 3*smaller >= equal
 }
 
 // addTexts adds a row of texts; without any, all its cells are n/a.

@@ -42,6 +42,12 @@ func main() {
 	os.Exit(cli.Fail(os.Stderr, "graphview", run(ctx, os.Args[1:], os.Stdout, os.Stderr)))
 }
 
+// about stands above the flags.
+const about = `
+PATH stands after the flags: a folder of documents, from which names and facts are found by rules;
+the output folder of Microsoft's GraphRAG or the working folder of LightRAG; or a file with the JSON
+of a kg.Extraction on each line. Nothing asks a model.`
+
 // run is the program without its process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := cli.NewFlags("graphview")
@@ -49,6 +55,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	question := flags.String("q", "", "show what led to the answer to a `QUESTION`")
 	title := flags.String("title", "", "`TEXT` at the top of the page (default: the name of PATH)")
 	most := flags.Int("max-nodes", 0, "at most `N` entities, those with most neighbours (0 = 20,000, of a question 120)")
+	flags.Usage = func() { cli.Help(stderr, flags, about) }
 	if err := cli.Parse(flags, args, stderr); err != nil {
 		return err
 	}
@@ -61,11 +68,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case *most < 0:
 		return cli.Usagef("-max-nodes %d: want 0 or more", *most)
 	}
-	g, system, err := read(ctx, flags.Arg(0), stderr)
+	g, system, note, err := read(ctx, flags.Arg(0), stderr)
 	if err != nil {
 		return err
 	}
-	o := view.Options{Title: text.OneLine(cmp.Or(*title, filepath.Base(flags.Arg(0)))), MaxNodes: *most}
+	o := view.Options{Title: text.OneLine(cmp.Or(*title, filepath.Base(flags.Arg(0)))), Note: note, MaxNodes: *most}
 	if system != nil {
 		o.Chunks = system.Get
 	}
@@ -102,21 +109,24 @@ func ask(ctx context.Context, system *kit.System, question string) (*view.Asked,
 	return &view.Asked{Question: question, Answer: a.Text, Found: a.Found}, nil
 }
 
-// read reads a graph, and what can be asked about it; of a saved graph nothing can.
-func read(ctx context.Context, name string, stderr io.Writer) (*kg.Graph, *kit.System, error) {
+// byRules is said of graphs that this program makes.
+const byRules = "Names and facts are found by rules; a language model finds better ones: ask -serve with -system and -model"
+
+// read reads a graph, what can be asked about it (of a saved graph nothing can), and how it was made.
+func read(ctx context.Context, name string, stderr io.Writer) (*kg.Graph, *kit.System, string, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
 	if !info.IsDir() {
 		g, err := saved(ctx, name)
-		return g, nil, err
+		return g, nil, "", err
 	}
-	system, err := index(ctx, os.DirFS(name), stderr)
+	system, note, err := index(ctx, os.DirFS(name), stderr)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, "", err
 	}
-	return system.Graph(), system, nil
+	return system.Graph(), system, note, nil
 }
 
 // saved reads a file of extractions.
@@ -142,17 +152,18 @@ func saved(ctx context.Context, name string) (*kg.Graph, error) {
 }
 
 // index makes a system of a folder: of another program's index, or of documents.
-func index(ctx context.Context, fsys fs.FS, stderr io.Writer) (*kit.System, error) {
+func index(ctx context.Context, fsys fs.FS, stderr io.Writer) (*kit.System, string, error) {
 	parts, err := kit.Offline(kit.OfflineOptions{})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	made, err := elsewhere(fsys)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if made == nil {
-		return documents(ctx, parts, fsys, stderr)
+		system, err := documents(ctx, parts, fsys, stderr)
+		return system, byRules, err
 	}
 	for _, note := range made.Notes {
 		fmt.Fprintln(stderr, "Note:", text.OneLine(note))
@@ -161,7 +172,7 @@ func index(ctx context.Context, fsys fs.FS, stderr io.Writer) (*kit.System, erro
 	if err == nil {
 		_, err = system.Index(ctx, made.Documents())
 	}
-	return system, err
+	return system, "", err
 }
 
 // elsewhere reads the index of another program; nil where there is none.

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,12 +72,15 @@ func TestGraphs(t *testing.T) {
 			t.Errorf("what was left out is not said: %s", stderr.String())
 		}
 	}
-	out := filepath.Join(t.TempDir(), "g.html")
-	if err := run(t.Context(), []string{"-out", out, light}, &bytes.Buffer{}, &bytes.Buffer{}); err != nil {
-		t.Error(err)
-	}
-	if page, err := os.ReadFile(out); err != nil || !strings.Contains(string(page), "Content-Security-Policy") {
-		t.Errorf("the page: %v", err)
+	for path, rules := range map[string]bool{light: false, pages: true} {
+		out := filepath.Join(t.TempDir(), "g.html")
+		if err := run(t.Context(), []string{"-out", out, path}, &bytes.Buffer{}, &bytes.Buffer{}); err != nil {
+			t.Error(err)
+		}
+		page, err := os.ReadFile(out)
+		if err != nil || !strings.Contains(string(page), "Content-Security-Policy") || strings.Contains(string(page), byRules) != rules {
+			t.Errorf("the page of %s: %v", path, err)
+		}
 	}
 }
 
@@ -95,6 +99,10 @@ func TestUsage(t *testing.T) {
 		if err := run(t.Context(), tt.args, &bytes.Buffer{}, &bytes.Buffer{}); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v, want %q", tt.args, err, tt.want)
 		}
+	}
+	var help bytes.Buffer
+	if err := run(t.Context(), []string{"-h"}, &bytes.Buffer{}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "PATH stands after the flags") {
+		t.Errorf("%v, %s", err, help.String())
 	}
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), filepath.Join(files(t, map[string]string{"x": "no base"}), "x"), t.TempDir()} {
 		if err := run(t.Context(), []string{path}, &bytes.Buffer{}, &bytes.Buffer{}); err == nil {

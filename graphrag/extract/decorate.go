@@ -48,7 +48,7 @@ const (
 	// maxBetween is the largest distance of two names in bytes, maxBetweenWords the
 	// longest text between them, in bytes, that becomes the relation.
 	maxBetween, maxBetweenWords = 150, 60
-	// mentionedWith is the relation if the text between is longer.
+	// mentionedWith is the relation if the text between is longer, or of a table.
 	mentionedWith = "is mentioned with"
 )
 
@@ -91,8 +91,12 @@ func relate(c *graphrag.Chunk, x *kg.Extraction) {
 	}
 }
 
-// between returns the relation for the text between two names.
+// between returns the relation for the text between two names. What stands between the cells of a
+// table relates nothing.
 func between(s string) string {
+	if strings.Contains(s, "|") {
+		return mentionedWith
+	}
 	var room [maxBetweenWords]byte
 	relation := room[:0]
 	text.Plain().Words(s, func(w []byte) bool {

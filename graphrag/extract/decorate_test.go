@@ -20,6 +20,15 @@ func (f fixed) Extract(context.Context, []graphrag.Chunk) ([]kg.Extraction, erro
 	return []kg.Extraction{f.Extraction}, nil
 }
 
+// Names in two cells of a row are related by no words of the row.
+func TestLinkedRows(t *testing.T) {
+	x := fixed{kg.Extraction{Mentions: []kg.Mention{{Name: "Ann", Span: kg.Span{Start: 2, End: 5}}, {Name: "Oslo", Span: kg.Span{Start: 17, End: 21}}}}}
+	found, err := extract.Linked(x).Extract(t.Context(), []graphrag.Chunk{{Text: "| Ann | laptop | Oslo |"}})
+	if err != nil || len(found[0].Facts) != 1 || found[0].Facts[0].Relation != "is mentioned with" {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
 // Neighbours in a sentence are related once in a chunk, unless a fact relates them; names
 // without a span are not.
 func TestLinked(t *testing.T) {

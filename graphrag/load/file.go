@@ -244,7 +244,7 @@ func (o Options) Walk(ctx context.Context, fsys fs.FS, read func(name string, da
 		return w.skipped, fmt.Errorf("load: %w", err)
 	}
 	for _, ext := range slices.Sorted(maps.Keys(w.others)) {
-		w.skipped = append(w.skipped, fmt.Errorf("load: %d files: %w (%s)", w.others[ext], ErrFormat, ext))
+		w.skipped = append(w.skipped, fmt.Errorf("load: %s: %w (%s)", counted(w.others[ext]), ErrFormat, ext))
 	}
 	if w.links > 0 {
 		w.skipped = append(w.skipped, fmt.Errorf("load: %d symbolic links are not followed", w.links))
@@ -468,4 +468,12 @@ func isWestern(data []byte) bool {
 		}
 	}
 	return true
+}
+
+// counted says how many files there are.
+func counted(n int) string {
+	if n == 1 {
+		return "1 file"
+	}
+	return fmt.Sprintf("%d files", n)
 }

@@ -37,8 +37,8 @@ const (
 // Options of [New]. The zero value shows the largest part of a graph that fits, without
 // sentences.
 type Options struct {
-	// Title heads the page.
-	Title string
+	// Title heads the page. Note stands below it, behind how much is shown.
+	Title, Note string
 	// Chunks returns the chunks of a document, from which sentences are quoted for facts, as
 	// kit.System.Get does; nil shows only the names of pages.
 	Chunks func(doc string) (chunks []graphrag.Chunk, ok bool)
@@ -114,6 +114,9 @@ func New(ctx context.Context, g *kg.Graph, o Options) (*View, error) {
 	v.note = counted(len(v.nodes), "entity", "entities") + ", " + counted(len(v.facts), "fact", "facts")
 	if n := len(g.Entities); n > len(v.nodes) {
 		v.note += fmt.Sprintf(", of %s entities in all", digits(n))
+	}
+	if o.Note != "" {
+		v.note += ". " + line(o.Note)
 	}
 	return v, ctx.Err()
 }

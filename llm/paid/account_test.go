@@ -419,6 +419,9 @@ func TestPrices(t *testing.T) {
 	if err != nil || p.Cost("m", llm.Usage{PromptTokens: 1e6}).Amount != paid.MoneyOf(0.15) {
 		t.Errorf("%+v, %v", p, err)
 	}
+	if _, err := paid.ReadPrices(strings.NewReader("prices")); err == nil || strings.Count(err.Error(), "invalid character") != 1 {
+		t.Errorf("no JSON: %v", err)
+	}
 	for _, half := range []string{`"prompt":0.15`, `"completion":1`, `"prompt":0`, `"prompt":1,"completion":0`, ``, `"prompt":1,"completion":null`, `"embedded":1,"prompt":2`} {
 		text := strings.TrimSuffix(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02",`+half, ",") + `}]}`
 		if _, err := paid.ReadPrices(strings.NewReader(text)); err == nil {

@@ -85,7 +85,10 @@ func ReadPrices(r io.Reader) (*Prices, error) {
 	if err == nil {
 		dec := json.NewDecoder(bytes.NewReader(data))
 		dec.DisallowUnknownFields()
-		err = errors.Join(dec.Decode(&p), json.Unmarshal(data, &given))
+		err = dec.Decode(&p)
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &given)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("paid: read the prices: %w", err)

@@ -197,11 +197,15 @@ function goldWords(d) {
   return new Set((d.gold || []).flatMap(wordsIn).filter((w) => (having.get(w) || 0) <= few));
 }
 
+// plain is Markdown without the marks of headings, bold text, items and tables.
+const plain = (text) => text.replace(/^ *\|?[ :|-]*\|[ :|-]*$/gm, "").replace(/^#{1,6} +/gm, "").replace(/\*\*(\S|\S.*?\S)\*\*/g, "$1")
+  .replace(/^( *)[-*] +/gm, "$1• ").replace(/^ *\| *| *\| *$/gm, "").replace(/ +\| +/g, " · ");
+
 // lit is a part of a passage: quoted words are marked, words of the gold answer
 // underlined.
 function lit(spans, words) {
   return spans.map((span) => {
-    const text = span.t.split(wordPattern).map((w) => (words.has(w.toLowerCase()) ? el("u", null, w) : w));
+    const text = plain(span.t).split(wordPattern).map((w) => (words.has(w.toLowerCase()) ? el("u", null, w) : w));
     return span.m ? el("mark", null, text) : text;
   });
 }

@@ -85,13 +85,13 @@ function drawHeat() {
   if (!m) return;
   const columns = run.domains.length > 1 ? [0, ...run.domains.map((_, d) => d + 1)] : [0];
   const rows = standings();
-  let low = Infinity, high = -Infinity;
+  let high = 0;
   const value = (d, s) => m.values[d][state.k][s];
   for (const d of columns) for (const r of rows) {
     const v = value(d, r.s);
-    if (v && v.length) [low, high] = [Math.min(low, v[0]), Math.max(high, v[0])];
+    if (v && v.length) high = Math.max(high, v[0]);
   }
-  const step = (v) => (high > low ? Math.min(6, Math.floor((7 * (v - low)) / (high - low))) : 3);
+  const step = (v) => (high > 0 ? Math.min(6, Math.floor((7 * v) / high)) : 0); // from 0, which is not the least figure
   const title = (d) => (d === 0 ? "All" : run.domains[d - 1]);
   const table = el("table", { class: "heat" },
     el("thead", null, el("tr", null, el("th", { scope: "col" }, "System"),

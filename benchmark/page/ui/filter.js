@@ -173,7 +173,7 @@ function card(s, list, types) {
   };
   return el("div", { class: "card" }, el("h3", null, name),
     el("div", { class: "two" },
-      el("i"), el("i", null, "answered"), el("i", null, "not"),
+      el("i"), el("i", null, "right"), el("i", null, "not right"),
       el("i", null, "retrieved"), box("both"), box("lost"),
       el("i", null, "not"), box("lucky"), box("neither")));
 }

@@ -77,7 +77,11 @@ func (d *Desk) WriteGraph(ctx context.Context, w io.Writer, question string) err
 		return err
 	}
 	asked := view.Asked{Question: question, Answer: a.Text, Found: a.Found}
-	v, err := view.New(ctx, g, view.Options{Title: d.Title(), Chunks: d.folder.System.Get, Asked: &asked})
+	o := view.Options{Title: d.Title(), Chunks: d.folder.System.Get, Asked: &asked}
+	if indexing(d.o) == "" {
+		o.Note = "Names and facts are found by rules; -model NAME finds better ones"
+	}
+	v, err := view.New(ctx, g, o)
 	if err != nil {
 		return err
 	}

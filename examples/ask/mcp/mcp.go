@@ -5,10 +5,12 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -56,7 +58,7 @@ type neighboursInput struct {
 
 // Server is the server over a desk.
 func Server(d *desk.Desk) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "wildgraph-ask", Title: "Questions over " + d.Docs()}, &mcp.ServerOptions{
+	s := mcp.NewServer(&mcp.Implementation{Name: "wildgraph-ask", Title: "Questions over " + d.Docs(), Version: version()}, &mcp.ServerOptions{
 		Instructions: "Searches and answers from the files of one folder. Answers quote files with line numbers; what the folder does not say is refused.",
 	})
 	t := tools{d, make(chan struct{}, atOnce)}
@@ -65,6 +67,14 @@ func Server(d *desk.Desk) *mcp.Server {
 	mcp.AddTool(s, &mcp.Tool{Name: "ask", Annotations: readOnly, Description: "Answers a question from the folder, with the quotes that say so, their places, and how sure the answer is. Refuses what the folder does not say, and gives the closest passage."}, t.ask)
 	mcp.AddTool(s, &mcp.Tool{Name: "neighbours", Annotations: readOnly, Description: "Lists the facts around a name in the knowledge graph of the folder. Only systems with a graph have one; others say so."}, t.neighbours)
 	return s
+}
+
+// version is that of the module the program was built from.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return cmp.Or(info.Main.Version, "(devel)")
+	}
+	return "(devel)"
 }
 
 // Run serves one client on a pair of streams until it leaves or ctx ends.

@@ -39,6 +39,9 @@ func client(t *testing.T, system string, progress ...func(*sdk.ProgressNotificat
 	if err != nil {
 		t.Fatal(err)
 	}
+	if v := s.InitializeResult().ServerInfo.Version; v == "" {
+		t.Error("the server has no version")
+	}
 	return s, func() error {
 		if err := s.Close(); err != nil {
 			t.Error(err)

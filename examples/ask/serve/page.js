@@ -32,13 +32,21 @@ function place(x, number) {
   return p;
 }
 
-const dense = (s) => (s || "").replace(/\n\s*\n/g, "\n");
+// dense is a text without empty lines; and without the marks of Markdown where its file is read as such.
+function dense(s, file) {
+  s = s || "";
+  if (/\.(md|markdown|html?|docx|org|adoc|rst|csv|tsv|pdf)$/i.test(file)) {
+    s = s.replace(/^ *\|?[ :|-]*\|[ :|-]*$/gm, "").replace(/^#{1,6} +/gm, "").replace(/\*\*(\S|\S.*?\S)\*\*/g, "$1")
+      .replace(/^( *)[-*] +/gm, "$1• ").replace(/^ *\| *| *\| *$/gm, "").replace(/ +\| +/g, " · ");
+  }
+  return s.replace(/\n\s*\n/g, "\n");
+}
 
 function source(s, number) {
   const li = make("li");
   li.append(place(s, number));
-  const text = make("p", "text", dense(s.before));
-  text.append(make("mark", "", s.quote), dense(s.after));
+  const text = make("p", "text", dense(s.before, s.path));
+  text.append(make("mark", "", dense(s.quote, s.path)), dense(s.after, s.path));
   li.append(text);
   return li;
 }
@@ -55,7 +63,7 @@ function found(list) {
   const ul = make("ul", "found");
   for (const p of list) {
     const li = make("li");
-    li.append(place(p), make("p", "text", dense(p.text)));
+    li.append(place(p), make("p", "text", dense(p.text, p.path)));
     ul.append(li);
   }
   d.append(ul);
