@@ -168,7 +168,8 @@ type Dictionary struct {
 	holders  []string          // of the entities, without brackets
 	place    map[string]int    // placeholder → entity
 	byFirst  map[rune][]hidden // names by their first character, longest first
-	written  *regexp.Regexp    // what looks like a placeholder of the dictionary
+	names    map[string]bool
+	written  *regexp.Regexp // what looks like a placeholder of the dictionary
 }
 
 // hidden is a name of an entity.
@@ -182,7 +183,7 @@ var typeName = regexp.MustCompile(`^[A-Z]+$`)
 // NewDictionary checks the entities. A name that stands for two of them, or that looks
 // like a placeholder, is an error: nobody could tell what is meant.
 func NewDictionary(entities []Entity) (*Dictionary, error) {
-	d := &Dictionary{entities: slices.Clone(entities), place: make(map[string]int), byFirst: make(map[rune][]hidden)}
+	d := &Dictionary{entities: slices.Clone(entities), place: make(map[string]int), names: make(map[string]bool), byFirst: make(map[rune][]hidden)}
 	var problems []error
 	counts, owner := make(map[string]int), make(map[string]int)
 	var types []string
@@ -207,7 +208,7 @@ func NewDictionary(entities []Entity) (*Dictionary, error) {
 			case taken && other != i:
 				problems = append(problems, fmt.Errorf("%q is a name of both %q and %q: leave it to one", name, entities[other].Name, e.Name))
 			case !taken:
-				owner[name] = i
+				owner[name], d.names[name] = i, true
 				first, _ := utf8.DecodeRuneInString(name)
 				d.byFirst[first] = append(d.byFirst[first], hidden{name, i})
 			}
@@ -265,12 +266,21 @@ func (d *Dictionary) Entity(placeholder string) (Entity, bool) {
 
 // Leaks lists the names that can still be read in a text, each once and in the order of
 // the entities: as they are, in capitals or in another form of their characters, or with
-// an s behind them.
+// an s behind them; of persons their surnames as well, also those behind a title.
 func (d *Dictionary) Leaks(text string) []string {
 	shown := strings.Join(strings.Fields(norm.NFKC.String(text)), " ")
 	var out []string
 	for _, e := range d.entities {
+		forms := e.names()
 		for _, name := range e.names() {
+			if s := surname(e, name); s != "" && !d.names[s] {
+				forms = append(forms, s)
+			}
+		}
+		for _, name := range forms {
+			if slices.Contains(out, name) {
+				continue
+			}
 			plain := norm.NFKC.String(name)
 			if readable(shown, plain) || readable(shown, strings.ToUpper(plain)) {
 				out = append(out, name)

@@ -84,7 +84,7 @@ func (q QA) text(language string) string {
 	for i, o := range q.Options {
 		fmt.Fprintf(&b, "\n%c. %s", 'A'+i, o)
 	}
-	if len(q.Options) > 0 {
+	if q.Format == Choice {
 		b.WriteString(map[bool]string{false: "\nAnswer with the letter of the right option.", true: "\n请用正确选项的字母回答。"}[chinese(language)])
 	}
 	return b.String()

@@ -14,6 +14,7 @@
 //     questions. The original is licensed CC-BY-NC-4.0, and no part of it is here.
 //   - [Judge] scores answers by rules: [ParseChoice], [ParseReversion], [Compare].
 //   - [Dictionary] replaces names, and [Dictionary.Leaks] finds what is left of them.
+//   - [Linked] and [LinkedByModel] find the names that are those of the same person.
 //   - [Book.Anonymized] makes a data set of a book; [ByModel] writes questions, and
 //     [Unsolved] leaves out those that need no context.
 package anonyrag

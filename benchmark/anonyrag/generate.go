@@ -51,9 +51,9 @@ func EntitiesOf(extractions []kg.Extraction) []Entity {
 	}
 	var out []Entity
 	for _, name := range order {
-		e := Entity{Name: name, Type: "PERSON"}
-		if types[name]["LOCATION"] > types[name]["PERSON"] {
-			e.Type = "LOCATION"
+		e := Entity{Name: name, Type: person}
+		if types[name][location] > types[name][person] {
+			e.Type = location
 		}
 		out = append(out, e)
 	}
@@ -64,7 +64,7 @@ func EntitiesOf(extractions []kg.Extraction) []Entity {
 // hidden.
 func entityType(s string) string {
 	s = strings.ToLower(s)
-	for _, t := range []struct{ word, kind string }{{"person", "PERSON"}, {"人", "PERSON"}, {"location", "LOCATION"}, {"place", "LOCATION"}, {"geo", "LOCATION"}, {"地", "LOCATION"}} {
+	for _, t := range []struct{ word, kind string }{{"person", person}, {"人", person}, {"location", location}, {"place", location}, {"geo", location}, {"地", location}} {
 		if strings.Contains(s, t.word) {
 			return t.kind
 		}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,9 +23,10 @@ import (
 const MaxRecord = 16 << 20
 
 // Load reads a data set from a folder: for each language a file of passages and one of
-// questions, JSON arrays or lines, such as eng_corpus.json and eng_qa.json. A name
-// holds the language (chs, zh, eng, en) and what the file is (corpus or chunks; qa or
-// questions).
+// questions, JSON arrays or lines, such as eng_corpus.json and eng_qa.json, or Parquet, in
+// parts if it has several, as Hugging Face has them: data/eng_corpus-00000-of-00002.parquet.
+// A name holds the language (chs, zh, eng, en) and what the file is (corpus or chunks; qa
+// or questions).
 //
 // A passage is a text, or an object with a "text" ("context", "content", "chunk"), and
 // perhaps an "id" and a "title". A question is an object with "question" ("query") and
@@ -55,21 +58,22 @@ func Load(fsys fs.FS) (*benchmark.Dataset, error) {
 	return set, nil
 }
 
-// files are those of a language.
-type files struct{ corpus, qa string }
+// files are those of a language, in order; several are parts of one table.
+type files struct{ corpus, qa []string }
 
 // find tells the files by their names.
 func find(fsys fs.FS) (map[string]files, error) {
-	entries, err := fs.ReadDir(fsys, ".")
-	if err != nil {
-		return nil, err
+	var names []string
+	for _, pattern := range []string{"*.json", "*.jsonl", "*.parquet", "*/*.parquet"} {
+		found, err := fs.Glob(fsys, pattern)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, found...)
 	}
 	out := make(map[string]files)
-	for _, e := range entries {
-		base, ok := strings.CutSuffix(e.Name(), ".json")
-		if !ok {
-			base, ok = strings.CutSuffix(e.Name(), ".jsonl")
-		}
+	for _, name := range names {
+		base := strings.TrimSuffix(name, path.Ext(name))
 		language, what := "", ""
 		for _, word := range strings.FieldsFunc(strings.ToLower(base), func(r rune) bool { return !unicode.IsLetter(r) }) {
 			switch word {
@@ -83,7 +87,7 @@ func find(fsys fs.FS) (map[string]files, error) {
 				what = "qa"
 			}
 		}
-		if !ok || language == "" || what == "" {
+		if language == "" || what == "" {
 			continue
 		}
 		f := out[language]
@@ -91,21 +95,37 @@ func find(fsys fs.FS) (map[string]files, error) {
 		if what == "qa" {
 			place = &f.qa
 		}
-		if *place != "" {
-			return nil, fmt.Errorf("%s and %s both look like the %s of %s: leave one", *place, e.Name(), what, language)
+		if len(*place) > 0 && part.ReplaceAllString((*place)[0], "") != part.ReplaceAllString(name, "") {
+			return nil, fmt.Errorf("%s and %s both look like the %s of %s: leave one", (*place)[0], name, what, language)
 		}
-		*place = e.Name()
+		*place = append(*place, name)
 		out[language] = f
 	}
 	for language, f := range out {
-		if f.corpus == "" || f.qa == "" {
-			return nil, fmt.Errorf("of %s there is only %s%s: want the passages, such as %[1]s_corpus.json, and the questions, such as %[1]s_qa.json", language, f.corpus, f.qa)
+		if len(f.corpus) == 0 || len(f.qa) == 0 {
+			return nil, fmt.Errorf("of %s there is only %s: want the passages, such as %[1]s_corpus.json, and the questions, such as %[1]s_qa.json", language, slices.Concat(f.corpus, f.qa)[0])
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no data set here: want files such as eng_corpus.json and eng_qa.json, or chs_corpus.json and chs_qa.json (parquet files have to be converted)")
+		return nil, errors.New("no data set here: want files such as eng_corpus.json and eng_qa.json, or chs_corpus.json and chs_qa.json, or the same in Parquet")
 	}
 	return out, nil
+}
+
+// part is what the names of the parts of a table differ by, in Parquet.
+var part = regexp.MustCompile(`-[0-9]+-of-[0-9]+\.parquet$`)
+
+// each hands the records of files to take.
+func each(fsys fs.FS, names []string, take func(line int, raw json.RawMessage) error) error {
+	var problems []error
+	for _, name := range names {
+		if strings.HasSuffix(name, ".parquet") {
+			problems = append(problems, table(fsys, name, take))
+			continue
+		}
+		problems = append(problems, rows.Each(fsys, name, MaxRecord, take))
+	}
+	return errors.Join(problems...)
 }
 
 // object is a record with keys of one's own.
@@ -116,7 +136,7 @@ func read(fsys fs.FS, name string, f files) (l Language, lost int, err error) {
 	l.Name = name
 	known := make(map[string]bool)
 	n := 0
-	err1 := rows.Each(fsys, f.corpus, MaxRecord, func(_ int, raw json.RawMessage) error {
+	err1 := each(fsys, f.corpus, func(_ int, raw json.RawMessage) error {
 		n++
 		p, err := readPassage(raw, fmt.Sprintf("%s-%05d", name, n))
 		switch {
@@ -129,7 +149,7 @@ func read(fsys fs.FS, name string, f files) (l Language, lost int, err error) {
 		l.Corpus = append(l.Corpus, p)
 		return nil
 	})
-	err2 := rows.Each(fsys, f.qa, MaxRecord, func(_ int, raw json.RawMessage) error {
+	err2 := each(fsys, f.qa, func(_ int, raw json.RawMessage) error {
 		q, err := readQA(raw)
 		if err == nil {
 			l.QA = append(l.QA, q)
@@ -137,10 +157,10 @@ func read(fsys fs.FS, name string, f files) (l Language, lost int, err error) {
 		return err
 	})
 	if err1 == nil && n == 0 {
-		err1 = fmt.Errorf("%s holds nothing", f.corpus)
+		err1 = fmt.Errorf("%s holds nothing", f.corpus[0])
 	}
 	if err2 == nil && len(l.QA) == 0 {
-		err2 = fmt.Errorf("%s holds nothing", f.qa)
+		err2 = fmt.Errorf("%s holds nothing", f.qa[0])
 	}
 	for _, q := range l.QA {
 		for _, id := range q.Evidence {

@@ -62,7 +62,7 @@ func TestLoad(t *testing.T) {
 		{Type: "reversion-simple", Reference: "PERSON#1——Silver\nLOCATION#1——Spy-glass", Aliases: []string{"PERSON#1——Long John"}, Gold: []benchmark.Unit{{"c1"}}},
 		{Type: "choice", Reference: "C"},
 	}
-	want[0].Question.Text, want[0].Question.ID = "Who went home?\nA. [PERSON#1]\nB. [PERSON#2]", "eng/1"
+	want[0].Question.Text, want[0].Question.ID = "Who went home?\nA. [PERSON#1]\nB. [PERSON#2]\nAnswer with the letter of the right option.", "eng/1"
 	want[1].Question.Text, want[1].Question.ID = "Q: Who kept the [LOCATION#1]? A: [PERSON#1].", "eng/2"
 	want[2].Question.Text, want[2].Question.ID = "Who slept?\nA. [PERSON#1]\nB. [PERSON#2]\nC. [PERSON#3]\nD. nobody\nAnswer with the letter of the right option.", "eng/3"
 	if diff := cmp.Diff(want, d.Items); diff != "" {

@@ -26,6 +26,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 //go:embed books/*.json
@@ -34,8 +35,9 @@ var shippedBooks embed.FS
 // anonySettings are the flags of the subcommand.
 type anonySettings struct {
 	lab.Settings
-	book, language string
-	generate       int
+	book, language, seedFile string
+	generate                 int
+	seeds                    []string
 }
 
 // runAnonyRAG makes a data set of books whose names are hidden, in the files that -data
@@ -46,9 +48,10 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 	fs := cli.NewFlags("wildgraphbench anonyrag")
 	fs.Usage = func() {
 		lab.Help(stderr, fs, "Makes a data set of books whose names are hidden (default: two that are shipped with the program).",
-			cli.Group{Title: "What to run", Flags: []string{"book", "language", "generate"}})
+			cli.Group{Title: "What to run", Flags: []string{"book", "language", "generate", "seeds"}})
 	}
-	fs.StringVar(&s.book, "book", "", "`FILE` of a book to hide the names of: JSON as in examples/wildgraphbench/bench/books, or with -model a plain text")
+	fs.StringVar(&s.book, "book", "", "`FILE` of a book to hide the names of: JSON as in examples/wildgraphbench/bench/books, or a plain text, whose names the rules find, or the model")
+	fs.StringVar(&s.seedFile, "seeds", "", "`FILE` of questions that show the model what kind of questions are wanted: that of 2Wiki or MuSiQue, or any JSON with the key question (default: three of our own)")
 	fs.StringVar(&s.language, "language", "eng", "eng or chs: the language of a plain text in -book")
 	fs.IntVar(&s.generate, "generate", 0, "have the model add up to `N` questions to each book")
 	s.Flags(fs, getenv, "anonyrag")
@@ -57,6 +60,7 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}
+	var err error
 	problems := append(s.Complete(fs, all.Names()), lab.AtLeast("generate", s.generate, 0)...)
 	problems = append(problems, lab.OneOf("language", s.language, "eng", "chs")...)
 	if s.generate > 0 && s.Model == "" {
@@ -65,8 +69,8 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 	if s.Out == "" {
 		problems = append(problems, errors.New("-out is missing: name the folder of the data set"))
 	}
-	if s.book != "" && !strings.HasSuffix(s.book, ".json") && s.Model == "" {
-		problems = append(problems, errors.New("-book: to find the names in a plain text takes -model; a book in JSON brings them along"))
+	if s.seeds, err = readSeeds(s.seedFile); err != nil {
+		problems = append(problems, fmt.Errorf("-seeds: %w", err))
 	}
 	if err := cli.Usage(errors.Join(problems...)); err != nil {
 		return err
@@ -81,11 +85,39 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 // passageTokens is the length of the passages that a plain text is cut into.
 const passageTokens = 300
 
-// seeds show a model what kind of questions are wanted.
-var seeds = []string{
+// ownSeeds show a model what kind of questions are wanted.
+var ownSeeds = []string{
 	"In which town was the builder of the ship born that carried the first crew to the island?",
 	"Which of the two brothers of the man who sold the farm outlived their mother?",
 	"What did the person do for a living who found the letter that the innkeeper had hidden?",
+}
+
+// mostSeeds is how many questions of a file a model is shown, from its beginning to its end.
+const mostSeeds = 12
+
+// readSeeds reads the questions of a file.
+func readSeeds(name string) ([]string, error) {
+	if name == "" {
+		return ownSeeds, nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	var all []string
+	for l, err := range jsonl.ReadValues[struct{ Question string }](f, jsonl.Options{Name: name, MaxLine: anonyrag.MaxRecord}) {
+		if err != nil {
+			return nil, err
+		}
+		if q := text.OneLine(l.Value.Question); q != "" {
+			all = append(all, q)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf(`%s has no question: want objects with the key "question"`, name)
+	}
+	return slices.Concat(batches(all, 1, mostSeeds)...), nil
 }
 
 // build writes the books, each as it is and with hidden names, and says what they are.
@@ -168,7 +200,7 @@ func readBook(r io.Reader) (anonyrag.Book, error) {
 	return b, nil
 }
 
-// readText cuts a plain text into passages and has the model find its names.
+// readText cuts a plain text into passages, finds its names and those that are of the same.
 func (s anonySettings) readText(ctx context.Context, parts *lab.Parts, r io.Reader) (anonyrag.Book, error) {
 	b := anonyrag.Book{Title: filepath.Base(s.book), Language: s.language}
 	all, err := io.ReadAll(r)
@@ -191,7 +223,16 @@ func (s anonySettings) readText(ctx context.Context, parts *lab.Parts, r io.Read
 		return b, err
 	}
 	found, err := x.Extract(ctx, chunks)
-	b.Entities = anonyrag.EntitiesOf(found)
+	if err != nil {
+		return b, err
+	}
+	b.Entities = anonyrag.Linked(anonyrag.EntitiesOf(found))
+	if len(b.Entities) == 0 {
+		return b, errors.New("no name of a person or place was found: there is nothing to hide. Name another text, have a model look (-model), or list the names in a book in JSON")
+	}
+	if m := parts.Kit.IndexModel; m != nil {
+		b.Entities, err = anonyrag.LinkedByModel(ctx, m, b.Entities)
+	}
 	return b, err
 }
 
@@ -211,7 +252,7 @@ func (s anonySettings) written(ctx context.Context, parts *lab.Parts, b *anonyra
 	drafts, faults := make([][]anonyrag.Draft, len(shown)), make([][]string, len(shown))
 	err := kit.Each(ctx, len(shown), func(ctx context.Context, i int) (err error) {
 		n := (i+1)*s.generate/len(shown) - i*s.generate/len(shown)
-		drafts[i], faults[i], err = anonyrag.ByModel(ctx, parts.Kit.AnswerModel, shown[i], seeds, n)
+		drafts[i], faults[i], err = anonyrag.ByModel(ctx, parts.Kit.AnswerModel, shown[i], s.seeds, n)
 		return err
 	})
 	all := slices.Concat(drafts...)

@@ -108,6 +108,22 @@ func TestIndexOnly(t *testing.T) {
 	}
 }
 
+// The names of a plain text are found by rules and put together before they are hidden; one
+// without names is refused with a remedy.
+func TestAnonyRAGOfAText(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"whale.txt": "Captain Ahab sailed from Nantucket. Old Ahab spoke to Mr. Starbuck. Starbuck feared Ahab.", "none.txt": "it rained all day and then it was dark."})
+	made := filepath.Join(dir, "made")
+	out, _, err := bench(t, bare, "anonyrag", "-book", filepath.Join(dir, "whale.txt"), "-out", made)
+	corpus, err2 := os.ReadFile(filepath.Join(made, "eng_corpus.json"))
+	if errors.Join(err, err2) != nil || strings.Contains(string(corpus), "Ahab") || strings.Count(string(corpus), "[PERSON#1]") != 3 || strings.Count(string(corpus), "[PERSON#2]") != 2 {
+		t.Errorf("%s\n%s, %v, %v", out, corpus, err, err2)
+	}
+	if _, _, err := bench(t, bare, "anonyrag", "-book", filepath.Join(dir, "none.txt"), "-out", made); err == nil || !strings.Contains(err.Error(), "have a model look (-model)") {
+		t.Error(err)
+	}
+}
+
 // What is made of books can be run, hidden and raw, from its own folder or from one around
 // it, and no passage contains a name.
 func TestAnonyRAG(t *testing.T) {
@@ -131,9 +147,10 @@ func TestAnonyRAG(t *testing.T) {
 			t.Errorf("%+v: %+v", tt, d)
 		}
 	}
+	put(t, dir, map[string]string{"unasked.jsonl": `{"answer": "x"}`})
 	for want, args := range map[string][]string{
 		"-out is missing":              {},
-		"takes -model":                 {"-out", dir, "-book", "story.txt"},
+		`want objects with the key`:    {"-out", dir, "-seeds", filepath.Join(dir, "unasked.jsonl")},
 		"-generate -1: want 0 or more": {"-out", dir, "-generate", "-1"},
 		"questions takes -model":       {"-out", dir, "-generate", "6"},
 		`-language "deu": want one of`: {"-out", dir, "-language", "deu"},
@@ -155,6 +172,9 @@ func TestAnonyRAGByModel(t *testing.T) {
 		askedAs(t, r)
 		switch first := r.Messages[0].Text; {
 		case strings.Contains(first, "examination questions"):
+			if !strings.Contains(r.Messages[1].Text, "[S2] Who directed the film of the elder sister?") {
+				t.Errorf("the seeds are not shown: %s", r.Messages[1].Text)
+			}
 			return llm.Reply{Text: reply}
 		case strings.Contains(first, `("entity"<|>`):
 			return llm.Reply{Text: `("entity"<|>OLAF BERG<|>person<|>a sailor)##("entity"<|>Olaf Berg<|>person<|>a sailor)##("entity"<|>Ida Lund<|>person<|>an owner)##("entity"<|>Petrel<|>location<|>a ship)<|COMPLETE|>`}
@@ -167,7 +187,8 @@ func TestAnonyRAGByModel(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "petrel.txt")
 	put(t, dir, map[string]string{"petrel.txt": "Ida Lund owned the Petrel. Olaf Berg steered her across the bay in the great storm."})
-	out, _, err := bench(t, bare, "anonyrag", "-book", text, "-model", "m", "-generate", "5", "-out", filepath.Join(dir, "made"))
+	put(t, dir, map[string]string{"dev.json": `[{"_id": "1", "question": "Where was the founder born?"}, {"_id": "2", "question": "Who directed the film of the elder sister?"}]`})
+	out, _, err := bench(t, bare, "anonyrag", "-book", text, "-model", "m", "-generate", "5", "-seeds", filepath.Join(dir, "dev.json"), "-out", filepath.Join(dir, "made"))
 	if err != nil || !strings.Contains(out, "2 questions, 3 of them written by the model (0 more were not usable), 1 that the model answers without the book left out") {
 		t.Fatal(err, out)
 	}
