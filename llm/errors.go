@@ -70,7 +70,7 @@ type Error struct {
 	Status int
 	// RetryAfter is what the server asked for, 0 if it did not.
 	RetryAfter time.Duration
-	// Body is the start of what the server sent, with secrets removed.
+	// Body is the message of the server's error, or the start of what it sent, with secrets removed.
 	Body string
 	// Billed says whether the last attempt cost money; Usage is what all
 	// attempts together are known to have cost.

@@ -129,7 +129,15 @@ func errorInBody(body []byte) *llm.Error {
 	if kind == llm.ErrTransient && tooLong(message) {
 		kind, billed = llm.ErrContextLength, llm.BilledNo
 	}
-	return &llm.Error{Kind: kind, Status: status, Billed: billed, Body: llm.Excerpt(body)}
+	return &llm.Error{Kind: kind, Status: status, Billed: billed, Body: llm.Excerpt(sentence(body))}
+}
+
+// sentence is the message of an error body, for people; all of a body that has none.
+func sentence(body []byte) []byte {
+	if _, message := serverError(body); message != "" {
+		return []byte(message)
+	}
+	return body
 }
 
 // classifyNet makes an error of an attempt without a complete reply. ctx is

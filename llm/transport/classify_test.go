@@ -90,6 +90,24 @@ func TestErrorInBody(t *testing.T) {
 	}
 }
 
+// People read the server's sentence, not its JSON.
+func TestErrorSentence(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"error": {"message": "No model \"x\" is here.", "code": 404}}`: `No model "x" is here.`,
+		`{"error": "model crashed"}`:                                     "model crashed",
+		`{"message": "too long"}`:                                        "too long",
+		`{"detail": "x"}`:                                                `{"detail": "x"}`,
+		"<html>":                                                         "<html>",
+	} {
+		if got := string(sentence([]byte(body))); got != want {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+	if e := errorInBody([]byte(`{"error":{"message":"upstream failed","code":502}}`)); e.Body != "upstream failed" {
+		t.Errorf("the body shown is %s", e.Body)
+	}
+}
+
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 	date := func(d time.Duration) string { return now.Add(d).Format(http.TimeFormat) }

@@ -307,7 +307,7 @@ func (x *exchange) request(ctx context.Context) *http.Request {
 func (x *exchange) read(resp *http.Response, data []byte) *failure {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		e := classifyStatus(resp.StatusCode, resp.Header, data)
-		e.Body = llm.Excerpt(data, x.secrets()...)
+		e.Body = llm.Excerpt(sentence(data), x.secrets()...)
 		// As an error here, a redirect cannot make any client repeat the
 		// request, key and prompt included, somewhere else.
 		if to := resp.Header.Get("Location"); to != "" && resp.StatusCode < 400 {
