@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -88,5 +90,48 @@ func TestSchemaOfAReport(t *testing.T) {
 	}
 	if _, _, err := bench(t, bare, "-systems", "youtu", "-schema", "musiqe"); err == nil || !strings.Contains(err.Error(), "there are 2wiki, anonyrag-chs") {
 		t.Error(err)
+	}
+}
+
+// Every command of the documents' section on ablations runs: offline, or with a server where it
+// names a model.
+func TestAblations(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "benchmark.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(data), "\n## Ablations\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	graph := filepath.Join(t.TempDir(), "graph.tsv")
+	if err := os.WriteFile(graph, []byte("Fram\tbuilder\tColin Archer\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(r llm.Request) llm.Reply {
+		if strings.Contains(r.Messages[0].Text, "You decide whether an answer to a question is correct.") {
+			return llm.Reply{Text: "1"}
+		}
+		return baselinestest.Obedient(r)
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "k")
+	values := strings.NewReplacer("DIR", "musique", "PATH", graph)
+	n := 0
+	for line := range strings.Lines(section) {
+		command, ok := strings.CutPrefix(line, "    go run ./examples/wildgraphbench ")
+		if !ok {
+			continue
+		}
+		n++
+		args := append(strings.Fields(values.Replace(command)), "-limit", "1", "-out", t.TempDir(), "-no-timings")
+		if strings.Contains(command, "-index-only") {
+			args = append(args, "-systems", "hipporag2,youtu")
+		}
+		if _, stderr, err := bench(t, bare, args...); err != nil {
+			t.Errorf("%s%v\n%s", command, err, stderr)
+		}
+	}
+	if n < 15 {
+		t.Errorf("%d commands", n)
 	}
 }
