@@ -261,6 +261,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 	reply, usage, status := s.answer(r, f)
 	if status == http.StatusOK {
 		s.charge(r, usage)
+		reply = streamed(r, reply)
 	}
 	s.send(w, req, f, status, reply)
 }

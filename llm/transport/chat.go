@@ -59,16 +59,27 @@ func Ollama(c Config) (llm.Model, error) {
 // asked is a request as it is sent to a server that may refuse parts of it.
 type asked struct {
 	llm.Request
-	oldLimit bool // max_tokens in place of max_completion_tokens
+	oldLimit bool    // max_tokens in place of max_completion_tokens
+	stream   *stream // nil asks for the reply in one piece
+	noUsage  bool    // a stream does not ask for its usage
 }
 
-// Generate implements [llm.Model]. Where a server refuses a setting, the request is
-// made again without it, and so are later ones to that model.
+// Generate implements [llm.Model].
 func (m *chat) Generate(ctx context.Context, r llm.Request) (llm.Reply, error) {
+	return m.Stream(ctx, r, nil)
+}
+
+// Stream implements [llm.Streamer]. Where a server refuses a setting, the request is
+// made again without it, and so are later ones to that model. A reply of which a part was
+// handed on is not asked for again.
+func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) error) (llm.Reply, error) {
 	if len(r.Messages) == 0 {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: the request has no messages", m.name)}
 	}
 	req := asked{Request: r}
+	if piece != nil {
+		req.stream = &stream{piece: piece, most: r.MaxTokens * bytesPerToken}
+	}
 	for _, s := range settings {
 		if s.sent(req) && m.t.refused(m.name, s.name, false) {
 			s.drop(&req)
@@ -88,6 +99,11 @@ func (m *chat) Generate(ctx context.Context, r llm.Request) (llm.Reply, error) {
 				m.t.refused(m.name, s.name, true)
 			}
 		}
+		if s := req.stream; s != nil && err == nil {
+			err = s.show(reply.Text)
+		} else if piece != nil && err == nil {
+			err = piece(reply.Text)
+		}
 		return reply, err
 	}
 }
@@ -95,7 +111,7 @@ func (m *chat) Generate(ctx context.Context, r llm.Request) (llm.Reply, error) {
 // ask makes one request. A server that does not know max_completion_tokens may pass over
 // it without a word; a reply that is longer shows it.
 func (m *chat) ask(ctx context.Context, req asked) (reply llm.Reply, err error) {
-	err = m.post(ctx, m.path, m.body(m.endpoint, req), func(body []byte) (llm.Usage, string, error) {
+	err = m.post(ctx, m.path, m.body(m.endpoint, req), req.stream, func(body []byte) (llm.Usage, string, error) {
 		var err error
 		reply, err = m.read(body)
 		m.scrub(&reply)
@@ -164,6 +180,10 @@ var settings = []setting{
 		func(r asked) bool { return r.JSON }, func(r *asked) { r.JSON = false }},
 	{newLimit, regexp.MustCompile(newLimit),
 		func(r asked) bool { return r.MaxTokens > 0 && !r.oldLimit }, func(r *asked) { r.oldLimit = true }},
+	{"stream_options", regexp.MustCompile(`stream_options|include_usage`),
+		func(r asked) bool { return r.stream != nil && !r.noUsage }, func(r *asked) { r.noUsage = true }},
+	{"stream", regexp.MustCompile(`(?i)\bstream`),
+		func(r asked) bool { return r.stream != nil }, func(r *asked) { r.stream = nil }},
 }
 
 // refusedBy reports whether an error is the server's word that it does not take the
@@ -225,6 +245,12 @@ func openAIBody(e *endpoint, req asked) map[string]any {
 		}}
 	case req.JSON:
 		body["response_format"] = map[string]any{"type": "json_object"}
+	}
+	if req.stream != nil {
+		body["stream"] = true
+		if !req.noUsage {
+			body["stream_options"] = map[string]any{"include_usage": true}
+		}
 	}
 	maps.Copy(body, e.Extra)
 	return body
@@ -348,8 +374,7 @@ func (f *figures) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ollamaBody is a request with exactly the options that are set, a schema as the
-// format, and asks for one JSON object: in a stream a lost end looks like an answer.
+// ollamaBody is a request with exactly the options that are set, and a schema as the format.
 // Fields of Extra go to the top level, those of its "options" to the options.
 func ollamaBody(e *endpoint, req asked) map[string]any {
 	options := optionsSet(req.Request, "num_predict")
@@ -359,7 +384,7 @@ func ollamaBody(e *endpoint, req asked) map[string]any {
 	if more, ok := body["options"].(map[string]any); ok {
 		maps.Copy(options, more)
 	}
-	body["model"], body["messages"], body["options"], body["stream"] = e.Model, messages(req.Request), options, false
+	body["model"], body["messages"], body["options"], body["stream"] = e.Model, messages(req.Request), options, req.stream != nil
 	switch {
 	case len(req.Schema) > 0:
 		body["format"] = req.Schema

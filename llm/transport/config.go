@@ -119,7 +119,7 @@ func (e *endpoint) named(provider string, settings map[string]any) {
 func (e *endpoint) Name() string { return e.name }
 
 // post sends a JSON body to a path and reads the reply. Its errors are [*llm.Error].
-func (e *endpoint) post(ctx context.Context, path string, body map[string]any, read func([]byte) (llm.Usage, string, error)) error {
+func (e *endpoint) post(ctx context.Context, path string, body map[string]any, s *stream, read func([]byte) (llm.Usage, string, error)) error {
 	if ctx.Err() != nil {
 		return llm.Canceled(ctx, llm.BilledNo)
 	}
@@ -135,7 +135,7 @@ func (e *endpoint) post(ctx context.Context, path string, body map[string]any, r
 	if key := e.Key.Reveal(); key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	_, err = e.t.do(req, data, read)
+	_, err = e.t.do(req, data, s, read)
 	return err
 }
 

@@ -97,7 +97,7 @@ func (e *Embedder) embed(ctx context.Context, texts []string) (vectors [][]float
 	}
 	body := maps.Clone(e.fields)
 	body["input"] = texts
-	err = e.post(ctx, e.path, body, func(body []byte) (llm.Usage, string, error) {
+	err = e.post(ctx, e.path, body, nil, func(body []byte) (llm.Usage, string, error) {
 		if e := errorInBody(body); e != nil {
 			return llm.Usage{}, "", e
 		}

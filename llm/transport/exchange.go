@@ -32,6 +32,7 @@ type exchange struct {
 	key    string
 	gate   *gate
 	take   reader
+	stream *stream   // or nil
 	used   llm.Usage // by all attempts
 	served string
 
@@ -114,7 +115,7 @@ func (x *exchange) endpointFails(e *failure) bool {
 }
 
 func (x *exchange) final(e *failure) bool {
-	return e.final || !e.Retryable() && e.Kind != ErrBadVector || x.req.Context().Err() != nil || e.RetryAfter > x.t.o.MaxRetryAfter ||
+	return e.final || x.stream.begun() || !e.Retryable() && e.Kind != ErrBadVector || x.req.Context().Err() != nil || e.RetryAfter > x.t.o.MaxRetryAfter ||
 		x.attempts >= x.t.o.Attempts || x.soft > maxSoft
 }
 
@@ -224,12 +225,17 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	defer idle(nil)
 	began := time.Now()
 	defer x.tellWait(began)()
+	x.stream.reset()
 	resp, err := t.o.Base.RoundTrip(x.request(actx))
 	if err != nil {
 		return nil, x.redacted(classifyNet(ctx, err))
 	}
 	body := &watched{r: resp.Body, limit: t.o.IdleTimeout, timer: time.AfterFunc(t.o.IdleTimeout, func() { idle(errIdle) })}
-	data, err := io.ReadAll(io.LimitReader(body, t.o.MaxBody+1))
+	var from io.Reader = io.LimitReader(body, t.o.MaxBody+1)
+	if x.stream != nil && resp.StatusCode == http.StatusOK {
+		from = io.TeeReader(from, x.stream)
+	}
+	data, err := io.ReadAll(from)
 	body.timer.Stop()
 	err = errors.Join(err, resp.Body.Close())
 	t.o.Logger.DebugContext(ctx, "transport: request", "endpoint", shown(x.req), "status", resp.StatusCode,
@@ -238,11 +244,19 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 		return nil, &failure{Error: &llm.Error{Kind: llm.ErrInvalidOutput, Status: resp.StatusCode, Billed: llm.BilledYes,
 			Err: fmt.Errorf("the reply has more than %d bytes", t.o.MaxBody)}}
 	}
+	if x.stream != nil && x.stream.err != nil {
+		return nil, x.ended(x.stream.err)
+	}
 	if err != nil {
 		if errors.Is(context.Cause(actx), errIdle) {
 			err = errIdle
 		}
 		return nil, x.redacted(classifyNet(ctx, err))
+	}
+	if x.stream != nil && resp.StatusCode == http.StatusOK {
+		if data, err = x.stream.whole(data); err != nil {
+			return nil, x.ended(err)
+		}
 	}
 	if e := x.read(resp, data); e != nil {
 		return nil, e
@@ -250,6 +264,15 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	resp.Body = io.NopCloser(bytes.NewReader(data))
 	resp.ContentLength = int64(len(data))
 	return resp, nil
+}
+
+// ended is the failure of a stream: of its server, or that its caller has enough.
+func (x *exchange) ended(err error) *failure {
+	var e *llm.Error
+	if !errors.As(err, &e) {
+		e = &llm.Error{Kind: llm.ErrCanceled, Billed: llm.BilledUnknown, Err: err}
+	}
+	return &failure{Error: e, soft: true}
 }
 
 // tellWait tells now and then that a reply does not come, until it is stopped; then

@@ -149,12 +149,14 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		req.Body.Close()
 	}
-	return t.do(req, body, func(body []byte) (llm.Usage, string, error) { return usageIn(body), "", nil })
+	return t.do(req, body, nil, func(body []byte) (llm.Usage, string, error) { return usageIn(body), "", nil })
 }
 
 // do sends a request with that body until it has a reply. Its errors are [*llm.Error].
-func (t *Transport) do(req *http.Request, body []byte, read reader) (*http.Response, error) {
+// With a stream, the reply is handed on while it comes.
+func (t *Transport) do(req *http.Request, body []byte, s *stream, read reader) (*http.Response, error) {
 	x := newExchange(t, req, body, read)
+	x.stream = s
 	resp, err := x.run()
 	if err != nil {
 		return nil, x.finish(err)

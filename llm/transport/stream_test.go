@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package transport_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/transport"
+)
+
+// streamer is a model of either kind at an address.
+func streamer(t *testing.T, kind, url string) llm.Model {
+	t.Helper()
+	make, path := transport.OpenAI, "/v1"
+	if kind == "ollama" {
+		make, path = transport.Ollama, ""
+	}
+	m, err := make(transport.Config{Model: "m", BaseURL: url + path, Transport: transport.Options{Attempts: 2, BaseDelay: 1, MaxDelay: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+var hello = llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Hello?"}}}
+
+// A stream has the reply of a call in one piece, with its usage and its end, in pieces that together
+// are its text.
+func TestStream(t *testing.T) {
+	for _, kind := range []string{"openai", "ollama"} {
+		for name, reply := range map[string]llm.Reply{
+			"words":     {Text: "The light was lit in 1698."},
+			"reasoning": {Text: "In 1698.", Reasoning: "The tower was begun in 1696."},
+			"thinking":  {Text: "<think>Was it 1696?</think>\n\nIn 1698."},
+		} {
+			s := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return reply }})
+			m := streamer(t, kind, s.URL)
+			want, err := m.Generate(t.Context(), hello)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var pieces []string
+			got, err := llm.Stream(t.Context(), m, hello, func(p string) error {
+				pieces = append(pieces, p)
+				return nil
+			})
+			if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s, %s: %+v, %v, want %+v", kind, name, got, err, want)
+			}
+			if len(pieces) < 2 || strings.Join(pieces, "") != want.Text {
+				t.Errorf("%s, %s: the pieces are %q of %q", kind, name, pieces, want.Text)
+			}
+			s.Close()
+		}
+	}
+}
+
+// The first words are handed on while the server still writes, and an end of the context, or of
+// the caller's patience, ends the request at once.
+func TestStreamIsLive(t *testing.T) {
+	for _, kind := range []string{"openai", "ollama"} {
+		left := make(chan struct{}, 2)
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			line := `data: {"choices":[{"delta":{"content":"It was "}}]}` + "\n\n"
+			if kind == "ollama" {
+				line = `{"message":{"content":"It was "},"done":false}` + "\n"
+			}
+			io.ReadAll(r.Body)
+			io.WriteString(w, line)
+			http.NewResponseController(w).Flush()
+			<-r.Context().Done() // it never ends by itself
+			left <- struct{}{}
+		}))
+		m := streamer(t, kind, s.URL)
+		enough := errors.New("enough")
+		_, err := llm.Stream(t.Context(), m, hello, func(p string) error {
+			if p != "It was" && p != "It was " {
+				t.Errorf("the first piece is %q", p)
+			}
+			return enough
+		})
+		<-left
+		if !errors.Is(err, enough) {
+			t.Errorf("%s: %v", kind, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err = llm.Stream(ctx, m, hello, func(string) error {
+			cancel()
+			return nil
+		})
+		<-left
+		if !errors.Is(err, llm.ErrCanceled) {
+			t.Errorf("%s: %v", kind, err)
+		}
+		s.Close()
+	}
+}
+
+// Streams as servers should not write them: each is read, or fails with its reason, and a reply of
+// which a part was handed on is not asked for again.
+func TestHostileStreams(t *testing.T) {
+	event := func(s string) string { return `data: {"choices":[{"delta":{"content":"` + s + `"}}]}` + "\n\n" }
+	end := `data: {"choices":[{"delta":{},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
+	for _, x := range []struct {
+		name, kind, body, text string
+		want                   error
+		calls                  int
+	}{
+		{"whole", "openai", event("It ") + event("was.") + end, "It was.", nil, 1},
+		{"crlf", "openai", strings.ReplaceAll(event("It ")+event("was.")+end, "\n", "\r\n"), "It was.", nil, 1},
+		{"comments", "openai", ": ping\n\nevent: x\n" + event("It was.") + ": ping\n\n" + end, "It was.", nil, 1},
+		{"no blank behind data", "openai", strings.ReplaceAll(event("It was.")+end, "data: ", "data:"), "It was.", nil, 1},
+		{"parts", "openai", `data: {"choices":[{"delta":{"content":[{"type":"text","text":"It was."}]}}]}` + "\n" + end, "It was.", nil, 1},
+		{"null", "openai", `data: {"choices":[{"delta":{"role":"assistant","content":null}}]}` + "\n" + event("It was.") + end, "It was.", nil, 1},
+		{"tool call", "openai", `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"a\":"}}]}}]}` + "\n" +
+			`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}}]}` + "\n" + end, `{"a":1}`, nil, 1},
+		{"in one piece", "openai", `{"choices":[{"message":{"content":"It was."},"finish_reason":"stop"}]}`, "It was.", nil, 1},
+		{"in one piece, a line", "ollama", `{"message":{"content":"It was."},"done":true,"prompt_eval_count":9}` + "\n", "It was.", nil, 1},
+		{"no done", "openai", event("It ") + `data: {"choices":[{"delta":{"content":"was."},"finish_reason":"stop"}]}` + "\n\n", "It was.", nil, 1},
+		{"refusal", "openai", `data: {"choices":[{"delta":{"refusal":"I cannot."}}]}` + "\n" + end, "", llm.ErrRefused, 1},
+		{"cut", "openai", event("It ") + event("wa"), "It wa", llm.ErrTransient, 1},
+		{"cut in a line", "openai", event("It ") + `data: {"choices":[{"delta":{"con`, "It", llm.ErrTransient, 1},
+		{"cut before all", "openai", `data: {"choices":[{"delta":{"role":"assistant"}}]}` + "\n\n", "", llm.ErrTransient, 2},
+		{"error in the middle", "openai", event("It ") + `data: {"error":{"message":"out of memory","type":"server_error"}}` + "\n\n", "It", llm.ErrTransient, 1},
+		{"length", "openai", event("It was") + `data: {"choices":[{"delta":{},"finish_reason":"length"}]}` + "\n\ndata: [DONE]\n\n", "It was", llm.ErrTruncated, 1},
+		{"filter", "openai", event("It was") + `data: {"choices":[{"delta":{},"finish_reason":"content_filter"}]}` + "\n\n", "It was", llm.ErrFiltered, 1},
+		{"reasoning without its end", "openai", event("<think>It was") + end, "", llm.ErrTruncated, 1},
+		{"nothing", "openai", "data: [DONE]\n\n", "", llm.ErrTransient, 2},
+		{"empty", "openai", end, "", llm.ErrEmpty, 2},
+		{"a page", "openai", "<html>Welcome</html>", "", llm.ErrTransient, 2},
+		{"junk between", "openai", "data: what\n\n" + event("It was.") + "data: [1,2]\n\n" + end, "It was.", nil, 1},
+		{"too long", "openai", strings.Repeat(event(strings.Repeat("x", 1000)), 100) + end, "", llm.ErrTruncated, 1},
+		{"lines", "ollama", `{"message":{"content":"It "},"done":false}` + "\n" + `{"message":{"content":"was."},"done":false}` + "\n" +
+			`{"message":{"content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":3}` + "\n", "It was.", nil, 1},
+		{"lines, cut", "ollama", `{"message":{"content":"It "},"done":false}` + "\n", "It", llm.ErrTransient, 1},
+		{"lines, error", "ollama", `{"message":{"content":"It "},"done":false}` + "\n" + `{"error":"out of memory"}` + "\n", "It", llm.ErrTransient, 1},
+	} {
+		t.Run(x.kind+" "+x.name, func(t *testing.T) {
+			calls := 0
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				calls++
+				io.ReadAll(r.Body)
+				io.WriteString(w, x.body)
+			}))
+			defer s.Close()
+			req := hello
+			if x.name == "too long" {
+				req.MaxTokens = 100
+			}
+			shown := ""
+			reply, err := llm.Stream(t.Context(), streamer(t, x.kind, s.URL), req, func(p string) error {
+				shown += p
+				return nil
+			})
+			if !errors.Is(err, x.want) || x.want == nil && (err != nil || reply.Text != x.text || shown != x.text) {
+				t.Errorf("%q, shown %q, %v; want %q, %v", reply.Text, shown, err, x.text, x.want)
+			}
+			if x.want != nil && x.text != "" && strings.TrimSpace(shown) != x.text {
+				t.Errorf("shown is %q, want %q", shown, x.text)
+			}
+			if calls != x.calls {
+				t.Errorf("%d requests, want %d", calls, x.calls)
+			}
+		})
+	}
+}
+
+// A server that does not stream, or does not tell the usage of a stream, is asked without it, and
+// that is remembered.
+func TestStreamRefused(t *testing.T) {
+	for _, word := range []string{"stream_options", "stream"} {
+		calls := 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			calls++
+			body, _ := io.ReadAll(r.Body)
+			if strings.Contains(string(body), `"`+word+`"`) {
+				http.Error(w, `{"error":{"message":"Unrecognized request argument supplied: `+word+`"}}`, http.StatusBadRequest)
+				return
+			}
+			if strings.Contains(string(body), `"stream"`) {
+				io.WriteString(w, `data: {"choices":[{"delta":{"content":"It was."},"finish_reason":"stop"}]}`+"\n\n")
+				return
+			}
+			io.WriteString(w, `{"choices":[{"message":{"content":"It was."},"finish_reason":"stop"}]}`)
+		}))
+		m := streamer(t, "openai", s.URL)
+		for want := range 2 {
+			before, shown := calls, ""
+			reply, err := llm.Stream(t.Context(), m, hello, func(p string) error {
+				shown += p
+				return nil
+			})
+			if err != nil || reply.Text != "It was." || shown != "It was." || !reply.Usage.Estimated {
+				t.Errorf("%s: %+v, %q, %v", word, reply, shown, err)
+			}
+			if most := map[int]int{0: 3, 1: 1}[want]; calls-before > most {
+				t.Errorf("%s: %d requests, want at most %d", word, calls-before, most)
+			}
+		}
+		s.Close()
+	}
+}
