@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -250,4 +252,45 @@ func TestModel(t *testing.T) {
 	if err != nil || !strings.HasPrefix(out, "It hears mice below the snow.\n") || !strings.Contains(out, "notes/owl.md:5  “The barn owl hears a mouse under the snow.”") {
 		t.Errorf("%v: %s%s", err, out, errs)
 	}
+}
+
+// The beginning of an answer is on the screen while the model still writes.
+func TestAnswerComesWhileItIsWritten(t *testing.T) {
+	shown := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if !strings.Contains(string(body), `"stream":true`) { // a sign of life
+			io.WriteString(w, `{"choices":[{"message":{"content":"ready"},"finish_reason":"stop"}]}`)
+			return
+		}
+		io.WriteString(w, `data: {"choices":[{"delta":{"content":"It hears mice "}}]}`+"\n\n")
+		http.NewResponseController(w).Flush()
+		<-shown
+		io.WriteString(w, `data: {"choices":[{"delta":{"content":"below the snow [1]."},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+	}))
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
+	t.Setenv("OPENAI_API_KEY", "none")
+	out := &screen{awaited: "It hears mice", seen: shown}
+	var errs bytes.Buffer
+	err := run(t.Context(), []string{"-docs", notes(t), "-model", "fake", "-q", "What does the barn owl hear?"}, func(string) string { return "" }, streams{strings.NewReader(""), out, &errs})
+	if err != nil || !strings.HasPrefix(out.String(), "It hears mice below the snow.\n") {
+		t.Errorf("%v: %s%s", err, out, &errs)
+	}
+}
+
+// screen tells when a text is on it.
+type screen struct {
+	bytes.Buffer
+	awaited string
+	seen    chan struct{}
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	before := strings.Contains(s.String(), s.awaited)
+	n, err := s.Buffer.Write(p)
+	if !before && strings.Contains(s.String(), s.awaited) {
+		close(s.seen)
+	}
+	return n, err
 }
