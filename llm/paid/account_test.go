@@ -422,6 +422,9 @@ func TestPrices(t *testing.T) {
 	if _, err := paid.ReadPrices(strings.NewReader("prices")); err == nil || strings.Count(err.Error(), "invalid character") != 1 {
 		t.Errorf("no JSON: %v", err)
 	}
+	if err := (&paid.Prices{Currency: "E\u202eUR"}).Check(); err == nil || !strings.Contains(err.Error(), `"E\u202eUR"`) {
+		t.Errorf("a currency that turns the line round: %v", err)
+	}
 	for _, half := range []string{`"prompt":0.15`, `"completion":1`, `"prompt":0`, `"prompt":1,"completion":0`, ``, `"prompt":1,"completion":null`, `"embedded":1,"prompt":2`} {
 		text := strings.TrimSuffix(`{"currency":"EUR","models":[{"model":"m","as_of":"2025-01-02",`+half, ",") + `}]}`
 		if _, err := paid.ReadPrices(strings.NewReader(text)); err == nil {

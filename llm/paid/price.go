@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -105,8 +106,8 @@ func ReadPrices(r io.Reader) (*Prices, error) {
 // Check reports every fault of the list.
 func (p *Prices) Check() error {
 	var errs []error
-	if p.Currency == "" {
-		errs = append(errs, errors.New("paid: prices: the currency is not named"))
+	if p.Currency == "" || strings.ContainsFunc(p.Currency, func(r rune) bool { return !unicode.IsGraphic(r) }) {
+		errs = append(errs, fmt.Errorf("paid: prices: the currency is %q: want a name such as USD", p.Currency))
 	}
 	seen := map[string]bool{}
 	for _, m := range p.Models {
