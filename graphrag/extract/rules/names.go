@@ -20,6 +20,7 @@ func (x *finder) find(k layout) {
 			return kind, ok
 		})
 	}
+	x.placeholders()
 	switch k {
 	case prose, query:
 		x.dates()
@@ -47,6 +48,20 @@ func (x *finder) sortEntities() {
 		}
 	}
 }
+
+// placeholders finds the names of corpora whose names are hidden: PERSON#12, a word in
+// capitals, a # and a number.
+func (x *finder) placeholders() {
+	for i := 0; i+2 < len(x.tokens); i++ {
+		word, mark, number := &x.tokens[i], &x.tokens[i+1], &x.tokens[i+2]
+		if word.isWord() && word.has(upperOnly) && x.text[mark.start] == '#' && mark.gap == glued && number.kind == numberToken && number.gap == glued && x.entityOf[i] == 0 {
+			x.claim(i, i+3, placeholderTypes[x.text[word.start:word.end]])
+		}
+	}
+}
+
+// placeholderTypes are the types that placeholders are named for.
+var placeholderTypes = map[string]typ{"PERSON": person, "LOCATION": location, "ORGANIZATION": organization}
 
 // runs finds the names that show by their capitals.
 func (x *finder) runs() {

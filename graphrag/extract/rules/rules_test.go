@@ -378,3 +378,18 @@ func TestVerdicts(t *testing.T) {
 		t.Errorf("found %v of %v verdicts, precision %.3f", kept, total, precision)
 	}
 }
+
+// Placeholders of hidden names are names in every script, and what only looks like one is not.
+func TestPlaceholders(t *testing.T) {
+	for text, want := range map[string][]string{
+		"[PERSON#1]怕老死，乘筏渡海，拜[PERSON#19]为师，到[LOCATION#2]。":        {"LOCATION#2/place", "PERSON#1/person", "PERSON#19/person"},
+		"The boat of [PERSON#3] reached [SHIP#1] in the morning.": {"PERSON#3/person", "SHIP#1/other"},
+		"He wrote it in C#7, see PERSON #4 and person#5.":         nil,
+	} {
+		got := slices.DeleteFunc(names(read(t, text, rules.Options{})), func(n string) bool { return !strings.Contains(n, "#") })
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
