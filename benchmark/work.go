@@ -39,7 +39,8 @@ type state struct {
 	counting sync.Mutex        // while the words of a domain are counted
 	counted  map[string]*Words // by domain
 
-	freed string // domain since whose beginning memory was given back
+	lengths map[string]int64 // of documents in tokens, by domain
+	freed   string           // domain since whose beginning memory was given back
 
 	mu      sync.Mutex // guards the counters and keeps events apart
 	begun   int
@@ -55,7 +56,7 @@ func (r *Runner) Run(ctx context.Context) (*Run, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
 	}
-	s := &state{Runner: r, opts: r.Options.withDefaults(), counted: make(map[string]*Words)}
+	s := &state{Runner: r, opts: r.Options.withDefaults(), counted: make(map[string]*Words), lengths: make(map[string]int64)}
 	s.set = s.asked()
 	if err := s.openLog(); err != nil {
 		return nil, fmt.Errorf("benchmark: %w", err)
@@ -367,7 +368,10 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 			return record.Index{}, fmt.Errorf("indexing: %w", err)
 		}
 		r := record.Index{Cell: cell, Stats: stats, Seconds: time.Since(start).Seconds(), Bytes: bytes, Usage: meter.Stages()}
-		return r, describe(system, &r)
+		if err = describe(system, &r); err == nil && r.Stats.Entities > 0 {
+			r.Tokens, err = s.tokens(d)
+		}
+		return r, err
 	})
 	if err != nil {
 		return err
@@ -382,6 +386,22 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 		r.Build++
 	}
 	return s.log.Add(r)
+}
+
+// tokens is the length of a domain's documents, counted once.
+func (s *state) tokens(d Domain) (int64, error) {
+	if n, known := s.lengths[d.Name]; known || s.opts.CountTokens == nil {
+		return n, nil
+	}
+	var n int64
+	for doc, err := range d.Documents() {
+		if err != nil {
+			return 0, err
+		}
+		n += int64(s.opts.CountTokens(doc.Text))
+	}
+	s.lengths[d.Name] = n
+	return n, nil
 }
 
 // Grapher is a system that shows the knowledge graph it has built; nil is

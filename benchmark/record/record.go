@@ -72,6 +72,8 @@ type Index struct {
 	Usage map[string]graphrag.Usage `json:"usage_by_stage,omitempty"`
 	// Bytes is the size of the documents that were read.
 	Bytes int64 `json:"bytes,omitempty"`
+	// Tokens is their length in tokens, of systems that show their graph.
+	Tokens int64 `json:"tokens,omitempty"`
 	// Build counts the indexes that were built anew because the one before had
 	// failed: answers are those of their build alone.
 	Build int `json:"build,omitempty"`

@@ -82,6 +82,8 @@ type Index struct {
 	ByStage map[string]graphrag.Usage `json:"usage_by_stage,omitempty"`
 	// Bytes is the size of the documents.
 	Bytes int64 `json:"bytes,omitempty"`
+	// Tokens is their length in tokens, of systems that show their graph.
+	Tokens int64 `json:"tokens,omitempty"`
 	// Edges is set for systems that show their graph.
 	Edges int64 `json:"edges,omitempty"`
 }
@@ -216,7 +218,7 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 			out.AnswerUsage = out.AnswerUsage.Add(r.Answer.Usage)
 			out.JudgeUsage = out.JudgeUsage.Add(r.Judgment.Usage())
 		}
-		index := Index{IndexStats: d.Index.Stats, ByStage: d.Index.Usage, Bytes: d.Index.Bytes, Edges: d.Index.Edges}
+		index := Index{IndexStats: d.Index.Stats, ByStage: d.Index.Usage, Bytes: d.Index.Bytes, Tokens: d.Index.Tokens, Edges: d.Index.Edges}
 		index.Schema = nil // it has a file
 		if timed {
 			index.Seconds = ref(round(d.Index.Seconds, 3))

@@ -148,9 +148,9 @@ func sameGraph(a, b Index) bool {
 func (r *Report) GraphTable() page.Table {
 	t := page.Table{
 		Title: "Graphs", Heading: "Graph",
-		Groups: []page.Group{{Columns: []string{"Corpus", "Nodes", "Edges", "Relations", "Max. degree", "Avg. degree", "Isolated %"}}},
+		Groups: []page.Group{{Columns: []string{"Tokens", "Nodes", "Edges", "Relations", "Max. degree", "Avg. degree", "Isolated %"}}},
 		Notes: []string{"As in Table 4 and Figure 4 of the paper: a node is an entity, an edge a pair of entities with at least one fact, " +
-			"the average degree 2 · edges / nodes. Relations are distinct facts; links between entities and passages do not count."},
+			"the average degree 2 · edges / nodes. Tokens are cl100k. Relations are distinct facts; links between entities and passages do not count."},
 	}
 	for _, g := range r.graphs() {
 		x := g.index
@@ -161,7 +161,7 @@ func (r *Report) GraphTable() page.Table {
 		if x.Edges == 0 && x.MaxDegree > 0 {
 			edges = "–" // the system does not show its graph
 		}
-		addTexts(&t, g.name(), megabytes(x.Bytes)+" MB", count(x.Entities), edges, count(x.Relations),
+		addTexts(&t, g.name(), count(int(x.Tokens)), count(x.Entities), edges, count(x.Relations),
 			count(x.MaxDegree), decimal(&x.AverageDegree, 2), percent(&x.IsolatedShare))
 	}
 	if len(t.Rows) == 0 {

@@ -33,17 +33,28 @@ func (r *Report) addPublished(t *page.Table, domain string, asked int) {
 		for i, p := range rows {
 			if s := r.Systems[n]; p.System == s.System || slices.Contains(s.Also, p.System) {
 				used[i] = true
-				out = append(out, r.publishedRow(p, "↳ published", len(t.Columns())))
+				out = append(out, r.publishedRow(p, "↳ published"+tableOf(p, rows), len(t.Columns())))
 			}
 		}
 	}
 	for i, p := range rows {
 		if !used[i] {
-			out = append(out, r.publishedRow(p, p.System+", published", len(t.Columns())))
+			out = append(out, r.publishedRow(p, p.System+", published"+tableOf(p, rows), len(t.Columns())))
 		}
 	}
 	t.Rows = out
 	t.Notes = append(t.Notes, publishedNotes(rows, asked)...)
+}
+
+// tableOf names the table of a row where several have one of its system.
+func tableOf(p benchmark.PublishedRow, rows []benchmark.PublishedRow) string {
+	for _, other := range rows {
+		if other.System == p.System && other.Source != p.Source {
+			_, table, _ := strings.Cut(p.Source, ", ")
+			return ", " + table
+		}
+	}
+	return ""
 }
 
 func (r *Report) publishedRow(p benchmark.PublishedRow, name string, columns int) page.Row {

@@ -219,7 +219,7 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 		return nil, err
 	}
 	if strings.Contains(records.Judge, short.LiveRAGProfile) {
-		writeLiveRAG(stdout, r)
+		writeLiveRAG(stdout, r, s.JudgeModel != "")
 	}
 	if s.whole() {
 		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run tells first.\n", cli.Digits(sampleCalls), sampleTokens/1_000_000)
