@@ -61,6 +61,8 @@ type question struct {
 //	gold          the evidence: names of files, each or a list of which any will do
 //	unanswerable  true if the documents do not say: refusing is right
 //
+// The lines of DataMorgana, of the LiveRAG challenge, are such objects.
+//
 // A file is named by its path in the folder, or by its name alone where no other file
 // has it.
 func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o load.Options) (*benchmark.Dataset, error) {
@@ -87,6 +89,14 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 	return set, nil
 }
 
+// read are the keys of a question, and dataMorgana those that DataMorgana (the LiveRAG
+// challenge's maker of questions) writes beside question and answer: its documents are of
+// another corpus.
+var (
+	read        = []string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable"}
+	dataMorgana = []string{"context", "question_categories", "user_categories", "document_ids", "prompt"}
+)
+
 // line is a question and the keys of its object that mean nothing.
 type line struct {
 	question
@@ -100,7 +110,7 @@ func (l *line) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if !slices.Contains([]string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable"}, strings.ToLower(key)) {
+		if !slices.Contains(read, strings.ToLower(key)) && !slices.Contains(dataMorgana, key) {
 			l.unknown = append(l.unknown, key)
 		}
 	}

@@ -106,3 +106,12 @@ func TestLoadErrors(t *testing.T) {
 		t.Errorf("no document: %v", err)
 	}
 }
+
+// A line as DataMorgana writes it is a question with its answer, and nothing of it is remarked on.
+func TestDataMorgana(t *testing.T) {
+	line := `{"question": "who lit the first tower on the eddystone rocks", "answer": "Henry Winstanley", "context": ["A page."], "question_categories": [{"categorization_name": "factuality", "category_name": "factoid"}], "user_categories": [], "document_ids": ["<urn:uuid:1>"]}`
+	set, err := own.Load(t.Context(), "morgana.jsonl", strings.NewReader(line), fstest.MapFS{"a.md": {Data: []byte("Henry Winstanley lit it.")}}, load.Options{})
+	if err != nil || len(set.Notes) > 0 || len(set.Domains[0].Items) != 1 || set.Domains[0].Items[0].Question.Text != "who lit the first tower on the eddystone rocks" {
+		t.Fatalf("%+v, %v", set, err)
+	}
+}
