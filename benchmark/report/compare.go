@@ -3,8 +3,11 @@
 package report
 
 import (
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
+	"strconv"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
@@ -197,4 +200,22 @@ func (r *Report) pairTables() []page.Table {
 		}
 	}
 	return []page.Table{best, baseline}
+}
+
+// writePairs writes the compared pairs as CSV, as fractions; what is not known is empty.
+func (r *Report) writePairs(w io.Writer) error {
+	out := csv.NewWriter(w)
+	rows := [][]string{{"a", "b", "figure", "n", "difference", "low", "high", "p", "p_holm"}}
+	for _, p := range r.Pairs {
+		row := []string{csvText(p.A), csvText(p.B), csvText(p.Figure), strconv.Itoa(p.N)}
+		for _, v := range []*float64{&p.Difference, p.Low, p.High, p.P, p.PHolm} {
+			cell := ""
+			if v != nil {
+				cell = strconv.FormatFloat(*v, 'f', 6, 64)
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	return out.WriteAll(rows)
 }

@@ -72,6 +72,8 @@ func (r *Report) files(run *benchmark.Run) []file {
 		{"report.html", func(w io.Writer) error { return r.WriteHTML(w, run) }},
 		{"report.md", r.WriteMarkdown},
 		{"report.csv", r.WriteCSV},
+		{"pairs.csv", r.writePairs},
+		{"main.tex", r.WriteLaTeX},
 		{JudgmentsName, func(w io.Writer) error { return writeJudgments(w, run) }},
 	}
 	swept := false

@@ -166,6 +166,41 @@ var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*"
 
 func markdownText(s string) string { return markdownEscapes.Replace(text.OneLine(s)) }
 
+// WriteLaTeX writes the first table of the report for LaTeX with the package booktabs; the best figure
+// of a column is bold. Notes are comments.
+func (r *Report) WriteLaTeX(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	for _, t := range r.Tables()[:min(1, len(r.Tables()))] {
+		fmt.Fprintf(b, "%% %s\n", t.Title)
+		for _, n := range t.Notes {
+			fmt.Fprintf(b, "%% %s\n", n)
+		}
+		fmt.Fprintf(b, "\\begin{tabular}{l%s}\n\\toprule\n%s", strings.Repeat("r", len(t.Columns())), latexText(t.Heading))
+		for _, c := range t.Columns() {
+			b.WriteString(" & " + latexText(c))
+		}
+		b.WriteString(" \\\\\n\\midrule\n")
+		for _, row := range t.Rows {
+			b.WriteString(latexText(row.Name))
+			for _, c := range row.Cells {
+				cell := latexText(c.Text)
+				if c.Best {
+					cell = "\\textbf{" + cell + "}"
+				}
+				b.WriteString(" & " + cell)
+			}
+			b.WriteString(" \\\\\n")
+		}
+		b.WriteString("\\bottomrule\n\\end{tabular}\n")
+	}
+	return b.Flush()
+}
+
+var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`,
+	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "↳", `$\hookrightarrow$`)
+
+func latexText(s string) string { return latexEscapes.Replace(text.OneLine(s)) }
+
 // WriteCSV writes one row per system, domain and question type; the domain "*" is all
 // domains together, and a domain of that name is "'*". The column judge tells lexical
 // figures from a model's. The ends of intervals stand behind all figures, under their keys

@@ -88,6 +88,8 @@ func TestReportForms(t *testing.T) {
 	got := files(t, dir)
 	golden(t, "report.md", got["/report.md"])
 	golden(t, "report.csv", got["/report.csv"])
+	golden(t, "main.tex", got["/main.tex"])
+	golden(t, "pairs.csv", got["/pairs.csv"])
 	golden(t, "report.json", got["/report.json"])
 	golden(t, "judgments.jsonl", got["/judgments.jsonl"])
 	golden(t, "predictions.jsonl", got["/predictions/parrot.jsonl"])
