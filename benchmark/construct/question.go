@@ -287,16 +287,21 @@ func (m *maker) summary(ctx context.Context, d Draft) (result, error) {
 	return result{q: q}, nil
 }
 
-// The lengths of a question, in characters; released ones have 80 to 203.
+// The lengths of a question, in characters; released ones have 80 to 203. Those of a summary are the
+// paper's (Figure 8).
 const (
-	minQuestion = 12
-	maxQuestion = 600
+	minQuestion, maxQuestion = 12, 600
+	minSummary, maxSummary   = 20, 200
 )
 
 func (m *maker) asked(ctx context.Context, d Draft) (string, error) {
 	q, err := m.Ask.Ask(ctx, d)
 	q = text.OneLine(q)
-	if n := utf8.RuneCountInString(q); n < minQuestion || n > maxQuestion || strings.EqualFold(q, d.statement()) {
+	least, most := minQuestion, maxQuestion
+	if d.Type == wildgraph.Summary {
+		least, most = minSummary, maxSummary
+	}
+	if n := utf8.RuneCountInString(q); n < least || n > most || strings.EqualFold(q, d.statement()) {
 		q = ""
 	}
 	return q, err
