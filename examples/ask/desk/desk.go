@@ -99,7 +99,7 @@ func (d *Desk) open(ctx context.Context) (err error) {
 			k.Read = f.Reader(k.Read, k.Answer == kit.NameOffline)
 			common := d.o.Settings.Common()
 			common.Cut.KeepLinks = true
-			return d.o.System.New(k, common)
+			return d.parts.System(d.o.System, k, common)
 		},
 	})
 	d.checked = time.Now()

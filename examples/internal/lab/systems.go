@@ -75,11 +75,8 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 	if e.NotApplicable = sys.Lacks(); e.NotApplicable != "" {
 		return e, nil
 	}
-	if p.models != nil {
-		sys = sys.WithModels(p.models)
-	}
 	common := p.settings.Common()
-	probe, err := sys.New(p.Kit, common)
+	probe, err := p.System(sys, p.Kit, common)
 	if err != nil {
 		return e, err
 	}
@@ -87,7 +84,12 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 		if err := p.Reachable(); err != nil {
 			return nil, err
 		}
-		return sys.New(p.Kit, common)
+		return p.System(sys, p.Kit, common)
 	}
 	return e, probe.Close()
+}
+
+// System makes a system of a kit, with the models of the server that its options name.
+func (p *Parts) System(sys all.System, k kit.Kit, c kit.Common) (*kit.System, error) {
+	return sys.WithModels(p.models).New(k, c)
 }
