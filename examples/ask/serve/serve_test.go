@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -241,4 +242,41 @@ func TestSilentClient(t *testing.T) {
 	if err := end(); err != nil || time.Since(before) > 20*time.Second {
 		t.Errorf("%v after %v", err, time.Since(before))
 	}
+}
+
+// slow is a body of which nothing comes until it is let go.
+type slow struct{ read, done chan struct{} }
+
+func (s slow) Read([]byte) (int, error) {
+	s.read <- struct{}{}
+	<-s.done
+	return 0, io.EOF
+}
+
+// Bodies that do not come take no turn of a question.
+func TestSlowBodies(t *testing.T) {
+	const address = "127.0.0.1:8080"
+	h := serve.Handler(desktest.Open(t, "wild"), address)
+	post := func(body io.Reader) int {
+		r := httptest.NewRequest("POST", "http://"+address+"/api/ask", body)
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code
+	}
+	s := slow{make(chan struct{}), make(chan struct{})}
+	var all sync.WaitGroup
+	for range 8 {
+		refused := make(chan struct{})
+		all.Go(func() { post(s); close(refused) })
+		select {
+		case <-s.read:
+		case <-refused:
+		}
+	}
+	if status := post(strings.NewReader(`{"question": "What does the red light mean?"}`)); status != 200 {
+		t.Errorf("%d beside eight slow bodies", status)
+	}
+	close(s.done)
+	all.Wait()
 }
