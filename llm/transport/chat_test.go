@@ -214,7 +214,7 @@ func TestMissingUsageIsEstimated(t *testing.T) {
 
 func TestTimeoutAndCancel(t *testing.T) {
 	o := quick
-	o.AttemptTimeout = 30 * time.Millisecond
+	o.AttemptTimeout = 300 * time.Millisecond // the server has read the request by then
 	o.Attempts = 2
 	both(t, llmtest.ServerOptions{}, Config{Transport: o}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
 		s.Fail(llmtest.Fault{Hang: true}, llmtest.Fault{Hang: true})
