@@ -322,10 +322,16 @@ type Expansion struct {
 	Novelty float64
 }
 
-// withDefaults fills in the defaults and adds problems to checks.
-func (e Expansion) withDefaults(checks *opt.Checks) Expansion {
+// Defaults returns the options with what zero stands for.
+func (e Expansion) Defaults() Expansion {
 	e.Mu, e.MinDocs = cmp.Or(e.Mu, 0.9), cmp.Or(e.MinDocs, 2)
 	e.Batch, e.Novelty = cmp.Or(e.Batch, 32), cmp.Or(e.Novelty, 0.95)
+	return e
+}
+
+// withDefaults fills in the defaults and adds problems to checks.
+func (e Expansion) withDefaults(checks *opt.Checks) Expansion {
+	e = e.Defaults()
 	checks.Want(e.Mu > 0 && e.Mu <= 1, "Mu", e.Mu, "more than 0, at most 1")
 	checks.Want(e.Novelty > 0 && e.Novelty <= 1, "Novelty", e.Novelty, "more than 0, at most 1")
 	opt.Min(checks, "MinDocs", e.MinDocs, 1)
