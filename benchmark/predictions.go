@@ -38,7 +38,8 @@ var ErrGaps = errors.New("no line for")
 //
 // An "evidence" beside the answer lists what it was made of, best first: names or
 // URLs of pages, or chunks of a page as "name#number"; see [Predictions.Locate].
-// A "refused" beside it marks a refusal.
+// A "refused" beside it marks a refusal. A line of a worksheet ("worksheet") without an
+// answer counts as none.
 //
 // Every question in want must have one answer (an empty one counts as wrong):
 // duplicates, gaps and questions the data set does not have are errors that name
@@ -80,6 +81,9 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 			p.refused[question] = refused
 		}
 		seen[question] = l.Number
+		if _, sheet := l.Value["worksheet"]; sheet && answer == "" {
+			continue // nobody has answered it yet
+		}
 		p.answers[question] = answer
 	}
 	if len(problems) == 0 {

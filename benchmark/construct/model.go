@@ -96,6 +96,7 @@ func (b ByModel) Ask(ctx context.Context, d Draft) (string, error) {
 	name, data := "ask", []llm.Data{
 		{Label: "title", Text: d.Title}, {Label: "section", Text: strings.Join(d.Path, " > ")},
 		{Label: "sentence", Text: d.Triples[0].Sentence}, {Label: "statement", Text: d.statement()},
+		{Label: "reference URLs", Rows: d.Triples[0].URLs, First: 1},
 	}
 	if d.Type == wildgraph.Summary {
 		rows := make([]string, 0, shownGold)

@@ -174,7 +174,7 @@ func (s settings) runners(d data, p *parts) lab.Run {
 				Options: benchmark.Options{
 					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(set), SweepTopK: s.sweep, Depth: d.depth, ContextTokens: s.ContextTokens(),
 					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Changed: s.NonDefault(), Concurrency: s.Concurrency,
-					ShowEvidence: s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile || s.precisionRef == string(judge.RefEvidence),
+					ShowEvidence: s.worksheet != "" || s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile || s.precisionRef == string(judge.RefEvidence),
 					CountTokens:  p.Count, Found: true, NoTimings: s.NoTimings,
 					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log,
 				},
@@ -220,6 +220,11 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 	}
 	if strings.Contains(records.Judge, short.LiveRAGProfile) {
 		writeLiveRAG(stdout, r, s.JudgeModel != "")
+	}
+	if s.worksheet != "" {
+		if err := writeWorksheets(s.worksheet, records, stdout); err != nil {
+			return nil, err
+		}
 	}
 	if s.whole() {
 		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run tells first.\n", cli.Digits(sampleCalls), sampleTokens/1_000_000)

@@ -34,6 +34,7 @@ type settings struct {
 	scores             []score
 	minima             []minimum
 	partial, indexOnly bool
+	worksheet          string
 	verbose            bool
 
 	k, kSummary                 int // 0 is the number of the data set
@@ -52,7 +53,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 		lab.Help(stderr, fs, "Runs question-answering systems over a data set and writes a report folder. Without flags:\n"+
 			"every system on the small sample shipped with the program, offline. `wildgraphbench compare OUT1 OUT2`\n"+
 			"compares finished runs, `wildgraphbench anonyrag -out DIR` makes a data set with hidden names.",
-			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "index-only"}},
+			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "worksheet", "index-only"}},
 			cli.Group{Title: "What they read", Flags: []string{"k", "k-summary", "sweep"}},
 			cli.Group{Title: "Models", Flags: []string{"judge-profile", "judge-no-parameters", "grounded", "precision-ref"}},
 			cli.Group{Title: "Output", Flags: []string{"v", "min"}})
@@ -62,6 +63,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.StringVar(&s.docs, "docs", "", "`FOLDER` of the documents that -questions are about")
 	lab.List(fs, &s.domains, "domains", "comma-separated `LIST` of domains, or of multi-hop data sets: "+strings.Join(append(multihop.Sets(), anonyName), ", ")+" (default: all present)")
 	repeated(fs, &s.scores, "score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", parseScore)
+	fs.StringVar(&s.worksheet, "worksheet", "", "write the questions with what each system read into `FOLDER`, as JSONL and as a page, for people to answer; -score human=FILE takes the answers back")
 	fs.BoolVar(&s.partial, "partial", false, "let -score take files that answer some of the questions: such a row says how many, and is not compared")
 	fs.BoolVar(&s.indexOnly, "index-only", false, "ask nothing: index, and describe the graphs")
 	repeated(fs, &s.minima, "min", "exit with status 1 if a system's figure `KEY=VALUE`, a share from 0 to 1 such as accuracy=0.5, is lower over all questions (repeatable)", parseMinimum)

@@ -135,3 +135,38 @@ func TestAblations(t *testing.T) {
 		t.Errorf("%d commands", n)
 	}
 }
+
+// People are given what a system read, and what they write is a row of the table. A sheet that is
+// filled in half names what is missing, and counts with -partial.
+func TestWorksheet(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"-domains", "seafaring", "-systems", "bm25,hipporag2", "-out", filepath.Join(dir, "out"), "-no-timings"}
+	if _, _, err := bench(t, bare, append(args, "-worksheet", filepath.Join(dir, "sheets"))...); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "sheets", "hipporag2.html"))
+	if err != nil || strings.Count(string(page), "<textarea") != 12 || strings.Contains(string(page), "<script>alert") {
+		t.Errorf("the page has %d questions, %v", strings.Count(string(page), "<textarea"), err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "sheets", "bm25.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	if len(lines) != 12 || !strings.Contains(lines[0], `"passages":[{"page":`) || !strings.Contains(lines[0], `"answer":""`) {
+		t.Fatalf("%d lines, the first is %.300s", len(lines), lines[0])
+	}
+	for i := range 5 {
+		lines[i] = strings.Replace(lines[i], `"answer":""`, `"answer":"Henry Winstanley."`, 1)
+	}
+	file := filepath.Join(dir, "human.jsonl")
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := bench(t, bare, append(args, "-score", "human="+file)...); err == nil || !strings.Contains(err.Error(), "no line for 7 of 12 questions") {
+		t.Errorf("a sheet that is filled in half: %v", err)
+	}
+	if out, _, err := bench(t, bare, append(args, "-score", "human="+file, "-partial", "-v")...); err != nil || !strings.Contains(out, "human") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
