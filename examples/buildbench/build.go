@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,6 +83,9 @@ func (b *builder) all(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if names, err = b.most(ctx, names); err != nil {
+		return err
+	}
 	var stats []construct.Stats
 	for _, name := range names {
 		made, err := b.topic(ctx, name)
@@ -93,6 +97,30 @@ func (b *builder) all(ctx context.Context, stdout io.Writer) error {
 	return b.table(stdout, stats)
 }
 
+// The ends of the names of articles; those in the wiki's own markup last.
+var (
+	readable = append([]string{".md", ".txt", ".html", ".htm"}, wikitext...)
+	wikitext = []string{".wiki", ".wikitext", ".mediawiki"}
+)
+
+// most are the articles with the most references, if not all are wanted.
+func (b *builder) most(ctx context.Context, names []string) ([]string, error) {
+	if b.mostArticles == 0 || len(names) <= b.mostArticles {
+		return names, nil
+	}
+	references := make(map[string]int)
+	for _, name := range names {
+		a, _, err := b.parsed(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		references[name] = len(construct.Sources(a.References()))
+	}
+	names = slices.Clone(names)
+	slices.SortStableFunc(names, func(x, y string) int { return cmp.Compare(references[y], references[x]) })
+	return names[:b.mostArticles], nil
+}
+
 // articles are the URLs and files, with the files of folders.
 func articles(names []string) ([]string, error) {
 	var out []string
@@ -102,7 +130,7 @@ func articles(names []string) ([]string, error) {
 			continue
 		}
 		err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && d.Type().IsRegular() && slices.Contains([]string{".md", ".txt", ".html", ".htm"}, strings.ToLower(filepath.Ext(path))) {
+			if err == nil && d.Type().IsRegular() && slices.Contains(readable, strings.ToLower(filepath.Ext(path))) {
 				out = append(out, path)
 			}
 			return err
@@ -112,7 +140,7 @@ func articles(names []string) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, cli.Usagef("-article %s: no .md, .txt or .html file", strings.Join(names, ", "))
+		return nil, cli.Usagef("-article %s: no file %s", strings.Join(names, ", "), strings.Join(readable, " "))
 	}
 	return out, nil
 }
@@ -144,14 +172,25 @@ func (b *builder) article(ctx context.Context, name string) (string, error) {
 	})
 }
 
+// parsed reads an article: its sections, and its text as Markdown.
+func (b *builder) parsed(ctx context.Context, name string) (a *construct.Article, source string, err error) {
+	if source, err = b.article(ctx, name); err != nil {
+		return nil, "", err
+	}
+	title := strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
+	if slices.Contains(wikitext, strings.ToLower(filepath.Ext(name))) {
+		source = construct.Wikitext(source, title)
+	}
+	return construct.Parse(source, title, construct.Options{}), source, nil
+}
+
 // topic builds one article.
 func (b *builder) topic(ctx context.Context, name string) (construct.Stats, error) {
 	none := construct.Stats{}
-	source, err := b.article(ctx, name)
+	a, source, err := b.parsed(ctx, name)
 	if err != nil {
 		return none, err
 	}
-	a := construct.Parse(source, strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)), construct.Options{})
 	refs := construct.Sources(a.References())
 	b.say("%s: %d sections, %d references", a.Title, len(a.Sections()), len(refs))
 	collected, err := b.collect(ctx, name, a.Title, refs)

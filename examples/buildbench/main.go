@@ -40,6 +40,7 @@ type settings struct {
 	agent, reader, readerKey string
 	trusted                  []netip.Prefix
 	noRobots                 bool
+	mostArticles             int
 	pause                    time.Duration
 
 	model, cache string
@@ -54,14 +55,15 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs := cli.NewFlags("buildbench")
 	fs.Usage = func() {
 		cli.Help(stderr, fs, "Makes a benchmark of articles that cite the web, or files beside them (file:NAME), for wildgraphbench -data.",
-			cli.Group{Title: "What to build", Flags: []string{"article", "out", "single", "multi", "summary", "apart", "seed"}},
+			cli.Group{Title: "What to build", Flags: []string{"article", "articles", "out", "single", "multi", "summary", "apart", "seed"}},
 			cli.Group{Title: "Pages", Flags: []string{"agent", "pause", "trust", "no-robots", "reader"}},
 			cli.Group{Title: "Model and money", Flags: []string{"model", "temperature", "concurrency", "budget-tokens", "prices", "cache"}})
 	}
-	fs.Func("article", "`URL, FILE or FOLDER` of an article, or of several; each makes a domain (repeatable)", func(v string) error {
+	fs.Func("article", "`URL, FILE or FOLDER` of an article, or of several (Markdown, HTML, or the wiki's markup in .wiki); each makes a domain (repeatable)", func(v string) error {
 		s.articles = append(s.articles, v)
 		return nil
 	})
+	fs.IntVar(&s.mostArticles, "articles", 0, "at most `N` articles, those with the most references (0 = all)")
 	fs.StringVar(&s.out, "out", "", "`DIR` of the benchmark; a build goes on from what is there")
 	fs.StringVar(&s.agent, "agent", "wildgraph-buildbench/1.0 (+https://github.com/wildgraph/wildgraph)", "what servers are told of who asks; name an address where you can be reached")
 	fs.StringVar(&s.reader, "reader", "", "`URL` of a service that reads pages, such as https://r.jina.ai, with its key in $JINA_API_KEY (default: pages are read here)")

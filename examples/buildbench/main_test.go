@@ -287,6 +287,34 @@ func TestLocalSources(t *testing.T) {
 	}
 }
 
+// Of a folder of articles, in the wiki's own markup too, those with the most references are taken.
+func TestMostReferences(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a/few.md":    "# Few\n\nOwls are seen at dusk over the wide meadows.[^1]\n\n[^1]: Dusk, file:dusk.txt\n",
+		"a/many.wiki": "Roger Payne showed in 1958 that owls find mice in total darkness.<ref>{{cite web|url=file:hunt.txt|title=Hunting}}</ref> Owls are seen at dusk over the wide meadows.<ref>{{cite web|url=file:dusk.txt|title=Dusk}}</ref>\n",
+		"a/hunt.txt":  "",
+		"a/dusk.txt":  "",
+	} {
+		if strings.HasSuffix(name, ".txt") {
+			text = "Roger Payne showed in 1958 that owls find mice in total darkness. " + strings.Repeat("They are seen at dusk over the wide meadows. ", 20)
+		}
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	out := filepath.Join(dir, "out")
+	if err := run(t.Context(), []string{"-article", filepath.Join(dir, "a"), "-articles", "1", "-out", out}, func(string) string { return "" }, &stdout, &stderr); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	set, _, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
+	if err != nil || len(set.Domains) != 1 || set.Domains[0].Name != "many" && set.Domains[0].Name != "Many" {
+		t.Errorf("%+v, %v\n%s", set, err, stdout.String())
+	}
+}
+
 func TestWrongUse(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.md")
 	plain := filepath.Join(t.TempDir(), "plain.md")

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package construct
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Wikitext makes of a page in the wiki's own markup the Markdown that [Parse] reads: headings, prose,
+// and references as footnotes, with the address, title and archive of citation templates.
+// Tables, pictures and other templates are left out. Time grows with the length of the page,
+// whatever is not closed in it.
+func Wikitext(page, title string) string {
+	w := &wiki{named: make(map[string]int)}
+	page = tables.ReplaceAllString(w.lift(comments.ReplaceAllString(page, "")), "\n")
+	var out strings.Builder
+	out.WriteString("# " + title + "\n\n")
+	w.plain(&out, page)
+	text := wikiHeading.ReplaceAllStringFunc(out.String(), func(line string) string {
+		m := wikiHeading.FindStringSubmatch(line)
+		if isReferences(strings.TrimSpace(m[2])) {
+			return "" // the list is made of the footnotes
+		}
+		return strings.Repeat("#", min(len(m[1]), len(m[3]))) + " " + strings.TrimSpace(m[2])
+	})
+	text = strings.NewReplacer("'''''", "", "'''", "", "''", "", "&nbsp;", " ").Replace(text)
+	out.Reset()
+	out.WriteString(text)
+	for i, note := range w.notes {
+		fmt.Fprintf(&out, "\n\n[^w%d]: %s", i+1, note)
+	}
+	return out.String() + "\n"
+}
+
+var (
+	comments    = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)
+	tables      = regexp.MustCompile(`(?ms)^\{\|.*?^\|\}`)
+	wikiHeading = regexp.MustCompile(`(?m)^(={1,6})([^=\n].*?)(={1,6})[ \t]*$`)
+	refOpen     = regexp.MustCompile(`(?i)^<ref\b([^>]{0,300})>`)
+	refName     = regexp.MustCompile(`(?i)name\s*=\s*["']?([^"'/>]+)`)
+	wikiTag     = regexp.MustCompile(`^</?[a-zA-Z][^<>\n]{0,300}>`)
+	external    = regexp.MustCompile(`^\[(https?://[^\s\]]+)(?:[ \t]+([^\]\n]*))?\]`)
+	bareURL     = regexp.MustCompile(`https?://[^\s|}\]<>]+`)
+	citeField   = regexp.MustCompile(`(?i)\|\s*(url|title|archive-?url)\s*=\s*([^|{}]*)`)
+)
+
+// longestRef is the most bytes of a reference.
+const longestRef = 8000
+
+// wiki is a page on its way.
+type wiki struct {
+	notes []string       // the footnotes
+	named map[string]int // their numbers by the names of references
+}
+
+// lift puts the marks of footnotes in the place of references.
+func (w *wiki) lift(page string) string {
+	var out strings.Builder
+	for {
+		at := strings.IndexByte(page, '<')
+		if at < 0 {
+			return out.String() + page
+		}
+		out.WriteString(page[:at])
+		page = page[at:]
+		m := refOpen.FindStringSubmatch(page)
+		if m == nil {
+			out.WriteByte('<')
+			page = page[1:]
+			continue
+		}
+		page = page[len(m[0]):]
+		body, name := "", ""
+		if n := refName.FindStringSubmatch(m[1]); n != nil {
+			name = strings.TrimSpace(n[1])
+		}
+		if !strings.HasSuffix(strings.TrimSpace(m[1]), "/") {
+			// One that is not closed soon is not closed: what follows is prose.
+			if end := strings.Index(page[:min(len(page), longestRef)], "</ref>"); end >= 0 {
+				body, page = page[:end], page[end+len("</ref>"):]
+			}
+		}
+		if n := w.note(name, body); n > 0 {
+			fmt.Fprintf(&out, "[^w%d]", n)
+		}
+	}
+}
+
+// note is the number of a reference; 0 is none. A name may be used before it is explained.
+func (w *wiki) note(name, body string) int {
+	n := w.named[name]
+	if name == "" || n == 0 {
+		if name == "" && strings.TrimSpace(body) == "" {
+			return 0
+		}
+		w.notes = append(w.notes, "")
+		if n = len(w.notes); name != "" {
+			w.named[name] = n
+		}
+	}
+	if w.notes[n-1] == "" {
+		w.notes[n-1] = noteOf(body)
+	}
+	return n
+}
+
+// noteOf is a reference as Markdown writes one.
+func noteOf(body string) string {
+	fields := make(map[string]string)
+	for _, m := range citeField.FindAllStringSubmatch(body, -1) {
+		key := strings.ReplaceAll(strings.ToLower(m[1]), "-", "")
+		if value := strings.TrimSpace(m[2]); fields[key] == "" {
+			fields[key] = value
+		}
+	}
+	url, title := fields["url"], fields["title"]
+	if url == "" {
+		if at := strings.IndexByte(body, '['); at >= 0 {
+			if m := external.FindStringSubmatch(body[at:]); m != nil {
+				url, title = m[1], m[2]
+			}
+		}
+	}
+	if url == "" {
+		url = bareURL.FindString(body)
+	}
+	if url == "" {
+		return strings.Join(strings.Fields(strings.NewReplacer("{", "", "}", "", "|", ", ").Replace(body)), " ")
+	}
+	title = strings.NewReplacer("[", "(", "]", ")", "\n", " ").Replace(title)
+	out := fmt.Sprintf("[%s](%s)", strings.TrimSpace(title), url)
+	if archive := fields["archiveurl"]; archive != "" {
+		out += fmt.Sprintf(". [Archived](%s)", archive)
+	}
+	return out
+}
+
+// plain writes the prose: links by what is shown of them, without templates, pictures and tags.
+func (w *wiki) plain(out *strings.Builder, page string) {
+	ends := pairs(page)
+	for i := 0; i < len(page); {
+		rest := page[i:]
+		switch {
+		case strings.HasPrefix(rest, "{{"):
+			i += 2
+			if end := ends[i-2]; end > 0 {
+				i = end
+			}
+		case strings.HasPrefix(rest, "[["):
+			end := ends[i]
+			if i += 2; end == 0 {
+				continue
+			}
+			if inner := page[i : end-2]; !strings.Contains(inner, "[[") && !strings.HasPrefix(inner, "File:") && !strings.HasPrefix(inner, "Image:") && !strings.HasPrefix(inner, "Category:") {
+				out.WriteString(inner[strings.LastIndexByte(inner, '|')+1:])
+			}
+			i = end
+		case rest[0] == '[' && external.MatchString(rest[:min(len(rest), 2000)]):
+			m := external.FindStringSubmatch(rest[:min(len(rest), 2000)])
+			out.WriteString(m[2])
+			i += len(m[0])
+		case rest[0] == '<' && wikiTag.MatchString(rest[:min(len(rest), 310)]):
+			i += len(wikiTag.FindString(rest[:min(len(rest), 310)]))
+		default:
+			out.WriteByte(rest[0])
+			i++
+		}
+	}
+}
+
+// pairs finds the ends of templates and links by their beginnings, in one pass.
+func pairs(page string) map[int]int {
+	ends := make(map[int]int)
+	var open []int
+	for i := 0; i+1 < len(page); i++ {
+		switch two := page[i : i+2]; {
+		case two == "{{" || two == "[[":
+			open = append(open, i)
+			i++
+		case (two == "}}" || two == "]]") && len(open) > 0:
+			if last := open[len(open)-1]; (page[last] == '{') == (two == "}}") {
+				ends[last] = i + 2
+				open = open[:len(open)-1]
+			}
+			i++
+		}
+	}
+	return ends
+}
