@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Schema is the JSON schema that [Decode] sends for a T, for those who read replies with
+// [Read]; nil if T has none.
+//
+// A type that holds raw JSON or reads itself has none. Keys stand in the order of the
+// fields; those with omitempty are optional.
+func Schema[T any]() json.RawMessage {
+	var b bytes.Buffer
+	if !writeSchema(&b, reflect.TypeFor[T]()) {
+		return nil
+	}
+	return b.Bytes()
+}
+
+func writeSchema(b *bytes.Buffer, t reflect.Type) bool {
+	switch {
+	case t == reflect.TypeFor[Triple]():
+		b.WriteString(`{"type":"array","items":{"type":"string"}}`)
+		return true
+	case t == reflect.TypeFor[json.Number]():
+		b.WriteString(`{"type":"number"}`)
+		return true
+	case t == reflect.TypeFor[json.RawMessage]() || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		return false
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return writeSchema(b, t.Elem())
+	case reflect.String:
+		b.WriteString(`{"type":"string"}`)
+	case reflect.Bool:
+		b.WriteString(`{"type":"boolean"}`)
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		b.WriteString(`{"type":"integer"}`)
+	case reflect.Float64:
+		b.WriteString(`{"type":"number"}`)
+	case reflect.Slice:
+		b.WriteString(`{"type":"array","items":`)
+		ok := writeSchema(b, t.Elem())
+		b.WriteByte('}')
+		return ok
+	case reflect.Map:
+		b.WriteString(`{"type":"object","additionalProperties":`)
+		ok := writeSchema(b, t.Elem())
+		b.WriteByte('}')
+		return ok
+	case reflect.Struct:
+		return writeObject(b, t)
+	default:
+		return false
+	}
+	return true
+}
+
+func writeObject(b *bytes.Buffer, t reflect.Type) bool {
+	var required []string
+	b.WriteString(`{"type":"object","additionalProperties":false,"properties":{`)
+	for i, f := range fieldsOf(t) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if !f.optional {
+			required = append(required, f.key)
+		}
+		fmt.Fprintf(b, "%q:", f.key)
+		if !writeSchema(b, t.Field(f.index).Type) {
+			return false
+		}
+	}
+	keys, err := json.Marshal(required)
+	fmt.Fprintf(b, `},"required":%s}`, keys)
+	return err == nil && required != nil
+}
+
+// field is a field of a form.
+type field struct {
+	index    int
+	key      string
+	optional bool // omitempty: the prompt does not always ask for it
+	alone    bool // llm:"alone": what a text in place of the object means
+}
+
+func fieldsOf(t reflect.Type) (out []field) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() || f.Tag.Get("json") == "-" {
+			continue
+		}
+		key, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if key == "" {
+			key = strings.ToLower(f.Name)
+		}
+		out = append(out, field{i, key, strings.Contains(rest, "omitempty"), f.Tag.Get("llm") == "alone"})
+	}
+	return out
+}
