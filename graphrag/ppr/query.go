@@ -102,7 +102,11 @@ func backward[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient,
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		backwardRows(a, q, x, beta, max(0, hi-stride), hi)
+		if lo := max(0, hi-stride); readsEight(a) {
+			backwardEight(a, q, x, beta, lo, hi)
+		} else {
+			backwardRows(a, q, x, beta, lo, hi)
+		}
 	}
 	return nil
 }
@@ -127,7 +131,11 @@ func forward[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, 
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
-		dot = forwardRows(a, q, x, dot, lo, min(lo+stride, len(x.w)))
+		if hi := min(lo+stride, len(x.w)); readsEight(a) {
+			dot = forwardEight(a, q, x, dot, lo, hi)
+		} else {
+			dot = forwardRows(a, q, x, dot, lo, hi)
+		}
 	}
 	return dot, nil
 }
