@@ -12,7 +12,7 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
-	"github.com/wildgraph/wildgraph/graphrag/graph/parquet"
+	"github.com/wildgraph/wildgraph/graphrag/load/parquet"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 

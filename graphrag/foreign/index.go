@@ -15,8 +15,8 @@ import (
 	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/graph/parquet"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/load/parquet"
 )
 
 // The limits of reading: the bytes of a file, and the numbers of its rows, of nodes and edges, and of

@@ -3,8 +3,7 @@
 // Package graph is a compact undirected weighted graph: compressed sparse rows
 // with int32 ids. It is what PageRank, communities and Steiner trees run on.
 //
-// [New] and [Build] make one of edges in any order, parallel ones added up. A
-// [Graph] answers for rows, weights, degrees, components and [Stats], is written as
-// GraphML with the [Attributes] of its nodes, and is a graph
-// of gonum by [Graph.Gonum].
+// [New] makes one of edges in any order, parallel ones added up. A [Graph] answers for
+// rows, weights, degrees, components and [Stats]. [Graph.Gonum] is a view for gonum, whose
+// algorithms and writers of other formats (DOT, Graph6) take it.
 package graph

@@ -3,11 +3,12 @@
 package graph_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log"
 	"strings"
+
+	"gonum.org/v1/gonum/graph/encoding/dot"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
@@ -25,11 +26,13 @@ func Example() {
 	}
 	fmt.Println(count, "components", component)
 
-	var b bytes.Buffer
-	if err := graph.WriteGraphML(&b, g, graph.Attributes{Labels: []string{"Ada", "Babbage", "Menabrea", "Nobody"}}); err != nil {
-		panic(err)
+	// Any other tool for graphs takes it by a view for gonum, such as its writer of DOT files,
+	// which Gephi and networkx read.
+	dot, err := dot.Marshal(g.Gonum(), "notes", "", "")
+	if err != nil {
+		log.Fatal(err)
 	}
-	fmt.Println(strings.Count(b.String(), "<edge"), "edges written")
+	fmt.Println(strings.Count(string(dot), "--"), "edges written")
 	// Output:
 	// 4 nodes, 2 edges, average degree 1.0, isolated 0.25
 	// 2 components [0 0 0 1]

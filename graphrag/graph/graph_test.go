@@ -149,46 +149,6 @@ func TestUnusableEdges(t *testing.T) {
 	}
 }
 
-// A stream that differs in its second reading is an error, whatever differs.
-func TestStreamMustRepeat(t *testing.T) {
-	first := []graph.Edge{{0, 1, 1}, {1, 2, 2}, {2, 3, 3}}
-	for name, second := range map[string][]graph.Edge{
-		"shorter": first[:2], "empty": {}, "longer": append(slices.Clone(first), graph.Edge{From: 0, To: 3, Weight: 1}),
-		"another weight": {{0, 1, 1}, {1, 2, 2}, {2, 3, 4}}, "another node": {{0, 1, 1}, {1, 2, 2}, {2, 0, 3}},
-		"one row only": {{3, 3, 1}, {3, 3, 1}, {3, 3, 1}}, "unusable": {{0, 1, 1}, {1, 9, 2}, {2, 3, 3}},
-	} {
-		for _, p := range []graph.Precision{graph.Float64, graph.Float32, graph.Unweighted} {
-			reading := 0
-			_, err := graph.Build(4, func(yield func(graph.Edge, error) bool) {
-				edges := first
-				if reading++; reading == 2 {
-					edges = second
-				}
-				for _, e := range edges {
-					if !yield(e, nil) {
-						return
-					}
-				}
-			}, graph.Options{Precision: p})
-			if !errors.Is(err, graph.ErrStream) {
-				t.Errorf("%s: %v", name, err)
-			}
-		}
-	}
-	broken := errors.New("disk on fire")
-	for fail := 1; fail <= 2; fail++ {
-		reading := 0
-		_, err := graph.Build(4, func(yield func(graph.Edge, error) bool) {
-			if reading++; yield(first[0], nil) && reading == fail {
-				yield(graph.Edge{}, broken)
-			}
-		}, graph.Options{})
-		if !errors.Is(err, broken) {
-			t.Errorf("reading %d: %v", fail, err)
-		}
-	}
-}
-
 func TestStats(t *testing.T) {
 	g := mustNew(t, 6, []graph.Edge{{0, 1, 1}, {1, 2, 1}, {1, 0, 1}, {3, 3, 1}}, graph.Unweighted)
 	want := graph.Stats{Nodes: 6, Edges: 3, AverageDegree: 1, MaxDegree: 2, Isolated: 2, IsolatedShare: 2. / 6}
@@ -272,8 +232,8 @@ func TestComponentsLookAtTheContext(t *testing.T) {
 	}
 }
 
-// A list and a stream of it make the same graph, on any number of processors.
-func TestListIsStream(t *testing.T) {
+// The graph of a list is the same on any number of processors.
+func TestProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, size := range []struct{ nodes, edges int }{{1, 3}, {50, 400}, {3_000, 140_000}, {200_000, 140_000}, {300_000, 20}} {
@@ -286,35 +246,16 @@ func TestListIsStream(t *testing.T) {
 				edges[i].From, edges[i].To = edges[i].To, edges[i].From
 			}
 		}
-		stream := func(yield func(graph.Edge, error) bool) {
-			for _, e := range edges {
-				if !yield(e, nil) {
-					return
-				}
-			}
-		}
 		for _, precision := range []graph.Precision{graph.Float64, graph.Float32, graph.Unweighted} {
-			want, err := graph.Build(size.nodes, stream, graph.Options{Precision: precision})
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := naive(size.nodes, edges, precision)
 			for _, procs := range []int{1, 2, 5} {
 				runtime.GOMAXPROCS(procs)
-				got, err := graph.New(size.nodes, edges, graph.Options{Precision: precision})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !same(got, want) {
-					t.Errorf("%d nodes, %d edges, precision %d, %d processors: not the graph of the stream", size.nodes, size.edges, precision, procs)
+				if got := arcs(mustNew(t, size.nodes, edges, precision)); !slices.EqualFunc(got, want, slices.Equal[[]graph.Edge]) {
+					t.Errorf("%d nodes, %d edges, precision %d, %d processors: not the graph of the definition", size.nodes, size.edges, precision, procs)
 				}
 			}
 		}
 	}
-}
-
-func same(a, b *graph.Graph) bool {
-	return slices.Equal(a.Offsets(), b.Offsets()) && slices.Equal(a.Targets(), b.Targets()) &&
-		slices.Equal(a.Weights32(), b.Weights32()) && slices.Equal(a.Weights64(), b.Weights64())
 }
 
 // The first unusable edge of a list is reported, and parallel edges that weigh too much.

@@ -30,8 +30,8 @@ const (
 	partEdges = 1 << 16 // of a part, at least
 )
 
-func (b *builder[W]) fromList(from source) error {
-	l := &lister[W]{builder: b, edges: from.list}
+func (b *builder[W]) fill(edges []Edge) error {
+	l := &lister[W]{builder: b, edges: edges}
 	for rows := b.n; l.shift < 16 && rows>>l.shift > 2*len(l.edges)/groupArcs; l.shift++ {
 	}
 	l.parts = min(par.Workers(0), 1+len(l.edges)/partEdges)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquet
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	pq "github.com/parquet-go/parquet-go"
+)
+
+// ErrDamaged is wrapped by the errors for files that are no Parquet files, or incomplete.
+var ErrDamaged = errors.New("no Parquet file, or a damaged one")
+
+// Open reads the footer of a file. Pages are checked when they are read.
+func Open(at io.ReaderAt, size int64) (f *pq.File, err error) {
+	defer caught(&err)
+	if err := footer(at, size); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	f, err = pq.OpenFile(at, size, pq.SkipPageIndex(true), pq.SkipBloomFilters(true))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return f, nil
+}
+
+// caught makes an error of a panic: the library takes damaged files badly.
+func caught(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%w: %v", ErrDamaged, p)
+	}
+}
+
+// footer checks that the length of a file's footer, of which the library makes room, can
+// be: a file ends in it, its length and four bytes, and begins with four.
+func footer(at io.ReaderAt, size int64) error {
+	var tail [8]byte
+	if size < 12 {
+		return io.ErrUnexpectedEOF
+	}
+	if _, err := at.ReadAt(tail[:], size-8); err != nil {
+		return err
+	}
+	if n := int64(binary.LittleEndian.Uint32(tail[:])); n > size-12 {
+		return fmt.Errorf("a footer of %d bytes", n)
+	}
+	return nil
+}
+
+// Rows hands out the rows of a file, which are valid until take returns. An error of take
+// ends it.
+func Rows(f *pq.File, take func(pq.Row) error) (err error) {
+	defer caught(&err)
+	for _, g := range f.RowGroups() {
+		if g.NumRows() == 0 {
+			continue // its pages need not exist: pyarrow writes a dictionary alone
+		}
+		if err := group(g, take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func group(g pq.RowGroup, take func(pq.Row) error) error {
+	in := g.Rows()
+	defer in.Close() // only read
+	buffer := make([]pq.Row, 64)
+	for {
+		n, err := in.ReadRows(buffer)
+		for _, row := range buffer[:n] {
+			if err := take(row); err != nil {
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		case n == 0:
+			return fmt.Errorf("%w: rows are missing", ErrDamaged)
+		}
+	}
+}

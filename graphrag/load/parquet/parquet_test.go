@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parquet_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+
+	"github.com/wildgraph/wildgraph/graphrag/load/parquet"
+)
+
+type name struct {
+	ID   int64  `parquet:"id"`
+	Name string `parquet:"name"`
+}
+
+// file is one with three rows.
+func file(t testing.TB) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := pq.Write(&b, []name{{1, "Ada"}, {2, ""}, {3, "Łódź"}}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// count is the number of rows of a file.
+func count(data []byte) (n int, err error) {
+	f, err := parquet.Open(bytes.NewReader(data), int64(len(data)))
+	if err == nil {
+		err = parquet.Rows(f, func(pq.Row) error { n++; return nil })
+	}
+	return n, err
+}
+
+func Example() {
+	var b bytes.Buffer
+	if err := pq.Write(&b, []name{{1, "Ada"}}); err != nil {
+		panic(err)
+	}
+	f, err := parquet.Open(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(parquet.Rows(f, func(r pq.Row) error { fmt.Println(r[0], r[1]); return nil }))
+	// Output:
+	// 1 Ada
+	// <nil>
+}
+
+// A file that is cut off anywhere is damaged, and whatever else is changed in one: an error,
+// or at most its rows.
+func TestDamaged(t *testing.T) {
+	whole := file(t)
+	if n, err := count(whole); n != 3 || err != nil {
+		t.Fatalf("%d rows, %v", n, err)
+	}
+	for n := range whole {
+		if _, err := count(whole[:n]); !errors.Is(err, parquet.ErrDamaged) {
+			t.Fatalf("cut after %d of %d bytes: %v", n, len(whole), err)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 3000 {
+		data := bytes.Clone(whole)
+		for range 1 + r.IntN(3) {
+			data[r.IntN(len(data))] = byte(r.Uint32())
+		}
+		if _, err := count(data); err != nil && !errors.Is(err, parquet.ErrDamaged) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An error of who takes the rows ends the reading and is handed on.
+func TestTakeFails(t *testing.T) {
+	data, enough := file(t), errors.New("enough")
+	f, err := parquet.Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if err := parquet.Rows(f, func(pq.Row) error { n++; return enough }); !errors.Is(err, enough) || n != 1 {
+		t.Errorf("%v after %d rows", err, n)
+	}
+}
+
+// A table of no rows as pyarrow writes it has a row group whose columns have a dictionary
+// and no page of data.
+func TestEmptyGroup(t *testing.T) {
+	var b bytes.Buffer
+	w := pq.NewGenericWriter[struct {
+		Src int64 `parquet:"src,dict"`
+	}](&b)
+	if _, err := w.Write(make([]struct {
+		Src int64 `parquet:"src,dict"`
+	}, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := parquet.Open(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := f.Metadata()
+	meta.NumRows = 0
+	g := &meta.RowGroups[0]
+	g.NumRows = 0
+	g.Columns[0].MetaData.NumValues = 0
+	g.Columns[0].MetaData.DataPageOffset = -1
+	footer, err := thrift.Marshal(new(thrift.CompactProtocol), *meta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := append([]byte("PAR1"), make([]byte, 64)...)
+	data = append(data, footer...)
+	data = binary.LittleEndian.AppendUint32(data, uint32(len(footer)))
+	data = append(data, "PAR1"...)
+	f, err = parquet.Open(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parquet.Rows(f, func(pq.Row) error { t.Error("a row"); return nil }); err != nil {
+		t.Error(err)
+	}
+}
