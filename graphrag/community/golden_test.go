@@ -92,24 +92,3 @@ func TestKarateOptimum(t *testing.T) {
 		t.Errorf("modularity %.10f, want .4197896121", p.Quality)
 	}
 }
-
-// The constant Potts model at densities between a clique's and a ring's finds
-// the cliques; igraph does in all of 30 runs. At .02 pairs of cliques are better,
-// and igraph finds 15 to 19 communities in 400 runs.
-func TestPottsOnRing(t *testing.T) {
-	g := graphtest.Ring(30, 5).Graph(graph.Float64)
-	for _, c := range []struct {
-		resolution float64
-		min, max   int
-	}{{.02, 15, 19}, {.05, 30, 30}, {.1, 30, 30}, {.5, 30, 30}, {.9, 30, 30}} {
-		for seed := range uint64(seeds) {
-			p := leiden(t, g, community.Options{Quality: community.CPMQuality, Resolution: c.resolution, Seed: seed})
-			if p.Communities < c.min || p.Communities > c.max {
-				t.Errorf("γ %v, seed %d: %d communities, want %d to %d", c.resolution, seed, p.Communities, c.min, c.max)
-			}
-			if want := 30 * (10 - 10*c.resolution); c.min == 30 && math.Abs(p.Quality-want) > 1e-9 {
-				t.Errorf("γ %v, seed %d: quality %v, want %v", c.resolution, seed, p.Quality, want)
-			}
-		}
-	}
-}

@@ -90,7 +90,7 @@ func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptio
 	opts.MaxSize = cmp.Or(opts.MaxSize, 10)
 	checks := opt.Checks{Of: "community"}
 	opt.Min(&checks, "MaxSize", opts.MaxSize, 2)
-	o, err := opts.resolve(g.N())
+	o, err := opts.resolve()
 	if err := errors.Join(checks.Err(), err); err != nil {
 		return Hierarchy{}, err
 	}
@@ -129,7 +129,7 @@ type piece[W weight] struct {
 
 func hierarchical[W weight](ctx context.Context, g *graph.Graph, about survey, opts Options, maxSize int) (Hierarchy, error) {
 	b := &hierarchyBuilder[W]{opts: opts, maxSize: maxSize, h: Hierarchy{Nodes: g.N()}}
-	net, err := newNetwork[W](ctx, g, about, opts.strengths())
+	net, err := newNetwork[W](ctx, g, about)
 	if err != nil {
 		return Hierarchy{}, err
 	}
@@ -204,7 +204,7 @@ func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, pieces []*piece[W]) 
 
 // split runs Leiden on one piece.
 func (s *solver[W]) split(opts Options, p *piece[W], places []int32) error {
-	p.net = p.within.part(p.local, places, opts.strengths())
+	p.net = p.within.part(p.local, places)
 	p.within, p.local = nil, nil
 	twice := 0.0
 	for _, w := range p.net.weights {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -89,14 +88,10 @@ func TestExtremeWeights(t *testing.T) {
 func TestBadOptions(t *testing.T) {
 	g := newGraph(t, 2, graph.Edge{From: 0, To: 1, Weight: 1})
 	for want, o := range map[string]community.Options{
-		"Quality is 9":         {Quality: 9},
-		"Resolution is -1":     {Resolution: -1},
-		"Resolution is +Inf":   {Resolution: math.Inf(1)},
-		"Randomness is NaN":    {Randomness: math.NaN()},
-		"MaxPasses is -1":      {MaxPasses: -1},
-		"Initial: 1 labels":    {Initial: []int32{0}},
-		"Initial: label 2 of":  {Initial: []int32{0, 2}},
-		"Initial: label -1 of": {Initial: []int32{0, -1}},
+		"Resolution is -1":   {Resolution: -1},
+		"Resolution is +Inf": {Resolution: math.Inf(1)},
+		"Randomness is NaN":  {Randomness: math.NaN()},
+		"MaxPasses is -1":    {MaxPasses: -1},
 	} {
 		if _, err := community.Leiden(t.Context(), g, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want …%s…", err, want)
@@ -109,8 +104,8 @@ func TestBadOptions(t *testing.T) {
 	if _, err := community.Modularity(g, []int32{0}, 1); err == nil {
 		t.Error("Modularity takes one label for two nodes")
 	}
-	if _, err := community.CPM(g, []int32{0, 7}, 1); err == nil {
-		t.Error("CPM takes a label out of range")
+	if _, err := community.Modularity(g, []int32{0, 7}, 1); err == nil {
+		t.Error("Modularity takes a label out of range")
 	}
 }
 
@@ -123,35 +118,6 @@ func TestCancel(t *testing.T) {
 	}
 	if _, err := community.HierarchicalLeiden(ctx, g, community.HierarchyOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Hierarchical: %v", err)
-	}
-}
-
-// An initial partition is never made worse, and is left as it was; parts that are
-// not connected come apart, isolated nodes too.
-func TestInitial(t *testing.T) {
-	g := graphtest.LFR300().Graph(graph.Float64)
-	blocks := make([]int32, g.N())
-	for i, u := 0, 0; u < g.N(); i++ {
-		for range []int{12, 15, 18, 20, 25, 30, 35, 40, 45, 60}[i] {
-			blocks[u] = int32(i)
-			u++
-		}
-	}
-	given := slices.Clone(blocks)
-	before, err := community.Modularity(g, blocks, 1)
-	if err != nil || math.Abs(before-.605105113) > 1e-9 {
-		t.Errorf("modularity of the blocks %v, %v, want .605105113", before, err)
-	}
-	if p := leiden(t, g, community.Options{Initial: blocks, MaxPasses: 1}); p.Quality < before {
-		t.Errorf("modularity falls from %v to %v", before, p.Quality)
-	}
-	if !slices.Equal(given, blocks) {
-		t.Error("the initial partition was changed")
-	}
-	apart := newGraph(t, 5, graph.Edge{From: 0, To: 2, Weight: 1}, graph.Edge{From: 1, To: 3, Weight: 1})
-	p := leiden(t, apart, community.Options{Initial: make([]int32, 5), MaxPasses: 1})
-	if want := []int32{0, 1, 0, 1, 2}; !slices.Equal(p.Labels, want) {
-		t.Errorf("communities %v, want %v", p.Labels, want)
 	}
 }
 

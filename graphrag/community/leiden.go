@@ -21,7 +21,7 @@ import (
 // or the end of ctx. The result depends on the graph, the options and nothing
 // else.
 func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error) {
-	opts, err := opts.resolve(g.N())
+	opts, err := opts.resolve()
 	if err != nil {
 		return Partition{}, err
 	}
@@ -36,7 +36,7 @@ func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error
 		p, err = ofGraph[float64](ctx, g, about, opts)
 	}
 	if err == nil {
-		p.Quality, err = quality(ctx, g, about, p.Labels, opts)
+		p.Quality, err = quality(ctx, g, about, p.Labels, opts.Resolution)
 	}
 	if err != nil {
 		return Partition{}, fmt.Errorf("community: Leiden: %w", err)
@@ -46,7 +46,7 @@ func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error
 
 // ofGraph is leiden for the network of a graph.
 func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts Options) (Partition, error) {
-	net, err := newNetwork[W](ctx, g, about, opts.strengths())
+	net, err := newNetwork[W](ctx, g, about)
 	if err != nil {
 		return Partition{}, err
 	}
@@ -58,10 +58,6 @@ func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts O
 // was made of, or nil.
 func leiden[W weight](ctx context.Context, net *network[W], g *graph.Graph, twice float64, opts Options) (Partition, error) {
 	p := apart(net.n())
-	if opts.Initial != nil {
-		copy(p.Labels, opts.Initial)
-		p.Communities = 0 // not known
-	}
 	s := &solver[W]{ctx: ctx, workers: min(par.Workers(0), mostWorkers)}
 	s.configure(twice, opts, 0)
 	if err := s.run(net, g, &p); err != nil {
@@ -110,7 +106,7 @@ type level[W weight] struct {
 // of its own.
 func (s *solver[W]) configure(twice float64, opts Options, stream uint64) {
 	s.gamma = opts.Resolution
-	if opts.strengths() && twice > 0 {
+	if twice > 0 {
 		s.gamma /= twice
 	}
 	s.theta, s.maxPasses = opts.Randomness, opts.MaxPasses
@@ -157,9 +153,9 @@ func shuffle(rng *rand.PCG, order []int32) {
 // not say that the next one will find nothing.
 const patience = 12
 
-// minArranged is the size from which on twins are folded and the nodes are arranged by
-// community after the first pass: smaller networks are in the cache in any order.
-const minArranged = 1 << 14
+// minFolded is the size from which on twins are folded: smaller networks are in the cache as
+// they are.
+const minFolded = 1 << 14
 
 // A first pass that others follow is a draft for networks of minDraft nodes: single nodes are
 // visited in draftRounds, because of those visited later less than a tenth move, and
@@ -178,12 +174,8 @@ func (s *solver[W]) run(net *network[W], g *graph.Graph, p *Partition) error {
 		return nil
 	}
 	s.reserve(n)
-	if p.Communities != n {
-		isolate(net, p.Labels)
-		p.Communities = canonical(p.Labels)
-	}
 	before, labels, places := slices.Clone(p.Labels), slices.Clone(p.Labels), make([]int32, n)
-	if singletons(places); g != nil && p.Communities == n && n >= minArranged {
+	if singletons(places); g != nil && n >= minFolded {
 		var err error
 		if net, places, err = s.fold(net, g); err != nil {
 			return err
@@ -191,15 +183,8 @@ func (s *solver[W]) run(net *network[W], g *graph.Graph, p *Partition) error {
 		labels = labels[:net.n()]
 		singletons(labels)
 	}
-	alone := p.Communities == n
 	for quiet := 0; p.Passes < s.maxPasses && quiet < patience; p.Passes++ {
-		if p.Passes == 1 && net.n() >= minArranged {
-			var err error
-			if net, err = s.arrange(net, labels, places); err != nil {
-				return err
-			}
-		}
-		s.draft = alone && p.Passes == 0 && s.maxPasses > 1
+		s.draft = p.Passes == 0 && s.maxPasses > 1
 		if err := s.optimise(net, labels, 0); err != nil {
 			return err
 		}
@@ -249,7 +234,7 @@ func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32,
 		singletons(class)
 		return net, class, nil
 	}
-	out := &network[W]{spare: true}
+	out := &network[W]{}
 	if net.spare {
 		out.arcs = net.arcs // assemble reads rows in order, before it overwrites them
 	}

@@ -65,7 +65,7 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32, draft bool) (bool
 	moved := false
 	for ; len(waiting) > 0 && rounds > 0; rounds-- {
 		size := max(1, len(waiting)/blocks)
-		if len(waiting) < minArranged {
+		if len(waiting) < minFolded {
 			shuffle(&s.rng, waiting)
 		} else {
 			waiting = s.spread(waiting, size)

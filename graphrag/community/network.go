@@ -16,7 +16,7 @@ type arc[W weight] struct {
 }
 
 // network is a graph at one level: rows of arcs, and the weight of each node,
-// which is its strength for modularity and the number of its nodes for CPM.
+// which is its strength.
 // Loops are left out, since no gain depends on them beyond the node weights,
 // and so are arcs of weight 0.
 type network[W weight] struct {
@@ -78,7 +78,7 @@ func (net *network[W]) loop(u int32, w float64) {
 
 // part returns the network of some nodes, given in ascending order, and the arcs
 // between them. places is scratch of -1 for all nodes.
-func (net *network[W]) part(nodes, places []int32, strengths bool) *network[W] {
+func (net *network[W]) part(nodes, places []int32) *network[W] {
 	for i, u := range nodes {
 		places[u] = int32(i)
 	}
@@ -97,9 +97,6 @@ func (net *network[W]) part(nodes, places []int32, strengths bool) *network[W] {
 				out.arcs = append(out.arcs, arc[W]{place, a.w})
 				strength += float64(a.w)
 			}
-		}
-		if !strengths {
-			strength = 1
 		}
 		out.weights[i] = W(strength)
 		out.offsets[i+1] = int64(len(out.arcs))

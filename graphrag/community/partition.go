@@ -21,7 +21,7 @@ type Partition struct {
 	Labels []int32
 	// Communities is their number.
 	Communities int
-	// Quality of the partition, by the options' measure and resolution.
+	// Quality of the partition: its modularity at the options' resolution.
 	Quality float64
 	// Passes is how many passes were run.
 	Passes int
@@ -89,27 +89,6 @@ func singletons(labels []int32) {
 	}
 }
 
-// isolate gives each node without arcs a community of its own: to be elsewhere
-// makes no difference to modularity, but its community would not be connected.
-func isolate[W weight](net *network[W], labels []int32) {
-	sizes := make([]int32, len(labels))
-	for _, c := range labels {
-		sizes[c]++
-	}
-	unused := int32(0)
-	for u, c := range labels {
-		if len(net.row(int32(u))) > 0 || sizes[c] == 1 {
-			continue
-		}
-		for sizes[unused] > 0 {
-			unused++
-		}
-		sizes[c]--
-		labels[u] = unused
-		sizes[unused] = 1
-	}
-}
-
 // Modularity returns the modularity of a partition at resolution γ,
 //
 //	Q = Σ over the communities C of  in(C)/2m - γ·(W(C)/2m)²
@@ -120,22 +99,6 @@ func isolate[W weight](net *network[W], labels []int32) {
 // the error says what is wrong with them, or with the sum of the weights. Newman and Girvan (2004), with the
 // resolution of Reichardt and Bornholdt (2006).
 func Modularity(g *graph.Graph, labels []int32, resolution float64) (float64, error) {
-	return measured(g, labels, Options{Quality: ModularityQuality, Resolution: resolution})
-}
-
-// CPM returns the constant Potts model's quality of a partition at resolution
-// γ,
-//
-//	H = Σ over the communities C of  e(C) - γ·|C|·(|C|-1)/2
-//
-// e(C) being the weight of the edges inside of C, loops included. It is in units
-// of edge weight. Traag, Van Dooren and Nesterov (2011). Labels as for
-// [Modularity].
-func CPM(g *graph.Graph, labels []int32, resolution float64) (float64, error) {
-	return measured(g, labels, Options{Quality: CPMQuality, Resolution: resolution})
-}
-
-func measured(g *graph.Graph, labels []int32, opts Options) (float64, error) {
 	if err := checkLabels(labels, g.N()); err != nil {
 		return 0, fmt.Errorf("community: %w", err)
 	}
@@ -143,11 +106,11 @@ func measured(g *graph.Graph, labels []int32, opts Options) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return quality(context.Background(), g, about, labels, opts)
+	return quality(context.Background(), g, about, labels, resolution)
 }
 
-// quality returns the quality of a partition; the error is that of ctx.
-func quality(ctx context.Context, g *graph.Graph, about survey, labels []int32, opts Options) (float64, error) {
+// quality returns the modularity of a partition; the error is that of ctx.
+func quality(ctx context.Context, g *graph.Graph, about survey, labels []int32, resolution float64) (float64, error) {
 	inside := make([]float64, g.N()) // weight of the edge ends of each node that stay in its community
 	if err := par.Ranges(ctx, g.N(), surveyRows, 0, func(_, lo, hi int) error {
 		for u := lo; u < hi; u++ {
@@ -160,22 +123,17 @@ func quality(ctx context.Context, g *graph.Graph, about survey, labels []int32, 
 	type totals struct {
 		inside float64 // weight of edge ends
 		weight float64
-		size   float64
 	}
 	comms := make([]totals, g.N())
 	for u, c := range labels {
 		comms[c].inside += inside[u]
 		comms[c].weight += about.strengths[u]
-		comms[c].size++
 	}
 	sum := 0.0
 	for _, c := range comms {
-		switch {
-		case opts.Quality == CPMQuality:
-			sum += c.inside/2 - opts.Resolution*c.size*(c.size-1)/2
-		case about.twice > 0:
+		if about.twice > 0 {
 			share := c.weight / about.twice
-			sum += c.inside/about.twice - opts.Resolution*share*share
+			sum += c.inside/about.twice - resolution*share*share
 		}
 	}
 	return sum, nil
@@ -201,24 +159,11 @@ func insideOf(g *graph.Graph, labels []int32, u int32) float64 {
 	return inside
 }
 
-// Quality is what Leiden maximizes.
-type Quality int
-
-const (
-	// ModularityQuality is the quality of [Modularity], the default.
-	ModularityQuality Quality = iota
-	// CPMQuality, the constant Potts model, is the quality of [CPM].
-	CPMQuality
-)
-
 // Options of [Leiden] and [HierarchicalLeiden]. The zero value runs the algorithm of
 // the paper for modularity until it is stable.
 type Options struct {
-	// Quality to maximize, by default modularity.
-	Quality Quality
-	// Resolution γ: the larger, the more and smaller communities. For CPM it is
-	// the density of edges that a community has at least inside and at most
-	// towards others. Finite and above 0; 0 means 1.
+	// Resolution γ: the larger, the more and smaller communities. Finite and above 0; 0
+	// means 1.
 	Resolution float64
 	// Randomness θ of the refinement: a node joins a community with a
 	// probability in proportion to exp(gain/θ), the gain in units of edge
@@ -231,22 +176,14 @@ type Options struct {
 	MaxPasses int
 	// Seed of all randomness.
 	Seed uint64
-	// Initial is the partition the first pass starts from, a label of 0..N-1
-	// for each node; nil means that each node is a community of its own.
-	// [HierarchicalLeiden] uses it for the whole graph, not for the parts.
-	Initial []int32
 }
 
 // resolve fills in the defaults and reports everything that is wrong.
-func (o Options) resolve(n int) (Options, error) {
+func (o Options) resolve() (Options, error) {
 	checks := opt.Checks{Of: "community"}
-	opt.Range(&checks, "Quality", o.Quality, ModularityQuality, CPMQuality)
 	opt.Min(&checks, "Resolution", o.Resolution, 0)
 	opt.Min(&checks, "Randomness", o.Randomness, 0)
 	opt.Min(&checks, "MaxPasses", o.MaxPasses, 0)
-	if err := checkLabels(o.Initial, n); o.Initial != nil && err != nil {
-		checks.Add(fmt.Errorf("the labels in Initial: %w", err))
-	}
 	o.Resolution = cmp.Or(o.Resolution, 1)
 	o.Randomness = cmp.Or(o.Randomness, 0.01)
 	o.MaxPasses = cmp.Or(o.MaxPasses, 50)
@@ -264,6 +201,3 @@ func checkLabels(labels []int32, n int) error {
 	}
 	return nil
 }
-
-// strengths reports whether nodes weigh their strengths (modularity), or 1 (CPM).
-func (o Options) strengths() bool { return o.Quality == ModularityQuality }

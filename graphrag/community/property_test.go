@@ -30,15 +30,10 @@ func newOracle(g *graph.Graph, o community.Options) oracle {
 	orc := oracle{g: g, gamma: resolution, weights: make([]float64, g.N())}
 	twice := 0.0
 	for u := range orc.weights {
-		orc.weights[u] = 1
-		if o.Quality == community.ModularityQuality {
-			orc.weights[u] = g.Strength(int32(u))
-		}
-		twice += g.Strength(int32(u))
+		orc.weights[u] = g.Strength(int32(u))
+		twice += orc.weights[u]
 	}
-	if o.Quality == community.ModularityQuality {
-		orc.gamma /= twice
-	}
+	orc.gamma /= twice
 	return orc
 }
 
@@ -201,7 +196,6 @@ func TestGuarantees(t *testing.T) {
 	for i, g := range graphs {
 		for _, o := range []community.Options{
 			{}, {Resolution: .4}, {Resolution: 3},
-			{Quality: community.CPMQuality, Resolution: .05}, {Quality: community.CPMQuality, Resolution: .7},
 			{Randomness: 5},
 		} {
 			before := -1.0
@@ -302,7 +296,7 @@ func TestTwins(t *testing.T) {
 		}
 	}
 	g := l.Graph(graph.Float32)
-	for _, o := range []community.Options{{MaxPasses: 2}, {Resolution: 2}, {Quality: community.CPMQuality, Resolution: .3}, {Quality: community.CPMQuality, Resolution: 1.5, MaxPasses: 2}} {
+	for _, o := range []community.Options{{MaxPasses: 2}, {Resolution: 2}} {
 		p := leiden(t, g, o)
 		oracle := newOracle(g, o)
 		oracle.checkConnected(t, p.Members(), p.Labels)

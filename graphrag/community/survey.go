@@ -119,18 +119,18 @@ func rowOf[G weight](g *graph.Graph, weights []G, u int32) surveyedRow {
 func (s *survey) exactIn32() bool { return s.whole && s.twice <= 1<<24 }
 
 // newNetwork returns the network of a graph.
-func newNetwork[W weight](ctx context.Context, g *graph.Graph, s survey, strengths bool) (*network[W], error) {
+func newNetwork[W weight](ctx context.Context, g *graph.Graph, s survey) (*network[W], error) {
 	switch {
 	case g.Weights64() != nil:
-		return networkOf[W](ctx, g, s, g.Weights64(), strengths)
+		return networkOf[W](ctx, g, s, g.Weights64())
 	case g.Weights32() != nil:
-		return networkOf[W](ctx, g, s, g.Weights32(), strengths)
+		return networkOf[W](ctx, g, s, g.Weights32())
 	}
-	return networkOf[W, float32](ctx, g, s, nil, strengths)
+	return networkOf[W, float32](ctx, g, s, nil)
 }
 
 // networkOf is newNetwork for weights of one type; all are 1 if there are none.
-func networkOf[W, G weight](ctx context.Context, g *graph.Graph, s survey, weights []G, strengths bool) (*network[W], error) {
+func networkOf[W, G weight](ctx context.Context, g *graph.Graph, s survey, weights []G) (*network[W], error) {
 	n := g.N()
 	net := &network[W]{
 		offsets: s.offsets,
@@ -142,10 +142,7 @@ func networkOf[W, G weight](ctx context.Context, g *graph.Graph, s survey, weigh
 	}
 	return net, par.Ranges(ctx, n, surveyRows, 0, func(_, lo, hi int) error {
 		for u := lo; u < hi; u++ {
-			net.weights[u] = 1
-			if strengths {
-				net.weights[u] = W(s.strengths[u])
-			}
+			net.weights[u] = W(s.strengths[u])
 			fillRow(net, int32(u), g, weights)
 		}
 		return nil

@@ -47,7 +47,7 @@ func TestTwinsAreFolded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	net, err := newNetwork[float32](t.Context(), g, about, true)
+	net, err := newNetwork[float32](t.Context(), g, about)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestFewTwins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	net, err := newNetwork[float32](t.Context(), g, about, true)
+	net, err := newNetwork[float32](t.Context(), g, about)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -228,62 +228,6 @@ func (s *solver[W]) used(w W) int32 {
 	return int32(units) + 1
 }
 
-// arrange returns the network with its nodes, their labels and places sorted by community. What
-// stands close together is found in the cache.
-func (s *solver[W]) arrange(net *network[W], labels, at []int32) (*network[W], error) {
-	n := net.n()
-	var comms groups
-	comms.gather(labels, s.order)
-	order := comms.members
-	out := &network[W]{
-		offsets: make([]int64, n+1),
-		arcs:    s.exchange(net),
-		weights: make([]W, n),
-		spare:   true,
-	}
-	places := s.queue[:n]
-	end := int64(0)
-	for i, u := range order {
-		places[u] = int32(i)
-		end += net.offsets[u+1] - net.offsets[u]
-		out.offsets[i+1] = end
-	}
-	for u, place := range at {
-		at[u] = places[place]
-	}
-	for c := range comms.count() {
-		for i := comms.starts[c]; i < comms.starts[c+1]; i++ {
-			labels[i] = int32(c)
-		}
-	}
-	return out, s.ranges(n, 1<<10, s.workersFor(n), func(v *visitor[W], lo, hi int) {
-		for i := lo; i < hi; i += batch {
-			some := order[i:min(i+batch, hi)]
-			v.gather(net, places, some)
-			at := out.offsets[i]
-			next := v.labels
-			for j, u := range some {
-				for _, a := range net.row(u) {
-					out.arcs[at] = arc[W]{next[0], a.w}
-					at, next = at+1, next[1:]
-				}
-				out.weights[i+j] = net.weights[u]
-			}
-		}
-	})
-}
-
-// exchange returns storage for the arcs of a network that takes the place of another: that of the
-// coarse one of the last pass, which gets the other's for it.
-func (s *solver[W]) exchange(net *network[W]) []arc[W] {
-	coarse := &s.level(0).coarse
-	arcs := coarse.arcs[:0]
-	if coarse.arcs = nil; net.spare {
-		coarse.arcs = net.arcs
-	}
-	return slices.Grow(arcs, len(net.arcs))[:len(net.arcs)]
-}
-
 // coarsen makes each part of a level one node of its coarse network.
 func (s *solver[W]) coarsen(net *network[W], lv *level[W]) error {
 	return s.assemble(&lv.coarse, lv.parts.count(), len(net.arcs), func(v *visitor[W], lo, hi int) {

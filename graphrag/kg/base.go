@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
@@ -48,7 +49,7 @@ type Base struct {
 	opts Options
 
 	mu     sync.Mutex
-	chunks map[string]packed
+	chunks map[string]Extraction
 	graph  *Graph // of the state as it is, or nil
 	// changes counts how often there was another state.
 	changes int
@@ -60,7 +61,7 @@ func NewBase(opts Options) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Base{opts: opts, chunks: make(map[string]packed)}, nil
+	return &Base{opts: opts, chunks: make(map[string]Extraction)}, nil
 }
 
 // Insert adds extractions. One of a chunk that is there already takes its
@@ -89,12 +90,44 @@ func (b *Base) Insert(extractions ...Extraction) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := newPacker()
-	for i := range extractions {
-		b.chunks[extractions[i].Chunk] = p.pack(&extractions[i])
+	for _, x := range extractions {
+		b.chunks[x.Chunk] = owned(x)
 		b.changed()
 	}
 	return nil
+}
+
+// owned is a copy that shares no list with an extraction, in valid UTF-8: what is saved must come
+// back as it was.
+func owned(x Extraction) Extraction {
+	valid := func(texts ...*string) {
+		for _, s := range texts {
+			*s = strings.ToValidUTF8(*s, "\uFFFD")
+		}
+	}
+	x.Mentions, x.Facts = clipped(x.Mentions), clipped(x.Facts)
+	x.Attributes, x.Problems = clipped(x.Attributes), clipped(x.Problems)
+	for i := range x.Mentions {
+		m := &x.Mentions[i]
+		valid(&m.Name, &m.Type, &m.Description)
+	}
+	for i := range x.Facts {
+		f := &x.Facts[i]
+		valid(&f.Head, &f.Relation, &f.Tail, &f.Description)
+		f.Keywords = clipped(f.Keywords)
+		for k := range f.Keywords {
+			valid(&f.Keywords[k])
+		}
+	}
+	for i := range x.Attributes {
+		a := &x.Attributes[i]
+		valid(&a.Entity, &a.Key, &a.Value)
+	}
+	for i := range x.Problems {
+		p := &x.Problems[i]
+		valid(&p.Kind, &p.Text, &p.Reason)
+	}
+	return x
 }
 
 // Delete removes all that the documents said, and returns the number of chunks
@@ -107,7 +140,7 @@ func (b *Base) Delete(docs ...string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	before := len(b.chunks)
-	maps.DeleteFunc(b.chunks, func(_ string, x packed) bool { return gone[x.doc] })
+	maps.DeleteFunc(b.chunks, func(_ string, x Extraction) bool { return gone[x.Doc] })
 	if before != len(b.chunks) {
 		b.changed()
 	}
@@ -141,11 +174,8 @@ func (b *Base) Extractions() iter.Seq[Extraction] {
 		b.mu.Lock()
 		chunks := maps.Clone(b.chunks)
 		b.mu.Unlock()
-		var u unpacker
 		for _, id := range slices.Sorted(maps.Keys(chunks)) {
-			var x Extraction
-			p := chunks[id]
-			if p.into(&u, id, &x); !yield(x) {
+			if !yield(owned(chunks[id])) {
 				return
 			}
 		}

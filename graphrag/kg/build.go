@@ -15,16 +15,13 @@ import (
 // build makes the graph of the extractions of chunks, in the order of these. It interns
 // every text once, numbers the entities by key and gathers by sorting, so the
 // result does not depend on the order of maps or of insertion.
-func build(ctx context.Context, o Options, chunks map[string]packed) (*Graph, error) {
+func build(ctx context.Context, o Options, chunks map[string]Extraction) (*Graph, error) {
 	b := &builder{o: o, g: &Graph{folding: o.Folding}, names: make(map[string]known), keys: newInterner(), spellings: newInterner(), labels: newInterner(), labelKeys: newInterner(), types: newInterner(), texts: newInterner()}
-	var u unpacker
-	var x Extraction
 	for i, id := range slices.Sorted(maps.Keys(chunks)) {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		p := chunks[id]
-		p.into(&u, id, &x)
+		x := chunks[id]
 		b.read(int32(i), &x)
 	}
 	if o.OnlyDescribed {

@@ -31,7 +31,7 @@ type Graph struct {
 	chunkRelations  postings
 	entityRelations postings
 
-	entityDescriptions, relationDescriptions descriptions
+	entityDescriptions, relationDescriptions lists[Description]
 }
 
 // Find returns the entity of a name, whatever its spelling.
@@ -57,11 +57,15 @@ func (g *Graph) Triple(r int32) graphrag.Triple {
 }
 
 // EntityDescriptions are what is said of an entity, in the order of the first passages that
-// say so. The list is made when it is asked for.
-func (g *Graph) EntityDescriptions(e int32) []Description { return g.entityDescriptions.of(e) }
+// say so. The list is the caller's.
+func (g *Graph) EntityDescriptions(e int32) []Description {
+	return clipped(g.entityDescriptions.of(int(e)))
+}
 
 // RelationDescriptions are what is said of a relation, like EntityDescriptions.
-func (g *Graph) RelationDescriptions(r int32) []Description { return g.relationDescriptions.of(r) }
+func (g *Graph) RelationDescriptions(r int32) []Description {
+	return clipped(g.relationDescriptions.of(int(r)))
+}
 
 // EntityPassages are the passages that name an entity, in order, with the
 // number of times.

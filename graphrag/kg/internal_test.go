@@ -14,56 +14,35 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// What is packed comes back as it was, also after a larger one in the same memory.
-func TestPacked(t *testing.T) {
-	of := func(head, relation, tail string) graphrag.Triple {
-		return graphrag.Triple{Head: head, Relation: relation, Tail: tail}
-	}
-	all := []Extraction{
-		{
+// A base keeps what it was given, whatever its caller or a reader does with the lists.
+func TestOwned(t *testing.T) {
+	of := func() Extraction {
+		return Extraction{
 			Chunk: "a#0", Doc: "a",
-			Mentions: []Mention{
-				{Name: "Fram", Type: "ship", Description: "The Fram sailed.", Span: Span{4, 8}},
-				{Name: "Amundsen", Description: "The Fram sailed."},
-				{Name: "Fram", Type: "ship", Span: Span{300, 304}},
-			},
-			Facts: []Fact{
-				{Triple: of("Amundsen", "sailed", "Fram"), Description: "He did.", Keywords: []string{"sea", "ship"}, Weight: .5, Span: Span{0, 1 << 20}},
-				{Triple: of("Fram", "", "ice"), Span: Span{-1, -3}},
-			},
+			Mentions:   []Mention{{Name: "Fram", Type: "ship", Description: "The Fram sailed.", Span: Span{4, 8}}},
+			Facts:      []Fact{{Triple: graphrag.Triple{Head: "Amundsen", Relation: "sailed", Tail: "Fram"}, Description: "He did.", Keywords: []string{"sea"}, Weight: .5}},
 			Attributes: []Attribute{{Entity: "Fram", Key: "built", Value: "1892", Span: Span{1, 2}}},
 			Problems:   []Problem{{Kind: "record", Text: "?", Reason: "no"}},
-		},
-		{Chunk: "b#0", Doc: "b"},
-		{Chunk: "c#0", Doc: "c", Mentions: []Mention{{Name: "Gjøa"}}},
-	}
-	p := newPacker()
-	var packs []packed
-	for i := range all {
-		packs = append(packs, p.pack(&all[i]))
-	}
-	var u unpacker
-	for i := range all {
-		var x Extraction
-		packs[i].into(&u, all[i].Chunk, &x)
-		if diff := cmp.Diff(all[i], x); diff != "" {
-			t.Error(diff)
 		}
 	}
-}
-
-// Weights take few bytes: those of most facts are short fractions.
-func TestPackedWeights(t *testing.T) {
-	p := newPacker()
-	for weight, most := range map[float64]int{0: 1, 1: 3, .5: 3, 3: 3, 1. / 3: 10} {
-		p.numbers = nil
-		p.float(weight)
-		if len(p.numbers) > most {
-			t.Errorf("%g takes %d bytes, want %d at most", weight, len(p.numbers), most)
-		}
-		u := unpacker{rest: string(p.numbers)}
-		if got := u.float(); got != weight || u.rest != "" {
-			t.Errorf("%g came back as %g, before %q", weight, got, u.rest)
+	spoil := func(x Extraction) {
+		x.Mentions[0].Name, x.Facts[0].Head, x.Facts[0].Keywords[0], x.Attributes[0].Key, x.Problems[0].Text = "", "", "", "", ""
+	}
+	b, err := NewBase(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := of()
+	if err := b.Insert(given); err != nil {
+		t.Fatal(err)
+	}
+	spoil(given)
+	for range 2 {
+		for x := range b.Extractions() {
+			if diff := cmp.Diff(of(), x); diff != "" {
+				t.Error(diff)
+			}
+			spoil(x)
 		}
 	}
 }
@@ -79,11 +58,11 @@ func TestListsHaveNoRoomLeft(t *testing.T) {
 		links = append(links, link{i / 10, i % 4})
 	}
 	d, p := described(101, said, texts.texts), gather(100, 4, links)
-	if len(d.text) != 700 || cap(d.text) > 710 || len(p.items) != 400 || cap(p.items) > 410 {
-		t.Errorf("%d descriptions in room for %d, %d postings in room for %d", len(d.text), cap(d.text), len(p.items), cap(p.items))
+	if len(d.items) != 700 || cap(d.items) > 710 || len(p.items) != 400 || cap(p.items) > 410 {
+		t.Errorf("%d descriptions in room for %d, %d postings in room for %d", len(d.items), cap(d.items), len(p.items), cap(p.items))
 	}
-	if len(d.more.ends) != 300 || d.of(100) != nil {
-		t.Errorf("%d texts of several passages, %v of nothing", len(d.more.ends), d.of(100))
+	if len(d.of(100)) != 0 {
+		t.Errorf("%v of nothing", d.of(100))
 	}
 	want := []Description{{"a", []int32{0, 2}}, {"b", []int32{0, 2}}, {"c", []int32{0, 3}}, {"d", []int32{1}}, {"e", []int32{1}}, {"f", []int32{1}}, {"g", []int32{2}}}
 	if diff := cmp.Diff(want, d.of(0)); diff != "" {

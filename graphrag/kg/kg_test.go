@@ -236,7 +236,7 @@ func random(r *rand.Rand, n int) []Extraction {
 // Deleting a document leaves exactly the graph that never held it, and neither
 // the order nor the number of insertions shows.
 func TestDeleteRestores(t *testing.T) {
-	everything := cmp.Options{cmp.AllowUnexported(Graph{}, postings{}, descriptions{}, lists[int32]{}), cmpopts.EquateEmpty()}
+	everything := cmp.Options{cmp.AllowUnexported(Graph{}, postings{}, lists[Description]{}), cmpopts.EquateEmpty()}
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		all := random(r, 12)
