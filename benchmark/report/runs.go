@@ -61,6 +61,14 @@ func (r *Report) costTable() page.Table {
 			}
 		}
 		addTexts(&t, s.name(), texts...)
+		for _, part := range []struct {
+			of   string
+			lost int
+		}{{"the index", index.Unread}, {"answers", s.AnswerUsage.Unread}, {"the judge", s.JudgeUsage.Unread}} {
+			if part.lost > 0 {
+				t.Notes = append(t.Notes, fmt.Sprintf("%s: replies, or records of replies, for %s that could not be read: %s. What they held is lost.", s.System, part.of, count(part.lost)))
+			}
+		}
 	}
 	return t
 }

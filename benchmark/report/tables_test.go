@@ -294,6 +294,23 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
+// What could not be read of a model's replies stands below the table of costs, and only if there
+// was something.
+func TestUnread(t *testing.T) {
+	rep, err := run(t, study("", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const note = "parrot: replies, or records of replies, for answers that could not be read: 2."
+	if strings.Contains(tables(t, rep), "could not be read") {
+		t.Error("something could not be read")
+	}
+	rep.Systems[0].AnswerUsage.Unread = 2
+	if got := tables(t, rep); !strings.Contains(got, note) || strings.Count(got, "could not be read") != 1 {
+		t.Errorf("no %q in\n%s", note, got)
+	}
+}
+
 func tables(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var text bytes.Buffer

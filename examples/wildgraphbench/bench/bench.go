@@ -219,7 +219,9 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 		return nil, err
 	}
 	if strings.Contains(records.Judge, short.LiveRAGProfile) {
-		writeLiveRAG(stdout, r, s.JudgeModel != "")
+		if err := report.WriteText(stdout, liveRAG(r, s.JudgeModel != "")); err != nil {
+			return nil, err
+		}
 	}
 	if s.worksheet != "" {
 		if err := writeWorksheets(s.worksheet, records, stdout); err != nil {

@@ -77,7 +77,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	s.Flags(fs, getenv, defaultOut)
 	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the answering model (default: $WILDGRAPH_MODEL)")
 	fs.StringVar(&s.Mode, "mode", string(reader.Open), "open (may use own knowledge) or reject (must refuse without evidence)")
-	lab.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint, paper and upstream, how a model judges, lexical, by words, and liverag, the challenge's scales; each further one judges the same answers again, into a folder of its name (default: joint; multi-hop data sets have their own, shortanswer)")
+	lab.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint, paper and upstream, how a model judges, lexical, by words, and liverag, the challenge's scales; each further one judges the same answers again, into a folder of its name (default: paper over the domains of WildGraphBench, beside whose published rows the figures stand; joint over other pages; multi-hop data sets have their own, shortanswer)")
 	fs.BoolVar(&s.grounded, "grounded", false, "also judge whether the evidence supports all of an answer: one more call an answer, with the evidence")
 	fs.BoolVar(&s.judgeNoParameters, "judge-no-parameters", false, "with the profile upstream: send no temperature and no limit of its own, for models that refuse them")
 	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section, evidence or none: what the precision of a summary is held against")

@@ -41,7 +41,7 @@ func TestMultiHop(t *testing.T) {
 	}{
 		{nil, []string{"Multi-hop QA (musique): 1 domain, 30 pages", "10 questions"}},
 		{[]string{"-domains", "musique", "-k", "7", "-sweep", "5,9", "-v"}, []string{"2-hop", "k = 9"}},
-		{[]string{"-judge-profile", "liverag"}, []string{"correctness", "(-1 to 2)"}},
+		{[]string{"-judge-profile", "liverag"}, []string{"Correctness (-1 to 2)"}},
 	} {
 		dir := t.TempDir()
 		stdout, stderr, err := bench(t, bare, append(tt.args, "-data", "musique", "-systems", "bm25,zeroshot,youtu-nocommunity", "-mode", "reject", "-out", dir, "-no-timings")...)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
+	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
@@ -61,6 +61,8 @@ func newParts(s settings, d data, log *slog.Logger) (*parts, error) {
 		profiles = []string{short.Profile}
 	case shared.Judge == nil:
 		profiles = []string{""}
+	case d.Published != nil: // the paper's domains: by its metric, so that its rows compare
+		profiles = []string{string(model.Paper)}
 	default:
 		profiles = []string{string(model.Joint)}
 	}
@@ -129,21 +131,27 @@ func (j judges) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, err
 	return j.Judge.Fact(ctx, c)
 }
 
-// writeLiveRAG prints the means on the scales of the LiveRAG challenge, and where a model has
-// judged what GeAR-s reached there.
-func writeLiveRAG(w io.Writer, r *report.Report, byModel bool) {
+// liveRAG are the means on the scales of the LiveRAG challenge, and where a model has judged
+// what GeAR-s reached there.
+func liveRAG(r *report.Report, byModel bool) page.Table {
+	t := page.Table{Title: "Scales of the LiveRAG challenge", Heading: "System", Groups: []page.Group{{Columns: []string{"Correctness (-1 to 2)", "Faithfulness (-1 to 1)"}}}}
+	add := func(name string, correctness float64, faithfulness string) {
+		t.Rows = append(t.Rows, page.Row{Name: name, Cells: []page.Cell{{Text: fmt.Sprintf("%.3f", correctness)}, {Text: faithfulness}}})
+	}
 	for _, s := range r.Systems {
 		v := s.Overall.Types[benchmark.All].Verdicts()
 		if v == nil || v.Accuracy == nil {
 			continue
 		}
-		fmt.Fprintf(w, "%s: correctness %.3f (-1 to 2)", s.System, short.CorrectnessPoints(*v.Accuracy))
+		faithfulness := "n/a"
 		if f, ok := v.Scores["faithfulness"]; ok {
-			fmt.Fprintf(w, ", faithfulness %.3f (-1 to 1)", short.FaithfulnessPoints(f))
+			faithfulness = fmt.Sprintf("%.3f", short.FaithfulnessPoints(f))
 		}
-		fmt.Fprintln(w)
+		add(s.System, short.CorrectnessPoints(*v.Accuracy), faithfulness)
 	}
 	if byModel {
-		fmt.Fprintln(w, "gear, published: correctness 0.876, faithfulness 0.529 (arXiv 2507.17399, on FineWeb-10BT and the challenge's questions, which these are not)")
+		add("gear, published", 0.876, "0.529")
+		t.Notes = []string{"Published row: arXiv 2507.17399, on FineWeb-10BT and the challenge's questions, which these are not."}
 	}
+	return t
 }

@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/internal/dry"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -50,6 +52,73 @@ func TestReaderOfGeAR(t *testing.T) {
 	}
 	if _, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "gear", "-set", "gear.reader=small"); err == nil || !strings.Contains(err.Error(), "gear.reader=small: a model takes a server") {
 		t.Error(err)
+	}
+}
+
+// Over a domain of the paper a model judges by the paper's metric, with the paper's rows below, if no
+// flag says otherwise; over other pages by joint.
+func TestFullEvaluation(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		if text, ok := dry.Grader.Reply(req); ok {
+			return llm.Reply{Text: text}
+		}
+		return llm.Reply{Text: "An answer [1]."}
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "k")
+	released := t.TempDir() // the sample's pages below the name of a domain of the paper
+	for _, folder := range []string{"QA", "corpus", "extracted_data", "statements"} {
+		from := filepath.Join("sample", folder, "seafaring")
+		if _, err := os.Stat(from); err != nil {
+			continue
+		}
+		if err := os.CopyFS(filepath.Join(released, folder, "nature"), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		args      []string
+		judge     string
+		published bool
+	}{
+		{[]string{"-data", released}, "wildgraph/paper/", true},
+		{[]string{"-data", released, "-judge-profile", "joint"}, "wildgraph/joint/", false},
+		{[]string{"-data", "sample"}, "wildgraph/joint/", false},
+	} {
+		dir := t.TempDir()
+		stdout, _, err := bench(t, bare, append(tt.args, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-v")...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := readReport(t, dir).Config["judge"].(string)
+		if !strings.HasPrefix(name, tt.judge) || strings.Contains(stdout, "↳ published") != tt.published {
+			t.Errorf("%v: judged by %s, published rows %t:\n%s", tt.args, name, !tt.published, stdout)
+		}
+	}
+}
+
+// What GeAR-s reached on LiveRAG's scales is a row below those of a model's verdicts, and is not
+// set beside verdicts by words.
+func TestLiveRAGRows(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		if text, ok := dry.Grader.Reply(req); ok {
+			return llm.Reply{Text: text}
+		}
+		return llm.Reply{Text: "An answer [1]."}
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "k")
+	row := regexp.MustCompile(`gear, published +│ +0\.876 +0\.529`)
+	for _, model := range []string{"", "m"} {
+		stdout, _, err := bench(t, bare, "-data", "musique", "-limit", "1", "-systems", "bm25", "-judge-profile", "liverag", "-judge-model", model, "-out", t.TempDir(), "-no-timings")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile(`(?m)^bm25 +│ +-?\d\.\d{3} +-?\d\.\d{3}`).MatchString(stdout) || row.MatchString(stdout) != (model != "") {
+			t.Errorf("judged by %q:\n%s", model, stdout)
+		}
 	}
 }
 
