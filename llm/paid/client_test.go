@@ -208,12 +208,12 @@ func (p *pieces) Stream(ctx context.Context, req llm.Request, piece func(string)
 }
 
 // A reply comes in pieces the first time and in one piece from the journal; half of
-// one is not kept, and its last piece, which might be the last of all, not shown.
+// one is not kept.
 func TestPieces(t *testing.T) {
 	p := &pieces{llmtest.NewScript("m").Reply(llmtest.Any, "one two three"), true}
 	c := open(t, paid.Options{File: file(t)})
 	m := model(t, c, p)
-	for _, want := range []string{"timeout", "one |two |three", "one two three"} {
+	for _, want := range []string{"one |timeout", "one |two |three", "one two three"} {
 		var got []string
 		_, err := llm.Stream(t.Context(), m, llm.Prompt("count"), func(text string) error {
 			got = append(got, text)
