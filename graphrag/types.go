@@ -139,8 +139,8 @@ type Answer struct {
 	// Refused is true when the system declined to answer because the
 	// evidence does not hold one (reject mode).
 	Refused bool `json:"refused,omitempty"`
-	// Confidence is how likely the answer is right, 0 to 1, as readers that can tell
-	// have learned it; 0 of others.
+	// Confidence ranks answers, 0 to 1, for readers that have one; 0 for others. It is not
+	// calibrated: of answers that say .9, on some kinds of text half are right.
 	Confidence float64 `json:"confidence,omitempty"`
 	// Citations point into Text and tell which evidence supports it.
 	Citations []Citation `json:"citations,omitempty"`

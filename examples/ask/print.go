@@ -48,10 +48,8 @@ func writeSources(w io.Writer, r desk.Reply, verbose bool) {
 		fmt.Fprintf(w, "   (%s)\n", text.OneLine(f))
 	}
 	if r.Closest != nil {
-		fmt.Fprintf(w, "The closest passage (%.0f %% sure that it answers):\n", 100*r.Confidence)
+		fmt.Fprintln(w, "The closest passage:")
 		writeSource(w, *r.Closest)
-	} else if r.Confidence > 0 {
-		fmt.Fprintf(w, "   %.0f %% sure\n", 100*r.Confidence)
 	}
 	if !verbose {
 		return

@@ -247,7 +247,7 @@ const (
 	nearLead, nearHead, nearPage = 0.9, 0.7, 0.4
 )
 
-// confidence returns the probability that a candidate answers the question.
+// confidence returns the confidence, 0 to 1, that a candidate answers the question.
 func (c *corpus) confidence(x *candidate) float64 {
 	all, page := set(1)<<c.q.terms-1, c.asked(c.pieces[x.piece].page)
 	z := sureBase + sureAsked*c.met(x, page, all&^c.q.names) + sureNames*c.met(x, page, all&c.q.names)

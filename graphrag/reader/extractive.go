@@ -18,8 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Defaults of [ExtractiveOptions]. At the threshold an answer is right with probability
-// one half; docs/offline.md has the results.
+// Defaults of [ExtractiveOptions]. docs/offline.md has the results at the threshold.
 const (
 	DefaultFactSentences    = 2
 	DefaultSummarySentences = 10
@@ -70,7 +69,7 @@ type ExtractiveOptions struct {
 // quotes the best statements, no two of them the same fact, grouped by page, starting with
 // the page of the best.
 //
-// Answer.Confidence is the probability that the best candidate is right: a logistic model
+// Answer.Confidence ranks answers and is no calibrated probability: a logistic model
 // of the shares of the question's names and other terms that the candidate and its context
 // cover. Below Threshold the reader refuses in Reject mode and begins with [Closest] in
 // Open mode.

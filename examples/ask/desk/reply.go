@@ -24,7 +24,7 @@ type Reply struct {
 	// nearest.
 	Refused bool    `json:"refused,omitempty"`
 	Closest *Source `json:"closest,omitempty"`
-	// Confidence is how likely the answer is right, 0 to 1, 0 where the reader cannot tell.
+	// Confidence is that of graphrag.Answer: it ranks answers, and is no probability.
 	Confidence float64   `json:"confidence,omitempty"`
 	Sources    []Source  `json:"sources,omitempty"`
 	Facts      []string  `json:"facts,omitempty"` // of a graph, or summaries, that are cited

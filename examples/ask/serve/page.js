@@ -118,14 +118,6 @@ function show(turn, answer, r) {
   if (r.read_as) turn.append(make("p", "note", "asked as: " + r.read_as));
   if (r.refused) turn.classList.add("refused");
   else cite(answer, r.answer, r.sources);
-  if (r.confidence && !r.refused) {
-    const p = make("p", "sure", `${Math.round(100 * r.confidence)} % sure`);
-    const m = make("meter");
-    m.value = r.confidence;
-    m.low = 0.5;
-    p.prepend(m);
-    turn.append(p);
-  }
   if (r.sources) turn.append(sources(r.sources, true));
   if (r.facts) {
     const ul = make("ul", "facts");
@@ -133,7 +125,7 @@ function show(turn, answer, r) {
     turn.append(ul);
   }
   if (r.closest) {
-    turn.append(make("p", "note", `The closest passage, ${Math.round(100 * r.confidence)} % sure that it answers:`), sources([r.closest], false));
+    turn.append(make("p", "note", "The closest passage:"), sources([r.closest], false));
   }
   if (r.passages && r.passages.length) turn.append(found(r.passages));
 }
