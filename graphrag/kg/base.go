@@ -97,16 +97,24 @@ func (b *Base) Insert(extractions ...Extraction) error {
 	return nil
 }
 
-// owned is a copy that shares no list with an extraction, in valid UTF-8: what is saved must come
-// back as it was.
+// copied is a copy that shares no list with an extraction.
+func copied(x Extraction) Extraction {
+	x.Mentions, x.Facts = clipped(x.Mentions), clipped(x.Facts)
+	x.Attributes, x.Problems = clipped(x.Attributes), clipped(x.Problems)
+	for i := range x.Facts {
+		x.Facts[i].Keywords = clipped(x.Facts[i].Keywords)
+	}
+	return x
+}
+
+// owned is a copy in valid UTF-8: what is saved must come back as it was.
 func owned(x Extraction) Extraction {
+	x = copied(x)
 	valid := func(texts ...*string) {
 		for _, s := range texts {
 			*s = strings.ToValidUTF8(*s, "\uFFFD")
 		}
 	}
-	x.Mentions, x.Facts = clipped(x.Mentions), clipped(x.Facts)
-	x.Attributes, x.Problems = clipped(x.Attributes), clipped(x.Problems)
 	for i := range x.Mentions {
 		m := &x.Mentions[i]
 		valid(&m.Name, &m.Type, &m.Description)
@@ -114,7 +122,6 @@ func owned(x Extraction) Extraction {
 	for i := range x.Facts {
 		f := &x.Facts[i]
 		valid(&f.Head, &f.Relation, &f.Tail, &f.Description)
-		f.Keywords = clipped(f.Keywords)
 		for k := range f.Keywords {
 			valid(&f.Keywords[k])
 		}
@@ -175,7 +182,7 @@ func (b *Base) Extractions() iter.Seq[Extraction] {
 		chunks := maps.Clone(b.chunks)
 		b.mu.Unlock()
 		for _, id := range slices.Sorted(maps.Keys(chunks)) {
-			if !yield(owned(chunks[id])) {
+			if !yield(copied(chunks[id])) {
 				return
 			}
 		}
