@@ -22,10 +22,14 @@ type Progress struct {
 	bar  *progressbar.ProgressBar // nil: plain lines
 	tty  bool
 	last benchmark.Event
-	next int // plain: questions at which the next line is due
+	next int       // plain: questions at which the next line is due
+	said time.Time // plain: when a cell was named last
 	pace pace
 	now  func() time.Time
 }
+
+// rarely is the least time between two lines that name cells: a short run needs few.
+const rarely = time.Second
 
 // NewProgress writes to w.
 func NewProgress(w io.Writer) *Progress {
@@ -64,12 +68,14 @@ func (p *Progress) draw(e benchmark.Event) {
 	_ = p.bar.Set(e.Done)
 }
 
-// print writes a line for every new cell and for every tenth of the questions.
+// print writes a line for every tenth of the questions, and for a new cell if none was written
+// for as long as rarely.
 func (p *Progress) print(e benchmark.Event) {
 	line := func(format string, args ...any) {
 		fmt.Fprintln(p.w, text.OneLine(fmt.Sprintf(format, args...)))
 	}
-	if e.Stage == "index" && e.Cell != p.last.Cell {
+	if now := p.now(); e.Stage == "index" && e.Cell != p.last.Cell && now.Sub(p.said) >= rarely {
+		p.said = now
 		line("%s on %s: indexing", e.System, e.Domain)
 	}
 	if e.Resumed > p.last.Resumed {

@@ -40,6 +40,19 @@ func TestTimeLeft(t *testing.T) {
 	}
 }
 
+// Cells that follow each other at once are not named one by one.
+func TestShortCells(t *testing.T) {
+	var out bytes.Buffer
+	p := NewProgress(&out)
+	p.now = func() time.Time { return time.Unix(9, 0) }
+	for cell := range 20 {
+		p.Event(benchmark.Event{System: "owl", Domain: "d", Stage: "index", Cell: cell + 1, Cells: 20, Total: 100})
+	}
+	if out.String() != "owl on d: indexing\n" {
+		t.Error(out.String())
+	}
+}
+
 // From a tenth of the work on, the time left is right within a factor of two, however
 // systems differ in indexing and answering, and whatever was answered before.
 func TestTimeLeftOfUnlikeSystems(t *testing.T) {
