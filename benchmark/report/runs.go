@@ -66,7 +66,7 @@ func (r *Report) costTable() page.Table {
 			lost int
 		}{{"the index", index.Unread}, {"answers", s.AnswerUsage.Unread}, {"the judge", s.JudgeUsage.Unread}} {
 			if part.lost > 0 {
-				t.Notes = append(t.Notes, fmt.Sprintf("%s: replies, or records of replies, for %s that could not be read: %s. What they held is lost.", s.System, part.of, count(part.lost)))
+				t.Notes = append(t.Notes, fmt.Sprintf("%s: %s model replies for %s, or parts of them, could not be read and are missing.", s.System, count(part.lost), part.of))
 			}
 		}
 	}

@@ -301,7 +301,7 @@ func TestUnread(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const note = "parrot: replies, or records of replies, for answers that could not be read: 2."
+	const note = "parrot: 2 model replies for answers, or parts of them, could not be read and are missing."
 	if strings.Contains(tables(t, rep), "could not be read") {
 		t.Error("something could not be read")
 	}

@@ -55,18 +55,23 @@ func TestReaderOfGeAR(t *testing.T) {
 	}
 }
 
-// Over a domain of the paper a model judges by the paper's metric, with the paper's rows below, if no
-// flag says otherwise; over other pages by joint.
-func TestFullEvaluation(t *testing.T) {
+// serveGrader serves a model that answers and grades.
+func serveGrader(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 		if text, ok := dry.Grader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
 		return llm.Reply{Text: "An answer [1]."}
 	}})
-	defer server.Close()
+	t.Cleanup(server.Close)
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "k")
+}
+
+// Over a domain of the paper a model judges by the paper's metric, with the paper's rows below, if no
+// flag says otherwise; over other pages by joint.
+func TestFullEvaluation(t *testing.T) {
+	serveGrader(t)
 	released := t.TempDir() // the sample's pages below the name of a domain of the paper
 	for _, folder := range []string{"QA", "corpus", "extracted_data", "statements"} {
 		from := filepath.Join("sample", folder, "seafaring")
@@ -101,15 +106,7 @@ func TestFullEvaluation(t *testing.T) {
 // What GeAR-s reached on LiveRAG's scales is a row below those of a model's verdicts, and is not
 // set beside verdicts by words.
 func TestLiveRAGRows(t *testing.T) {
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
-		if text, ok := dry.Grader.Reply(req); ok {
-			return llm.Reply{Text: text}
-		}
-		return llm.Reply{Text: "An answer [1]."}
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "k")
+	serveGrader(t)
 	row := regexp.MustCompile(`gear, published +│ +0\.876 +0\.529`)
 	for _, model := range []string{"", "m"} {
 		stdout, _, err := bench(t, bare, "-data", "musique", "-limit", "1", "-systems", "bm25", "-judge-profile", "liverag", "-judge-model", model, "-out", t.TempDir(), "-no-timings")
