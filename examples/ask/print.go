@@ -54,6 +54,9 @@ func writeSources(w io.Writer, r desk.Reply, verbose bool) {
 	if !verbose {
 		return
 	}
+	if r.Unread > 0 {
+		fmt.Fprintf(w, "   (%d of the model's replies, or parts of them, could not be read)\n", r.Unread)
+	}
 	fmt.Fprintln(w, "Found:")
 	for _, p := range r.Passages {
 		fmt.Fprintf(w, "  %8.3f  %s:%s  %s\n", p.Score, text.OneLine(p.Path), p.Place, short(p.Text))

@@ -26,7 +26,7 @@ const (
 
 // versions are those of the prompts and the protocol of each profile; figures of
 // different versions do not compare.
-var versions = map[Profile]int{Joint: 1, Paper: 3, Upstream: 3}
+var versions = map[Profile]int{Joint: 2, Paper: 4, Upstream: 4}
 
 //go:embed prompts
 var promptFiles embed.FS

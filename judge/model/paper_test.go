@@ -363,11 +363,11 @@ func TestOptions(t *testing.T) {
 		o    model.Options
 		want string
 	}{
-		{model.Options{}, "wildgraph/joint/gold/v1/oracle"},
-		{model.Options{Profile: model.Paper}, "wildgraph/paper/gold/v3/oracle"},
-		{model.Options{Profile: model.Paper, Options: judge.Options{Grounded: true}}, "wildgraph/paper/gold/v3/grounded/oracle"},
-		{model.Options{Profile: model.Upstream, Options: judge.Options{MaxStatements: 3}}, "wildgraph/upstream/gold/v3/max3/oracle"},
-		{model.Options{Profile: model.Upstream, NoParameters: true}, "wildgraph/upstream/gold/v3/noparameters/oracle"},
+		{model.Options{}, "wildgraph/joint/gold/v2/oracle"},
+		{model.Options{Profile: model.Paper}, "wildgraph/paper/gold/v4/oracle"},
+		{model.Options{Profile: model.Paper, Options: judge.Options{Grounded: true}}, "wildgraph/paper/gold/v4/grounded/oracle"},
+		{model.Options{Profile: model.Upstream, Options: judge.Options{MaxStatements: 3}}, "wildgraph/upstream/gold/v4/max3/oracle"},
+		{model.Options{Profile: model.Upstream, NoParameters: true}, "wildgraph/upstream/gold/v4/noparameters/oracle"},
 	} {
 		if j, err := model.New(&oracle{}, tt.o); err != nil || j.Name() != tt.want {
 			t.Errorf("%+v: %v, %v", tt.o, j, err)

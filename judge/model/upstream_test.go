@@ -130,3 +130,38 @@ func TestUpstreamNoEvidence(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The prompts of a kind begin alike up to the code of the marks, and what follows that is
+// what is judged: a provider's cache of beginnings serves the rest.
+func TestPromptsBeginAlike(t *testing.T) {
+	for _, profile := range []model.Profile{model.Joint, model.Paper, model.Upstream} {
+		m := llmtest.NewScript("m").Reply(llmtest.Any, `{"statements": ["p1"], "results": []}`)
+		j := byProfile(t, m, profile, model.Options{})
+		for _, text := range []string{"The Fram was built by Colin Archer.", "Nansen came to Svalbard."} {
+			c := judge.Case{Question: "What is said?", Reference: text, Answer: "Says: " + text, Statements: []string{text}}
+			_, _ = j.Fact(t.Context(), c) // the replies are of no use
+			_, _ = j.Summary(t.Context(), c)
+		}
+		begins := map[string]string{}
+		for _, r := range m.Requests() {
+			text := r.Messages[0].Text
+			if len(r.Messages) > 1 {
+				text += r.Messages[1].Text
+			}
+			before, _, _ := strings.Cut(text, " question]\n")
+			old, ok := begins[r.Stage]
+			if n := common(old, text); ok && len(before)-n > 300 {
+				t.Errorf("%s, %s: only %d bytes before the data of %d are alike", profile, r.Stage, n, len(before))
+			}
+			begins[r.Stage] = text
+		}
+	}
+}
+
+// common is the length of the beginning that two texts have in common.
+func common(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

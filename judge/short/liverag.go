@@ -18,7 +18,7 @@ import (
 const maxWords = 300
 
 // liveRAGVersion changes whenever a prompt or a rule does.
-const liveRAGVersion = 1
+const liveRAGVersion = 2
 
 // correctness is the score, -1 to 2, of an answer of some coverage and relevance, both
 // 0 to 1: -1 without coverage, 1 with all of it, and up to 1 more for relevance.

@@ -212,7 +212,7 @@ func TestLiveRAGSummary(t *testing.T) {
 	if s, err := liveRAG(t, broken).Summary(t.Context(), c); err != nil || s.Recall.State != judge.Unscored || s.Precision.State != judge.Unscored {
 		t.Errorf("unusable replies: %+v, %v", s, err)
 	}
-	if names := liveRAG(t, nil).Name() + " " + liveRAG(t, grader).Name(); names != "lexical/liverag/v1 wildgraph/liverag/gold/v1/grader" {
+	if names := liveRAG(t, nil).Name() + " " + liveRAG(t, grader).Name(); names != "lexical/liverag/v2 wildgraph/liverag/gold/v2/grader" {
 		t.Error(names)
 	}
 }

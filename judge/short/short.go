@@ -114,7 +114,7 @@ var _ judge.Judge = (*Judge)(nil)
 
 // version changes whenever a prompt, a rule or a scheme of the library's data sets
 // does.
-const version = 1
+const version = 2
 
 // New returns a judge.
 func New(o Options) (*Judge, error) {

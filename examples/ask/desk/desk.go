@@ -226,7 +226,7 @@ func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer
 		a.Text = Refusal
 	}
 	r := Reply{
-		System: d.Name(), Answer: a.Text, Refused: a.Refused, Confidence: a.Confidence, Calls: a.Usage.Calls,
+		System: d.Name(), Answer: a.Text, Refused: a.Refused, Confidence: a.Confidence, Calls: a.Usage.Calls, Unread: a.Usage.Unread,
 		Sources: d.sources(a), Passages: d.passages(a.Ranked),
 	}
 	for _, x := range a.Derived {

@@ -30,6 +30,8 @@ type Reply struct {
 	Facts      []string  `json:"facts,omitempty"` // of a graph, or summaries, that are cited
 	Passages   []Passage `json:"passages,omitempty"`
 	Calls      int       `json:"llm_calls,omitempty"`
+	// Unread is how many replies of models, or records of replies, could not be read.
+	Unread int `json:"unread,omitempty"`
 	// Note says that the answer does not follow the files as they are now.
 	Note  string `json:"note,omitempty"`
 	Error string `json:"error,omitempty"`
