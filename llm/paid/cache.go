@@ -12,8 +12,6 @@ import (
 	"log/slog"
 	"sync"
 
-	"golang.org/x/sync/singleflight"
-
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -68,12 +66,12 @@ func decodeRecord(payload, request []byte) (r cacheRecord, err error) {
 // cache is where in a journal what was paid for is kept, by key: 40 bytes for
 // each reply and vector.
 type cache struct {
-	j       *journal.Journal
-	log     *slog.Logger
-	flights singleflight.Group
+	j   *journal.Journal
+	log *slog.Logger
 
-	mu    sync.Mutex
-	known map[key]int64
+	mu      sync.Mutex
+	known   map[key]int64
+	flights map[key]*flight
 }
 
 // newCache makes a cache that knows nothing yet; log may be nil.
@@ -81,7 +79,7 @@ func newCache(j *journal.Journal, log *slog.Logger) *cache {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &cache{j: j, log: log, known: map[key]int64{}}
+	return &cache{j: j, log: log, known: map[key]int64{}, flights: map[key]*flight{}}
 }
 
 // enter takes in a record that is there, unless it is of a failure that is
@@ -125,42 +123,65 @@ func (c *cache) drop(k key) {
 	delete(c.known, k)
 }
 
+// flight is a call that others wait for.
+type flight struct {
+	done chan struct{}
+	err  error // of the call, unless it concerns its caller alone
+}
+
 // once makes sure that k is known, by one call of fetch however many ask at the
 // same time. led tells the one whose fetch it was.
 func (c *cache) once(ctx context.Context, k key, fetch func(context.Context) error) (led bool, err error) {
-	for {
-		if ctx.Err() != nil {
-			return false, llm.Canceled(ctx, llm.BilledNo)
-		}
-		if _, ok := c.look(k); ok {
+	for ctx.Err() == nil {
+		f, mine := c.join(k)
+		switch {
+		case mine:
+			return true, c.lead(ctx, k, f, fetch)
+		case f == nil:
 			return false, nil
 		}
-		var mine bool
-		var own error
-		flight := c.flights.DoChan(string(k[:]), func() (any, error) {
-			if _, ok := c.look(k); ok {
-				return nil, nil // answered since we looked
-			}
-			mine = true
-			own = fetch(ctx)
-			if ctx.Err() != nil {
-				return nil, nil // our own end is not that of the others
-			}
-			return nil, own
-		})
 		select {
 		case <-ctx.Done():
 			return false, llm.Canceled(ctx, llm.BilledUnknown)
-		case r := <-flight:
-			if mine {
-				return true, own
-			}
-			if r.Err != nil {
-				return false, unpaid(r.Err)
+		case <-f.done:
+			if f.err != nil {
+				return false, unpaid(f.err)
 			}
 			// It is known now, or nobody is asking any more: look again.
 		}
 	}
+	return false, llm.Canceled(ctx, llm.BilledNo)
+}
+
+// join is the call for k that is under way, or a new one, nil if k is known.
+func (c *cache) join(k key) (f *flight, mine bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.known[k]; known {
+		return nil, false
+	}
+	if f = c.flights[k]; f != nil {
+		return f, false
+	}
+	f = &flight{done: make(chan struct{})}
+	c.flights[k] = f
+	return f, true
+}
+
+// lead makes the call. That its caller has enough, or no time any more, is not the end of
+// the others.
+func (c *cache) lead(ctx context.Context, k key, f *flight, fetch func(context.Context) error) error {
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.flights, k)
+		close(f.done)
+	}()
+	err := fetch(ctx)
+	if ctx.Err() == nil && !errors.Is(err, llm.ErrCanceled) {
+		f.err = err
+	}
+	return err
 }
 
 // keep makes what was paid for durable.
@@ -217,14 +238,17 @@ func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) 
 		return llm.Reply{}, err
 	}
 	k, c := keyOf(raw), m.c.cache
-	if _, known := c.look(k); ctx.Err() == nil && (llm.Anew(ctx) || piece != nil && !known) {
-		return m.fetch(ctx, k, raw, req, piece)
-	}
-	var reply llm.Reply // of our own call; it may go on after we have left
-	led, err := c.once(ctx, k, func(ctx context.Context) (err error) {
-		reply, err = m.fetch(ctx, k, raw, req, nil)
+	var reply llm.Reply // of our own call
+	fetch := func(ctx context.Context) (err error) {
+		reply, err = m.fetch(ctx, k, raw, req, piece)
 		return err
-	})
+	}
+	led := true
+	if llm.Anew(ctx) && ctx.Err() == nil {
+		err = fetch(ctx)
+	} else {
+		led, err = c.once(ctx, k, fetch)
+	}
 	if err != nil {
 		return llm.Reply{}, err
 	}
@@ -233,9 +257,9 @@ func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) 
 		if reply, err = c.serve(raw, at); err != nil {
 			return llm.Reply{}, err
 		}
-	}
-	if piece != nil {
-		err = piece(reply.Text)
+		if piece != nil {
+			err = piece(reply.Text)
+		}
 	}
 	return reply, err
 }

@@ -162,11 +162,11 @@ func (o Options) budget(spent Line) (*budget, error) {
 }
 
 // Model is m with its calls paid for once: a reply is returned after it is on disk, a
-// known one comes in one piece, and a question that many ask at the same time is
-// asked once, unless they want it piece by piece. Known replies carry the usage of the
-// calls that paid for them, so that meters do not depend on where a job was stopped
-// and started again. A context made by [llm.WithAnew] ignores the known reply and
-// replaces it.
+// known one comes in one piece, and a question that many ask at the same time is asked
+// once: who comes second gets the whole reply in one piece, as soon as the first has it.
+// Known replies carry the usage of the calls that paid for them, so that meters do not
+// depend on where a job was stopped and started again. A context made by [llm.WithAnew]
+// ignores the known reply and replaces it.
 //
 // The key of a reply covers the model's name and every field of the request that the
 // model sees, and Sample.

@@ -78,7 +78,9 @@ func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) err
 	}
 	req := asked{Request: r}
 	if piece != nil {
-		req.stream = &stream{piece: piece, most: r.MaxTokens * bytesPerToken}
+		req.stream = &stream{piece: piece, most: r.MaxTokens * bytesPerToken, took: func(came string) llm.Usage {
+			return llm.Usage{Calls: 1, Estimated: true, PromptTokens: m.promptTokens(r), CompletionTokens: m.CountTokens(came)}
+		}}
 	}
 	for _, s := range settings {
 		if s.sent(req) && m.t.refused(m.name, s.name, false) {

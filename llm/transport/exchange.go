@@ -241,29 +241,42 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	t.o.Logger.DebugContext(ctx, "transport: request", "endpoint", shown(x.req), "status", resp.StatusCode,
 		"bytes", len(data), "seconds", time.Since(began).Seconds())
 	if int64(len(data)) > t.o.MaxBody {
-		return nil, &failure{Error: &llm.Error{Kind: llm.ErrInvalidOutput, Status: resp.StatusCode, Billed: llm.BilledYes,
-			Err: fmt.Errorf("the reply has more than %d bytes", t.o.MaxBody)}}
+		return nil, x.broken(&failure{Error: &llm.Error{Kind: llm.ErrInvalidOutput, Status: resp.StatusCode, Billed: llm.BilledYes,
+			Err: fmt.Errorf("the reply has more than %d bytes", t.o.MaxBody)}})
 	}
 	if x.stream != nil && x.stream.err != nil {
-		return nil, x.ended(x.stream.err)
+		return nil, x.broken(x.ended(x.stream.err))
 	}
 	if err != nil {
 		if errors.Is(context.Cause(actx), errIdle) {
 			err = errIdle
 		}
-		return nil, x.redacted(classifyNet(ctx, err))
+		return nil, x.broken(x.redacted(classifyNet(ctx, err)))
 	}
 	if x.stream != nil && resp.StatusCode == http.StatusOK {
 		if data, err = x.stream.whole(data); err != nil {
-			return nil, x.ended(err)
+			return nil, x.broken(x.ended(err))
 		}
 	}
 	if e := x.read(resp, data); e != nil {
+		if x.stream != nil && !x.stream.ended { // an error of the server in the middle
+			e = x.broken(e)
+		}
 		return nil, e
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(data))
 	resp.ContentLength = int64(len(data))
 	return resp, nil
+}
+
+// broken books what a stream took that broke off, as an estimate.
+func (x *exchange) broken(e *failure) *failure {
+	if used, ok := x.stream.broken(); ok {
+		x.used = x.used.Add(used)
+		llm.RecordUsage(x.req.Context(), used)
+		e.Billed = llm.BilledYes
+	}
+	return e
 }
 
 // ended is the failure of a stream: of its server, or that its caller has enough.

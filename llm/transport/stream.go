@@ -14,16 +14,33 @@ import (
 )
 
 // stream hands on a reply while it comes: OpenAI's server-sent events or Ollama's lines of
-// JSON. It is written the body as it arrives.
+// JSON. It is written the body as it arrives, and gathers the reply.
 type stream struct {
 	piece func(text string) error
-	most  int // bytes of a reply within its limit, 0 without one
+	most  int                    // bytes of a reply within its limit, 0 without one
+	took  func(string) llm.Usage // what a reply that broke off has taken, by its words
 
-	line  []byte // begun
-	raw   strings.Builder
 	shown string // what piece was told
 	err   error  // of piece, or that the reply is too long
+	attempt
 }
+
+// attempt is what has come of one attempt.
+type attempt struct {
+	line []byte // begun
+	data []byte // of an event whose JSON has several lines
+
+	raw, thought, refusal, arguments strings.Builder
+	model, print, finish             string
+	usage                            json.RawMessage
+	calls, events                    int
+	ended                            bool
+	last                             json.RawMessage // Ollama's last line, or an error of the server
+}
+
+// maxEvent is how long an event, or a line of a stream, may be. Streams have a few words in
+// each; one that never ends is not kept.
+const maxEvent = 4 << 20
 
 // begun reports whether the caller has seen a part of the reply, after which it must not
 // come again from the beginning.
@@ -32,8 +49,7 @@ func (s *stream) begun() bool { return s != nil && (s.shown != "" || s.err != ni
 // reset forgets an attempt of which the caller has seen nothing.
 func (s *stream) reset() {
 	if s != nil {
-		s.line = nil
-		s.raw.Reset()
+		s.attempt = attempt{}
 	}
 }
 
@@ -41,18 +57,84 @@ func (s *stream) reset() {
 func (s *stream) Write(p []byte) (int, error) {
 	n := len(p)
 	for s.err == nil {
-		at := bytes.IndexByte(p, '\n')
-		if at < 0 {
-			s.line = append(s.line, p...)
+		part, rest, whole := bytes.Cut(p, []byte{'\n'})
+		if s.line = append(s.line, part...); len(s.line)+len(s.data) > maxEvent {
+			s.err = &llm.Error{Kind: llm.ErrInvalidOutput, Billed: llm.BilledYes, Err: fmt.Errorf("an event of the stream has more than %d bytes", maxEvent)}
+		}
+		if !whole || s.err != nil {
 			break
 		}
-		s.line = append(s.line, p[:at]...)
-		if e, ok := eventOf(s.line); ok {
-			s.err = s.add(e.text())
-		}
-		s.line, p = s.line[:0], p[at+1:]
+		s.err = s.take(bytes.TrimSpace(s.line))
+		s.line, p = s.line[:0], rest
 	}
 	return n, s.err
+}
+
+// take takes in a line. The data of an event may stand in several lines, which belong
+// together up to a blank one; JSON that is whole in one line does not wait for that, since
+// some servers leave the blank lines out. Comments and other fields are passed over.
+func (s *stream) take(line []byte) error {
+	data, ofEvent := bytes.CutPrefix(line, []byte("data:"))
+	data = bytes.TrimSpace(data)
+	switch {
+	case len(line) == 0:
+		data, s.data = s.data, nil
+		return s.event(data)
+	case !ofEvent && line[0] != '{': // Ollama's lines are objects
+		return nil
+	case len(s.data) == 0 && (!ofEvent || string(data) == "[DONE]" || json.Valid(data)):
+		return s.event(data)
+	}
+	if len(s.data) > 0 {
+		s.data = append(s.data, '\n')
+	}
+	s.data = append(s.data, data...)
+	return nil
+}
+
+// event takes in an event. What follows an error of the server, or the end of Ollama's
+// reply, is no part of it.
+func (s *stream) event(data []byte) error {
+	if string(data) == "[DONE]" {
+		s.ended = true
+	}
+	var e event
+	if s.last != nil || len(data) == 0 || data[0] != '{' || json.Unmarshal(data, &e) != nil {
+		return nil
+	}
+	if e.Done || len(e.Error) > 0 && string(e.Error) != "null" {
+		s.last = bytes.Clone(data)
+	}
+	s.events++
+	d := e.delta()
+	s.thought.WriteString(d.Thought + d.Reasoning + d.Thinking)
+	s.refusal.WriteString(d.Refusal)
+	for _, c := range d.Calls {
+		s.calls = max(s.calls, c.Index+1)
+		s.arguments.WriteString(c.Function.Arguments)
+	}
+	if len(e.Choices) > 0 {
+		s.finish = cmp.Or(e.Choices[0].Finish, s.finish)
+	}
+	if len(e.Usage) > 0 && string(e.Usage) != "null" {
+		s.usage = e.Usage
+	}
+	s.ended = s.ended || e.Done || s.finish != ""
+	s.model, s.print = cmp.Or(e.Model, s.model), cmp.Or(e.Print, s.print)
+	return s.add(contentText(d.Content))
+}
+
+// broken is what a reply that broke off has taken, as far as it came: its server tells of
+// no figures, but has worked.
+func (s *stream) broken() (llm.Usage, bool) {
+	if s == nil || s.took == nil {
+		return llm.Usage{}, false
+	}
+	came := s.raw.String() + s.thought.String() + s.refusal.String() + s.arguments.String()
+	if came == "" {
+		return llm.Usage{}, false
+	}
+	return s.took(came), true
 }
 
 // add takes in a part of the reply. What may be reasoning is held back.
@@ -121,70 +203,36 @@ func (e event) delta() delta {
 	return e.Message
 }
 
-func (e event) text() string { return contentText(e.delta().Content) }
-
-// eventOf reads a line of a stream. Comments, names of events and [DONE] are none.
-func eventOf(line []byte) (e event, ok bool) {
-	line = bytes.TrimSpace(line)
-	if data, is := bytes.CutPrefix(line, []byte("data:")); is {
-		line = bytes.TrimSpace(data)
-	}
-	return e, len(line) > 0 && line[0] == '{' && json.Unmarshal(line, &e) == nil
-}
-
 // whole makes of a stream the body that the same reply would be in one piece. A body that came
 // in one piece, and an error in the middle, stay as they are.
 func (s *stream) whole(body []byte) ([]byte, error) {
-	if json.Valid(body) {
+	if json.Valid(body) && (s.ended || s.raw.Len() == 0) {
 		return body, nil
 	}
-	var text, thought, refusal, finish, arguments strings.Builder
-	var model, print string
-	usage := json.RawMessage("null")
-	calls, events, ended := 0, 0, bytes.Contains(body, []byte("data: [DONE]"))
-	for line := range bytes.Lines(body) {
-		e, ok := eventOf(line)
-		if !ok {
-			continue
+	for range 2 { // the last line may lack its end, and the last event its blank line
+		if err := s.take(bytes.TrimSpace(s.line)); err != nil {
+			return nil, err
 		}
-		if len(e.Error) > 0 && string(e.Error) != "null" {
-			return bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(line), []byte("data:"))), nil
-		}
-		events++
-		d := e.delta()
-		text.WriteString(contentText(d.Content))
-		thought.WriteString(d.Thought + d.Reasoning + d.Thinking)
-		refusal.WriteString(d.Refusal)
-		for _, c := range d.Calls {
-			calls = max(calls, c.Index+1)
-			arguments.WriteString(c.Function.Arguments)
-		}
-		if len(e.Choices) > 0 && e.Choices[0].Finish != "" {
-			finish.Reset()
-			finish.WriteString(e.Choices[0].Finish)
-		}
-		if len(e.Usage) > 0 && string(e.Usage) != "null" {
-			usage = e.Usage
-		}
-		ended = ended || e.Done || finish.Len() > 0
-		model, print = cmp.Or(e.Model, model), cmp.Or(e.Print, print)
-		if e.Done { // Ollama's last line has the figures
-			return withMessage(line, text.String(), thought.String())
-		}
+		s.line = nil
 	}
+	var done event
 	switch {
-	case events == 0:
+	case s.events == 0:
 		return body, nil // it is judged as it is
-	case !ended:
+	case s.last != nil && json.Unmarshal(s.last, &done) == nil && done.Done:
+		return withMessage(s.last, s.raw.String(), s.thought.String())
+	case s.last != nil:
+		return s.last, nil
+	case !s.ended:
 		return nil, &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledUnknown, Err: errors.New("the reply ends without its last piece")}
 	}
-	message := map[string]any{"content": text.String(), "reasoning_content": thought.String(), "refusal": refusal.String()}
-	if calls == 1 {
-		message["tool_calls"] = []any{map[string]any{"function": map[string]any{"arguments": arguments.String()}}}
+	message := map[string]any{"content": s.raw.String(), "reasoning_content": s.thought.String(), "refusal": s.refusal.String()}
+	if s.calls == 1 {
+		message["tool_calls"] = []any{map[string]any{"function": map[string]any{"arguments": s.arguments.String()}}}
 	}
 	return json.Marshal(map[string]any{
-		"model": model, "system_fingerprint": print, "usage": usage,
-		"choices": []any{map[string]any{"finish_reason": finish.String(), "message": message}},
+		"model": s.model, "system_fingerprint": s.print, "usage": s.usage,
+		"choices": []any{map[string]any{"finish_reason": s.finish, "message": message}},
 	})
 }
 

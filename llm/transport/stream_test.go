@@ -139,6 +139,10 @@ func TestHostileStreams(t *testing.T) {
 		{"a page", "openai", "<html>Welcome</html>", "", llm.ErrTransient, 2},
 		{"junk between", "openai", "data: what\n\n" + event("It was.") + "data: [1,2]\n\n" + end, "It was.", nil, 1},
 		{"too long", "openai", strings.Repeat(event(strings.Repeat("x", 1000)), 100) + end, "", llm.ErrTruncated, 1},
+		{"an event of several lines", "openai", "data: {\"choices\":[\ndata: {\"delta\":{\"content\":\ndata:  \"It was.\"}}]}\n\n" + end, "It was.", nil, 1},
+		{"several lines without an end", "openai", "data: {\"choices\":[{\"delta\":{\ndata: \"content\":\"It was.\"},\"finish_reason\":\"stop\"}]}", "It was.", nil, 1},
+		{"a line without an end", "openai", event("It was") + `data: {"choices":[{"delta":{"content":"` + strings.Repeat("x", 5<<20), "It was", llm.ErrInvalidOutput, 1},
+		{"an event without an end", "openai", event("It was") + strings.Repeat("data: [\n", 3<<20), "It was", llm.ErrInvalidOutput, 1},
 		{"lines", "ollama", `{"message":{"content":"It "},"done":false}` + "\n" + `{"message":{"content":"was."},"done":false}` + "\n" +
 			`{"message":{"content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":3}` + "\n", "It was.", nil, 1},
 		{"lines, cut", "ollama", `{"message":{"content":"It "},"done":false}` + "\n", "It", llm.ErrTransient, 1},
@@ -166,6 +170,11 @@ func TestHostileStreams(t *testing.T) {
 			}
 			if x.want != nil && x.text != "" && strings.TrimSpace(shown) != x.text {
 				t.Errorf("shown is %q, want %q", shown, x.text)
+			}
+			var e *llm.Error
+			if broke := x.text != "" && (x.want == llm.ErrTransient || x.want == llm.ErrInvalidOutput); broke && (!errors.As(err, &e) ||
+				e.Billed != llm.BilledYes || !e.Usage.Estimated || e.Usage.PromptTokens != 2 || e.Usage.CompletionTokens < 1) {
+				t.Errorf("what broke off has taken %+v", e)
 			}
 			if calls != x.calls {
 				t.Errorf("%d requests, want %d", calls, x.calls)

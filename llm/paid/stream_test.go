@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paid_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
+)
+
+// streaming is a model behind a server that writes events.
+func streaming(t *testing.T, events func(n int) string) (m llm.Model, requests *int) {
+	t.Helper()
+	requests = new(int)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*requests++
+		_, _ = io.ReadAll(r.Body)
+		_, _ = io.WriteString(w, events(*requests))
+	}))
+	t.Cleanup(s.Close)
+	m, err := transport.OpenAI(transport.Config{Model: "m", BaseURL: s.URL + "/v1", Transport: transport.Options{Attempts: 2, BaseDelay: 1, MaxDelay: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, requests
+}
+
+func event(text string) string {
+	return `data: {"choices":[{"delta":{"content":"` + text + `"}}]}` + "\n\n"
+}
+
+// A reply that breaks off is in the account as an estimate of what came, and holds as much of
+// the limit as it can have taken.
+func TestBrokenStreamIsCharged(t *testing.T) {
+	c := open(t, paid.Options{File: file(t), Tokens: 200})
+	inner, _ := streaming(t, func(int) string { return event("In the year ") + event("of our lord ") + event("16") })
+	m := model(t, c, inner)
+	req := llm.Prompt("When was the light lit?") // 6 tokens, 4 for the message
+	req.MaxTokens = 90
+	if _, err := llm.Stream(t.Context(), m, req, func(string) error { return nil }); !errors.Is(err, llm.ErrTransient) {
+		t.Fatal(err)
+	}
+	a := c.Account()
+	if u := a.Total.Usage; !u.Estimated || u.Calls != 1 || u.PromptTokens != 6 || u.CompletionTokens < 6 || a.Total.Unknown != 0 || len(a.Unknown) != 0 {
+		t.Errorf("in the account: %+v", a.Total)
+	}
+	if got := a.Total.Most.Tokens(); got != 100 {
+		t.Errorf("%d tokens at most, want 100", got)
+	}
+	for _, over := range []int{1, 0} {
+		req = llm.Prompt("When was the dark lit?")
+		req.MaxTokens = 90 + over
+		if _, err := llm.Stream(t.Context(), m, req, func(string) error { return nil }); errors.Is(err, llm.ErrBudgetExceeded) != (over > 0) {
+			t.Errorf("%d more than the rest: %v", over, err)
+		}
+	}
+}
+
+// Attempts that broke off before anything was shown count each.
+func TestBrokenAttemptsAreCharged(t *testing.T) {
+	c := open(t, paid.Options{File: file(t)})
+	inner, requests := streaming(t, func(int) string { return event("<think>In the year") })
+	req := llm.Prompt("When was the light lit?")
+	req.MaxTokens = 90
+	_, err := llm.Stream(t.Context(), model(t, c, inner), req, func(string) error { return nil })
+	if a := c.Account().Total; !errors.Is(err, llm.ErrTransient) || *requests != 2 || a.Usage.Calls != 2 || a.Most.Tokens() != 200 {
+		t.Errorf("%d requests, %+v, %v", *requests, a, err)
+	}
+}
+
+// A question that two stream at the same time is asked once; when the first leaves, the
+// second asks.
+func TestStreamsShare(t *testing.T) {
+	for _, leaves := range []bool{false, true} {
+		inner, requests := streaming(t, func(int) string {
+			return event("one ") + event("two ") + event("three") + `data: {"choices":[{"delta":{},"finish_reason":"stop"}]}` + "\n\n"
+		})
+		c := open(t, paid.Options{File: file(t)})
+		m := model(t, c, inner)
+		begun, joined := make(chan struct{}), make(chan struct{})
+		var g errgroup.Group
+		var first sync.Once
+		enough := errors.New("enough")
+		g.Go(func() error {
+			_, err := llm.Stream(t.Context(), m, llm.Prompt("count"), func(string) error {
+				first.Do(func() { close(begun) })
+				<-joined
+				if leaves {
+					return enough
+				}
+				return nil
+			})
+			if leaves && errors.Is(err, enough) {
+				err = nil
+			}
+			return err
+		})
+		<-begun
+		shown := ""
+		g.Go(func() error {
+			ctx := &joining{t.Context(), joined, false}
+			_, err := llm.Stream(ctx, m, llm.Prompt("count"), func(text string) error {
+				shown += text
+				return nil
+			})
+			return err
+		})
+		want := 1
+		if leaves {
+			want = 2
+		}
+		if err := g.Wait(); err != nil || strings.TrimSpace(shown) != "one two three" || *requests != want {
+			t.Errorf("leaves: %v: %d requests, %q, %v", leaves, *requests, shown, err)
+		}
+	}
+}
+
+// joining is a context that tells when it is waited for.
+type joining struct {
+	context.Context
+	waits  chan struct{}
+	closed bool
+}
+
+func (j *joining) Done() <-chan struct{} {
+	if !j.closed {
+		j.closed = true
+		close(j.waits)
+	}
+	return j.Context.Done()
+}
