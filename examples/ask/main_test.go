@@ -8,14 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -231,6 +230,10 @@ func TestUnusableReplies(t *testing.T) {
 	if err != nil || !strings.Contains(errs, "The index is not complete: extract failed for 2 of 2,") {
 		t.Errorf("%s, %v", errs, err)
 	}
+	out, _, err := ask(t, "", "-docs", dir, "-model", "fake", "-system", "youtu", "-incomplete", "-v", "What does the barn owl hear?")
+	if err != nil || !strings.Contains(out, "   (2 of the model's replies, or parts of them, could not be read)\nFound:") {
+		t.Errorf("%s, %v", out, err)
+	}
 }
 
 // A model answers with citations, of which each leads to a sentence.
@@ -257,24 +260,11 @@ func TestModel(t *testing.T) {
 // The beginning of an answer is on the screen while the model still writes.
 func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	shown := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		if !strings.Contains(string(body), `"stream":true`) { // a sign of life
-			io.WriteString(w, `{"choices":[{"message":{"content":"ready"},"finish_reason":"stop"}]}`)
-			return
-		}
-		io.WriteString(w, `data: {"choices":[{"delta":{"content":"It hears mice "}}]}`+"\n\n")
-		http.NewResponseController(w).Flush()
-		<-shown
-		io.WriteString(w, `data: {"choices":[{"delta":{"content":"below the snow [1]."},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
-	}))
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
-	t.Setenv("OPENAI_API_KEY", "none")
-	out := &screen{awaited: "It hears mice", seen: shown}
+	desktest.SlowModel(t, shown)
+	out := &screen{awaited: "hears mice", seen: shown}
 	var errs bytes.Buffer
 	err := run(t.Context(), []string{"-docs", notes(t), "-model", "fake", "-q", "What does the barn owl hear?"}, func(string) string { return "" }, streams{strings.NewReader(""), out, &errs})
-	if err != nil || !strings.HasPrefix(out.String(), "It hears mice below the snow.\n") {
+	if err != nil || !strings.HasPrefix(out.String(), desktest.Beginning+"below the snow.\n") {
 		t.Errorf("%v: %s%s", err, out, &errs)
 	}
 }

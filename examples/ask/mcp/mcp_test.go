@@ -21,9 +21,9 @@ import (
 
 // client is a client of a server over pipes, as a process has them, and what waits for
 // the end of the server.
-func client(t *testing.T, system string, progress ...func(*sdk.ProgressNotificationParams)) (*sdk.ClientSession, func() error) {
+func client(t *testing.T, system string, args []string, progress ...func(*sdk.ProgressNotificationParams)) (*sdk.ClientSession, func() error) {
 	t.Helper()
-	d := desktest.Open(t, system)
+	d := desktest.Open(t, system, args...)
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	ended := make(chan error, 1)
@@ -83,7 +83,7 @@ func call(t *testing.T, s *sdk.ClientSession, tool string, arguments map[string]
 }
 
 func TestTools(t *testing.T) {
-	s, end := client(t, "hipporag2")
+	s, end := client(t, "hipporag2", nil)
 	list, err := s.ListTools(t.Context(), nil)
 	if err != nil || len(list.Tools) != 3 {
 		t.Fatalf("%+v, %v", list, err)
@@ -146,7 +146,7 @@ func TestTools(t *testing.T) {
 // A client that asks for progress is told the answer as far as it has come.
 func TestProgress(t *testing.T) {
 	told := make(chan *sdk.ProgressNotificationParams, 9)
-	s, end := client(t, "wild", func(p *sdk.ProgressNotificationParams) { told <- p })
+	s, end := client(t, "wild", nil, func(p *sdk.ProgressNotificationParams) { told <- p })
 	for _, token := range []any{nil, "t"} {
 		params := &sdk.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "What does the barn owl hear?"}}
 		if token != nil {
@@ -164,8 +164,33 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// A client has the beginning of an answer while the model still writes.
+func TestAnswerComesWhileItIsWritten(t *testing.T) {
+	shown := make(chan struct{})
+	desktest.SlowModel(t, shown)
+	var first string
+	s, end := client(t, "wild", []string{"-model", "fake"}, func(p *sdk.ProgressNotificationParams) {
+		if first == "" {
+			first = p.Message
+			close(shown)
+		}
+	})
+	params := &sdk.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "What does the barn owl hear?"}}
+	params.SetProgressToken("t")
+	r, err := s.CallTool(t.Context(), params)
+	if err != nil || r.IsError {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if text := r.Content[0].(*sdk.TextContent).Text; first != strings.TrimSpace(desktest.Beginning) || !strings.Contains(text, desktest.Beginning+"below the snow.") {
+		t.Errorf("%q, then %q", first, text)
+	}
+	if err := end(); err != nil {
+		t.Errorf("the end: %v", err)
+	}
+}
+
 func TestWithoutGraph(t *testing.T) {
-	s, end := client(t, "wild")
+	s, end := client(t, "wild", nil)
 	if problem := call(t, s, "neighbours", map[string]any{"name": "Ada Lovelace"}, nil); !strings.Contains(problem, "has no graph") {
 		t.Errorf("%q", problem)
 	}

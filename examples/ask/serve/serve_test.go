@@ -24,9 +24,9 @@ import (
 )
 
 // start serves a desk, and returns the address of its page and what waits for the end.
-func start(t *testing.T, system string) (url string, end func() error) {
+func start(t *testing.T, system string, args ...string) (url string, end func() error) {
 	t.Helper()
-	d := desktest.Open(t, system)
+	d := desktest.Open(t, system, args...)
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() { ended <- serve.Run(ctx, d, "127.0.0.1:0", func(url string) { ready <- url }) }()
@@ -86,6 +86,33 @@ func TestAsk(t *testing.T) {
 	}
 	if err := end(); err != nil {
 		t.Errorf("the end: %v", err)
+	}
+}
+
+// The page has the beginning of an answer while the model still writes.
+func TestAnswerComesWhileItIsWritten(t *testing.T) {
+	shown := make(chan struct{})
+	desktest.SlowModel(t, shown)
+	url, _ := start(t, "wild", "-model", "fake")
+	reply, err := http.Post(url+"api/ask", "application/json", strings.NewReader(`{"question":"What does the barn owl hear?"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	lines := json.NewDecoder(reply.Body)
+	var first, last desk.Reply
+	if err := lines.Decode(&first); err != nil || first.Answer != strings.TrimSpace(desktest.Beginning) {
+		t.Errorf("%v: %+v", err, first)
+	}
+	close(shown)
+	for lines.More() {
+		last = desk.Reply{}
+		if err := lines.Decode(&last); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last.Answer != desktest.Beginning+"below the snow." || len(last.Sources) != 1 {
+		t.Errorf("%+v", last)
 	}
 }
 

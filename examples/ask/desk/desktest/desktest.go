@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package desktest opens a desk over a few files, for the tests of what shows it.
+// Package desktest opens a desk over a few files, with a slow model for it, for the tests
+// of what shows it.
 package desktest
 
 import (
 	"flag"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
@@ -53,4 +58,33 @@ func Open(t testing.TB, system string, args ...string) *desk.Desk {
 		}
 	})
 	return d
+}
+
+// Beginning and End are the answer of [SlowModel]; Beginning is long enough to be told to
+// whoever asked for progress.
+const (
+	Beginning = "The barn owl of the northern valley hears mice "
+	End       = "below the snow [1]."
+)
+
+// SlowModel makes a server the one that OpenAI's variables name. It writes the beginning of
+// an answer, and its end when shown is closed.
+func SlowModel(t testing.TB, shown <-chan struct{}) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if !strings.Contains(string(body), `"stream":true`) { // a sign of life
+			io.WriteString(w, `{"choices":[{"message":{"content":"ready"},"finish_reason":"stop"}]}`)
+			return
+		}
+		io.WriteString(w, `data: {"choices":[{"delta":{"content":"`+Beginning+`"}}]}`+"\n\n")
+		http.NewResponseController(w).Flush()
+		select {
+		case <-shown:
+		case <-r.Context().Done():
+		}
+		io.WriteString(w, `data: {"choices":[{"delta":{"content":"`+End+`"},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+	}))
+	t.Cleanup(server.Close)
+	t.Setenv("OPENAI_BASE_URL", server.URL+"/v1")
+	t.Setenv("OPENAI_API_KEY", "none")
 }
