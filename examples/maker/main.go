@@ -3,7 +3,6 @@
 // Command maker holds the tools of those who work on the library; nobody needs them to
 // use it.
 //
-//	maker ablation -data DIR             # what each part of wild brings
 //	maker scale -index DIR               # retrieval over a made-up corpus of any size
 //	maker audit -data DIR -out FILE      # triples and passages that gear aligns, for people to label
 //	maker audited FILE                   # how many of those are misaligned
@@ -31,7 +30,6 @@ type tool struct {
 }
 
 var tools = []tool{
-	{"ablation", "what each part of wild brings", ablation},
 	{"scale", "retrieval over a made-up corpus of any size, in a store", scale},
 	{"audit", "sample triples and the passages that gear aligns them with", runAudit},
 	{"audited", "how many of the labelled alignments are wrong", runAudited},

@@ -10,10 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
-	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
 func program(t *testing.T, args ...string) (string, error) {
@@ -72,45 +70,6 @@ func TestQuestions(t *testing.T) {
 	embedtest.Test(t, hashed{})
 }
 
-func TestAblation(t *testing.T) {
-	out, err := program(t, "ablation", "-data", "../wildgraphbench/bench/sample", "-domains", "seafaring", "-budget-context", "600")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if lines := strings.Split(strings.TrimSpace(out), "\n"); len(lines) != 1+10 || !strings.HasPrefix(lines[1], "wild ") {
-		t.Errorf("output:\n%s", out)
-	}
-}
-
-// On the released six domains wild has the figures of docs/systems.md, and BM25 over its
-// passages those that they are compared with: beside a weaker baseline they would say nothing.
-func TestReleasedData(t *testing.T) {
-	dir := os.Getenv("WILDGRAPHBENCH_DIR")
-	if dir == "" || testing.Short() {
-		t.Skip("set WILDGRAPHBENCH_DIR, without -short")
-	}
-	set, _, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []struct{ summary, recall, found float64 }{{77, 88, 40.5}, {67, 82.5, 24}} {
-		v := spenders(k)[i]
-		got, err := v.measure(t.Context(), set, 6000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, r, f := got.mean(got.recall, wildgraph.Summary), got.mean(got.recall, ""), got.mean(got.found, "")
-		t.Logf("%s: recall of summaries %.1f, of all %.1f, found %.1f", v.name, s, r, f)
-		if s < want.summary || r < want.recall || f < want.found {
-			t.Errorf("%s: recall of summaries %.1f, of all %.1f, found %.1f, want %v", v.name, s, r, f, want)
-		}
-	}
-}
-
 // A sample is written, is the same another time, is never written over, and its labels
 // come back as rates.
 func TestAudit(t *testing.T) {
@@ -154,13 +113,13 @@ func TestAudit(t *testing.T) {
 func TestCommandLines(t *testing.T) {
 	for _, args := range [][]string{
 		{"nothing"}, {"scale"}, {"scale", "-index", "x", "-limit", "1"}, {"scale", "-index", "x", "-passages", "9"}, {"scale", "-sed", "1"},
-		{"ablation"}, {"audit"}, {"audit", "-data", "x"}, {"audited"}, {"journal", "mend", "x"},
+		{"audit"}, {"audit", "-data", "x"}, {"audited"}, {"journal", "mend", "x"},
 	} {
 		if _, err := program(t, args...); !errors.Is(err, cli.ErrUsage) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
-	if out, err := program(t, "-help"); err != nil || !strings.Contains(out, "ablation") {
+	if out, err := program(t, "-help"); err != nil || !strings.Contains(out, "audit") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -93,5 +95,26 @@ func TestBudgetContext(t *testing.T) {
 	}
 	if _, _, err = bench(t, bare, "-budget-context", "9", "-sweep", "2..4"); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "-sweep has no meaning") {
 		t.Errorf("a budget and a sweep: %v", err)
+	}
+}
+
+// On the released six domains wild reads what docs/systems.md says, and BM25 beside it is no
+// weaker than it was: beside a weaker baseline the figures would say nothing.
+func TestReleasedData(t *testing.T) {
+	data := os.Getenv("WILDGRAPHBENCH_DIR")
+	if data == "" || testing.Short() {
+		t.Skip("set WILDGRAPHBENCH_DIR, without -short")
+	}
+	dir := t.TempDir()
+	if _, _, err := bench(t, bare, "-data", data, "-out", dir, "-systems", "wild,bm25", "-budget-context", "6000"); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]struct{ summary, recall, coverage float64 }{"wild": {.77, .88, .405}, "bm25": {.22, .57, .425}}
+	for _, s := range readReport(t, dir).Systems {
+		all, least := s.Overall.Types[benchmark.All], want[s.System]
+		summary, recall, coverage := *s.Overall.Types[wildgraph.Summary].PromptRecall, *all.PromptRecall, *all.Found
+		if summary < least.summary || recall < least.recall || coverage < least.coverage {
+			t.Errorf("%s: recall of summaries %.3f, of all %.3f, coverage %.3f, want %v", s.System, summary, recall, coverage, least)
+		}
 	}
 }
