@@ -25,6 +25,7 @@ const (
 	modulesFile   = "modules.json"
 	sentenceFile  = "sentence_bert_config.json"
 	casingFile    = "tokenizer_config.json"
+	promptsFile   = "config_sentence_transformers.json"
 )
 
 // Bounds of what a folder may ask for: far above any sentence encoder, and low
@@ -35,6 +36,7 @@ const (
 	maxHidden = 1 << 14
 	maxTokens = 1 << 13
 	maxVocab  = 1 << 23
+	maxPrompt = 1 << 10 // bytes
 )
 
 // config is what the files say of a model, as far as it decides a vector.
@@ -56,6 +58,9 @@ type config struct {
 	unit   bool // vectors have the length 1
 	lower  bool // sentence-transformers lowers the text itself
 }
+
+// prompts are written before each text, as the model was trained with them.
+type prompts struct{ query, passage string }
 
 // badFile is an error about a file of the folder and what to do about it.
 func badFile(dir, name, remedy string, err error) error {
@@ -202,16 +207,51 @@ func (c *config) readPooling(dir, folder string) error {
 		Sqrt     bool `json:"pooling_mode_mean_sqrt_len_tokens"`
 		Weighted bool `json:"pooling_mode_weightedmean_tokens"`
 		Last     bool `json:"pooling_mode_lasttoken"`
+		Prompt   bool `json:"include_prompt"`
 	}
+	p.Prompt = true
 	if _, err := readJSON(dir, name, true, &p); err != nil {
 		return err
 	}
-	if p.First == p.Mean || p.Max || p.Sqrt || p.Weighted || p.Last {
-		return badFile(dir, name, remedyModel, errors.New("want pooling by the mean of the tokens or by the first one, and nothing else"))
+	if p.First == p.Mean || p.Max || p.Sqrt || p.Weighted || p.Last || !p.Prompt {
+		return badFile(dir, name, remedyModel, errors.New("want pooling by the mean of the tokens or by the first one, those of a prompt included, and nothing else"))
 	}
 	if p.Dim != c.Hidden {
 		return badFile(dir, name, remedyCopy, fmt.Errorf("word_embedding_dimension is %d, hidden_size in %s %d", p.Dim, configFile, c.Hidden))
 	}
 	c.first = p.First
 	return nil
+}
+
+// readPrompts reads what is written before questions and passages. Like encode_query and
+// encode_document of sentence-transformers it takes "query", and the first of "document",
+// "passage" and "corpus", else the default.
+func readPrompts(dir string) (p prompts, err error) {
+	var s struct {
+		Prompts map[string]string
+		Default *string `json:"default_prompt_name"`
+	}
+	if _, err := readJSON(dir, promptsFile, false, &s); err != nil {
+		return p, err
+	}
+	if s.Default != nil {
+		text, ok := s.Prompts[*s.Default]
+		if !ok {
+			return p, badFile(dir, promptsFile, remedyCopy, fmt.Errorf("no prompt has the name %q of the default", *s.Default))
+		}
+		p = prompts{text, text}
+	}
+	if text, ok := s.Prompts["query"]; ok {
+		p.query = text
+	}
+	for _, name := range []string{"document", "passage", "corpus"} {
+		if text, ok := s.Prompts[name]; ok {
+			p.passage = text
+			break
+		}
+	}
+	if most := max(len(p.query), len(p.passage)); most > maxPrompt {
+		return p, badFile(dir, promptsFile, remedyModel, fmt.Errorf("a prompt has %d bytes, want at most %d", most, maxPrompt))
+	}
+	return p, nil
 }

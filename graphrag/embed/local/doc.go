@@ -6,10 +6,13 @@
 //
 // [Open] reads config.json, model.safetensors (F32, F16 or BF16) and tokenizer.json
 // or vocab.txt, and, where they are there, modules.json, the pooling's config.json,
-// sentence_bert_config.json and tokenizer_config.json. The last four say how long a
-// text may be (max_seq_length; the rest is cut off), whether the vector is the mean
-// of the tokens' or that of the first, and whether it has the length 1. A folder
-// that asks for anything else is refused, with the file, the reason and a remedy.
+// sentence_bert_config.json, tokenizer_config.json and
+// config_sentence_transformers.json. The last five say how long a text may be
+// (max_seq_length; the rest is cut off), whether the vector is the mean of the
+// tokens' or that of the first, whether it has the length 1, and what is written
+// before questions and before passages (prompts, as BGE and E5 were trained with). A
+// folder that asks for anything else is refused, with the file, the reason and a
+// remedy. Package hub finds such folders by a model's name.
 //
 // Vectors are computed in float32. They depend neither on the number of workers nor
 // on the batch, to the bit; between kinds of processor the last bits differ.

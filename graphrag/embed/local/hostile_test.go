@@ -92,7 +92,7 @@ func TestHostileFolders(t *testing.T) {
 		{"another activation", replace(configFile, `"gelu"`, `"relu"`), configFile, `hidden_act is "relu"`},
 		{"more layers than weights", replace(configFile, `"num_hidden_layers":2`, `"num_hidden_layers":3`), weightsFile, `"encoder.layer.2.attention.self.query.weight" is missing`},
 
-		{"no weights", remove(weightsFile), weightsFile, "is missing: save the model as one safetensors file"},
+		{"no weights", remove(weightsFile), weightsFile, "file does not exist: save the model as one safetensors file"},
 		{"weights are a folder", folder(weightsFile), weightsFile, "not a file"},
 		{"empty weights", write(weightsFile, ""), weightsFile, "no header: EOF: copy the file again"},
 		{"weights are a picture", write(weightsFile, "\x89PNG\r\n\x1a\n plus some more"), weightsFile, "cut off, or no safetensors"},
@@ -128,6 +128,10 @@ func TestHostileFolders(t *testing.T) {
 		{"no pooling", remove("1_Pooling"), pooling, "is missing"},
 		{"pooling by the largest", write(pooling, `{"word_embedding_dimension": 64, "pooling_mode_max_tokens": true, "pooling_mode_mean_tokens": true}`), pooling, "by the mean"},
 		{"pooling of another model", replace(pooling, "64", "768"), pooling, "word_embedding_dimension is 768"},
+		{"pooling without the prompt", replace(pooling, "{", `{"include_prompt": false, `), pooling, "those of a prompt included"},
+		{"a default prompt that is none", write(promptsFile, `{"prompts": {}, "default_prompt_name": "x"}`), promptsFile, `no prompt has the name "x"`},
+		{"a prompt of a book", write(promptsFile, `{"prompts": {"query": "`+strings.Repeat("a ", 1000)+`"}}`), promptsFile, "a prompt has 2000 bytes"},
+		{"prompts of another kind", write(promptsFile, `{"prompts": []}`), promptsFile, "cannot unmarshal"},
 		{"no room for a text", write(sentenceFile, `{"max_seq_length": 2}`), sentenceFile, "max_seq_length is 2, want 3 to 120"},
 		{"more room than places", write(sentenceFile, `{"max_seq_length": 512}`), sentenceFile, "max_seq_length is 512"},
 	} {

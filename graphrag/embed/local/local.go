@@ -23,6 +23,7 @@ type Options struct {
 type Encoder struct {
 	net     network
 	words   *wordPiece
+	prompts prompts
 	name    string
 	workers int
 	spare   sync.Pool // of *scratch
@@ -56,8 +57,8 @@ func Open(dir string, opts Options) (*Encoder, error) {
 }
 
 // Name tells the model by size and content: architecture, weights, vocabulary and
-// what the folder says about texts. Vectors of equal names are equal on one kind of
-// processor.
+// what the folder says about texts, prompts included. Vectors of equal names are
+// equal on one kind of processor.
 func (e *Encoder) Name() string { return e.name }
 
 // Dim is the length of the vectors.
@@ -67,10 +68,26 @@ func (e *Encoder) Dim() int { return e.net.Hidden }
 // cores busy, and few seconds' work to lose.
 func (e *Encoder) Batch() int { return batchTexts }
 
-// EmbedDocuments returns a vector for each text. What of a text is beyond the
-// model's length is cut off. It stops between two packs of texts when ctx is
-// cancelled.
+// EmbedDocuments returns a vector for each text, with the model's prompt for passages
+// before it. What of a text is beyond the model's length is cut off. It stops between
+// two packs of texts when ctx is cancelled.
 func (e *Encoder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	return e.embed(ctx, e.prompts.passage, texts)
+}
+
+// EmbedQuery returns the vector of a question, with the model's prompt for questions
+// before it. Where passages have the same prompt, or none has, a passage of the same
+// words has the same vector.
+func (e *Encoder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	out, err := e.embed(ctx, e.prompts.query, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
+// embed encodes texts with a prompt before each.
+func (e *Encoder) embed(ctx context.Context, prompt string, texts []string) ([][]float32, error) {
 	dim := e.Dim()
 	flat := make([]float32, len(texts)*dim)
 	out := make([][]float32, len(texts))
@@ -81,7 +98,7 @@ func (e *Encoder) EmbedDocuments(ctx context.Context, texts []string) ([][]float
 	err := par.Ranges(ctx, len(texts), min(textsAtOnce, max(share, 1)), e.workers, func(_, lo, hi int) error {
 		s := e.spare.Get().(*scratch)
 		defer e.spare.Put(s)
-		return e.encode(ctx, s, texts[lo:hi], out[lo:hi])
+		return e.encode(ctx, s, prompt, texts[lo:hi], out[lo:hi])
 	})
 	if err != nil {
 		return nil, err
@@ -89,25 +106,16 @@ func (e *Encoder) EmbedDocuments(ctx context.Context, texts []string) ([][]float
 	return out, nil
 }
 
-// EmbedQuery returns the vector of one text, the same as among others.
-func (e *Encoder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	out, err := e.EmbedDocuments(ctx, []string{text})
-	if err != nil {
-		return nil, err
-	}
-	return out[0], nil
-}
-
 // encode writes the vectors of some texts, pack by pack. The texts of a pack lie
 // one behind the other, so none is padded to the length of another.
-func (e *Encoder) encode(ctx context.Context, s *scratch, texts []string, out [][]float32) error {
+func (e *Encoder) encode(ctx context.Context, s *scratch, prompt string, texts []string, out [][]float32) error {
 	for len(texts) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		s.ids, s.ends = s.ids[:0], s.ends[:0]
 		for len(s.ends) < len(texts) && len(s.ids) < packTokens {
-			s.ids = e.words.tokens(s.ids, texts[len(s.ends)], e.net.tokens, &s.letters)
+			s.ids = e.words.tokens(s.ids, prompt+texts[len(s.ends)], e.net.tokens, &s.letters)
 			s.ends = append(s.ends, len(s.ids))
 		}
 		e.net.forward(s)

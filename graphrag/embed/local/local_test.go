@@ -162,7 +162,7 @@ func TestNothingIsAllocatedForAText(t *testing.T) {
 	for i := range out {
 		out[i] = make([]float32, e.Dim())
 	}
-	if n := testing.AllocsPerRun(10, func() { _ = e.encode(t.Context(), s, sentences, out) }); n > 0 {
+	if n := testing.AllocsPerRun(10, func() { _ = e.encode(t.Context(), s, "", sentences, out) }); n > 0 {
 		t.Errorf("%v allocations for %d texts", n, len(sentences))
 	}
 }
@@ -178,10 +178,41 @@ func TestCancelledBetweenPacks(t *testing.T) {
 		out[i] = make([]float32, e.Dim())
 	}
 	e.net.gelu = func([]float32) { cancel() } // of the first pack
-	if err := e.encode(ctx, new(scratch), many, out); !errors.Is(err, context.Canceled) {
+	if err := e.encode(ctx, new(scratch), "", many, out); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if last := out[len(out)-1]; slices.Max(last) != 0 {
 		t.Error("the last pack was encoded")
+	}
+}
+
+// A prompt is a part of the text: a question with it has the vector of a passage that
+// begins with its words, and the prompts decide the name.
+func TestPrompts(t *testing.T) {
+	plain := mustOpen(t, tiny(t))
+	for _, tt := range []struct{ file, query, passage string }{
+		{`{"prompts": {"query": "a mouse: ", "passage": "the barn: "}}`, "a mouse: ", "the barn: "},
+		{`{"prompts": {"query": "a mouse: "}, "default_prompt_name": null}`, "a mouse: ", ""},
+		{`{"prompts": {"corpus": "dog ", "document": "barn "}}`, "", "barn "},
+		{`{"prompts": {"mine": "fox ", "query": "owl "}, "default_prompt_name": "mine"}`, "owl ", "fox "},
+		{`{"__version__": {}}`, "", ""},
+	} {
+		dir := tiny(t)
+		if err := write(promptsFile, tt.file)(dir); err != nil {
+			t.Fatal(err)
+		}
+		e := mustOpen(t, dir)
+		want, err := plain.EmbedDocuments(t.Context(), []string{tt.query + "owls hunt", tt.passage + "owls hunt"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		query, err1 := e.EmbedQuery(t.Context(), "owls hunt")
+		passages, err2 := e.EmbedDocuments(t.Context(), []string{"owls hunt"})
+		if err := errors.Join(err1, err2); err != nil || !slices.Equal(query, want[0]) || !slices.Equal(passages[0], want[1]) {
+			t.Errorf("%s: other vectors, error %v", tt.file, err)
+		}
+		if (e.Name() == plain.Name()) != (tt.query+tt.passage == "") {
+			t.Errorf("%s: the name is %s", tt.file, e.Name())
+		}
 	}
 }

@@ -25,6 +25,9 @@ func (e *Encoder) read(dir string) (err error) {
 	if e.net.config, err = readConfig(dir); err != nil {
 		return err
 	}
+	if e.prompts, err = readPrompts(dir); err != nil {
+		return err
+	}
 	sum := sha256.New()
 	if e.words, err = readWords(dir, e.net.Vocab, sum); err != nil {
 		return err
@@ -34,6 +37,9 @@ func (e *Encoder) read(dir string) (err error) {
 	}
 	r := e.words.rules
 	fmt.Fprintf(sum, "%d %+v %t %t %t %t", arithmetic, e.net.config, r.Clean, r.Chinese, r.strip(), r.Lower)
+	if e.prompts != (prompts{}) {
+		fmt.Fprintf(sum, "%q %q", e.prompts.query, e.prompts.passage)
+	}
 	if err = e.readWeights(dir, sum); err != nil {
 		return err
 	}
@@ -45,7 +51,7 @@ func (e *Encoder) readWeights(dir string, sum hash.Hash) error {
 	f, err := os.Open(filepath.Join(dir, weightsFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return badFile(dir, weightsFile, "save the model as one safetensors file", errors.New("the file is missing"))
+		return badFile(dir, weightsFile, "save the model as one safetensors file", fs.ErrNotExist)
 	case err != nil:
 		return badFile(dir, weightsFile, remedyCopy, err)
 	}

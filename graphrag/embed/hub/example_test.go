@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hub_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
+)
+
+// A program takes the encoder that its user names; here it is one of random numbers in a
+// folder. "bge-small" would be fetched once.
+func Example() {
+	dir, err := os.MkdirTemp("", "model")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := embedtest.WriteBERT(dir); err != nil {
+		panic(err)
+	}
+
+	ctx := context.Background()
+	encoder, err := hub.Open(ctx, "file:"+dir, hub.Options{})
+	if err != nil {
+		panic(err) // says what to put where by hand
+	}
+	vector, err := encoder.EmbedQuery(ctx, "Who heard a mouse?")
+	fmt.Println(len(vector), err)
+	// Output: 64 <nil>
+}

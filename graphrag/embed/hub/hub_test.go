@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hub
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+)
+
+func TestNames(t *testing.T) {
+	o := Options{Dir: t.TempDir(), Endpoint: "https://127.0.0.1:1", pause: time.Millisecond}
+	for name, want := range map[string]string{
+		"hf:org/name@main": "a commit, 40 hexadecimal digits", "hf:../name@" + commit: "names no encoder", "hf:org/..@" + commit: "names no encoder",
+		"hf:org/name/x@" + commit: "names no encoder", "hf:org@" + commit: "names no encoder", "mini": "want bge-small, minilm, e5-small",
+		"minilm": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db) into " + filepath.Join(o.Dir, "minilm"),
+		other:    "https://127.0.0.1:1/org/name/tree/" + commit + " shows into a folder", "": "names no encoder",
+	} {
+		if _, err := Open(t.Context(), name, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q", name, err, want)
+		}
+	}
+	o.Endpoint = "http://127.0.0.1:1"
+	if _, err := Open(t.Context(), "minilm", o); err == nil || !strings.Contains(err.Error(), "no https://HOST") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// What a name stands for: auto is what the cache holds, a folder is one that holds a model.
+func TestFind(t *testing.T) {
+	dir := t.TempDir()
+	if err := embedtest.WriteBERT(dir); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Dir: t.TempDir()}
+	check := func(name, want string, ok bool) {
+		t.Helper()
+		if got, is := Find(name, o); got != want || is != ok {
+			t.Errorf("%q is %q, %v", name, got, is)
+		}
+	}
+	for _, name := range []string{"minilm", "bge-small", "e5-small", "file:x", "hf:a/b@c"} {
+		check(name, name, true)
+	}
+	for _, name := range []string{"text-embedding-3-small", "", o.Dir, "MiniLM"} {
+		check(name, name, false)
+	}
+	check(dir, "file:"+dir, true)
+	check("none", "", true)
+	check("auto", "", true)
+	if e, err := Open(t.Context(), "auto", o); e != nil || err != nil {
+		t.Errorf("%v, error %v", e, err)
+	}
+	if e, err := Open(t.Context(), dir, o); err != nil || e.Dim() != 64 {
+		t.Errorf("%v, error %v", e, err)
+	}
+	for _, name := range []string{"e5-small", "minilm", "bge-small"} { // each better than the one before
+		if err := os.MkdirAll(filepath.Join(o.Dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		check("auto", name, true)
+	}
+	if _, err := Open(t.Context(), "auto", o); err == nil || !strings.Contains(err.Error(), "bge-small") {
+		t.Errorf("error %v: damage must be told", err)
+	}
+}
+
+// The files that this package writes beside the known models are JSON.
+func TestWritten(t *testing.T) {
+	for name, m := range models {
+		for file, content := range m.written {
+			if !json.Valid([]byte(content)) {
+				t.Errorf("%s: %s is no JSON", name, file)
+			}
+		}
+		if len(m.files) != 2 || m.folder != name {
+			t.Errorf("%s: %d files in %s", name, len(m.files), m.folder)
+		}
+	}
+}
+
+// Files that were put there by hand are completed, and those of others refused.
+func TestByHand(t *testing.T) {
+	h := newHub(t)
+	o := h.options(t)
+	h.set(status(500))
+	dir := filepath.Join(o.Dir, "small")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range h.pinned().files {
+		if _, err := h.open(t.Context(), o); err == nil || !strings.Contains(err.Error(), f.Name) && !strings.Contains(err.Error(), "no such file") {
+			t.Errorf("without %s: error %v", f.Name, err)
+		}
+		if err := os.WriteFile(f.in(dir), []byte(h.files[f.Name]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := h.open(t.Context(), o); err != nil {
+		t.Error(err)
+	}
+	if got := h.requests(); len(got) > 0 {
+		t.Errorf("asked for %v", got)
+	}
+}
