@@ -15,7 +15,7 @@ import (
 // WILDGRAPHBENCH_DIR names a data set, the names that occur together in it.
 func benchGraphs(b *testing.B, run func(b *testing.B, g *graph.Graph)) {
 	b.Run("gb", func(b *testing.B) {
-		run(b, graphtest.Planted(1e6, 5e6, 1000, .3, 1).Graph(graph.Float32))
+		run(b, graphtest.Planted(1e6, 5e6, 1000, .3, 1).Graph())
 	})
 	b.Run("ga", func(b *testing.B) {
 		dir := os.Getenv("WILDGRAPHBENCH_DIR")
@@ -26,7 +26,7 @@ func benchGraphs(b *testing.B, run func(b *testing.B, g *graph.Graph)) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		run(b, l.Graph(graph.Float32))
+		run(b, l.Graph())
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
-	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
 )
 
@@ -24,7 +23,7 @@ func BenchmarkGrowth(b *testing.B) {
 	}
 	for i := range seconds {
 		n := nodes >> (3 - i)
-		g := graphtest.Planted(n, 5*n, n/1000, .3, 1).Graph(graph.Float32)
+		g := graphtest.Planted(n, 5*n, n/1000, .3, 1).Graph()
 		b.Run(fmt.Sprintf("nodes=%d", g.N()), func(b *testing.B) {
 			start := cpu()
 			for b.Loop() {

@@ -39,7 +39,7 @@ func leafSizes(h community.Hierarchy) (sizes, unsplittable []int) {
 }
 
 func TestHierarchyOfRing(t *testing.T) {
-	g := graphtest.Ring(30, 5).Graph(graph.Float64)
+	g := graphtest.Ring(30, 5).Graph()
 	cliques := slices.Repeat([]int{5}, 30)
 	for seed := range uint64(seeds) {
 		for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestHierarchyOfClassics(t *testing.T) {
 		sizes        []int
 		unsplittable string
 	}{
-		{"karate", graphtest.Karate().Graph(graph.Float64), 2, []int{8, 6, 6, 5, 5, 2, 2}, "[]"},
+		{"karate", graphtest.Karate().Graph(), 2, []int{8, 6, 6, 5, 5, 2, 2}, "[]"},
 		{"lesmis", lesMis(t, true), 3, []int{11, 10, 9, 8, 7, 6, 6, 6, 5, 4, 3, 2}, "[11 10]"},
 	} {
 		for seed := range uint64(3) {
@@ -97,7 +97,7 @@ func TestHierarchyOfClassics(t *testing.T) {
 // Children are a partition of their parent, leaves one of the graph; levels and
 // numbers are as documented.
 func TestHierarchyIsAForest(t *testing.T) {
-	for i, g := range append(randomGraphs(t, 30), graphtest.LFR300().Graph(graph.Float32)) {
+	for i, g := range append(randomGraphs(t, 30), graphtest.LFR300().Graph()) {
 		h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 5})
 		if err != nil {
 			t.Fatal(err)

@@ -112,7 +112,7 @@ func TestBadOptions(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	g := graphtest.Karate().Graph(graph.Float64)
+	g := graphtest.Karate().Graph()
 	if _, err := community.Leiden(ctx, g, community.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Leiden: %v", err)
 	}
@@ -129,7 +129,7 @@ func TestScaleOfWeights(t *testing.T) {
 		for i := range l.Edges {
 			l.Edges[i].Weight = math.Ldexp(1, exponent)
 		}
-		if p := leiden(t, l.Graph(graph.Float64), community.Options{}); p.Quality < .60 {
+		if p := leiden(t, l.Graph(), community.Options{}); p.Quality < .60 {
 			t.Errorf("weights of 2^%d: modularity %v, want .60 or more", exponent, p.Quality)
 		}
 	}

@@ -176,7 +176,7 @@ func randomGraphs(t testing.TB, count int) []*graph.Graph {
 			}
 			edges = append(edges, graph.Edge{From: rng.Int32N(int32(n)), To: rng.Int32N(int32(n)), Weight: w})
 		}
-		g, err := graph.New(n, edges, graph.Options{Precision: graph.Precision(i % 3)})
+		g, err := graph.New(n, edges, graph.Options{Unweighted: i%3 == 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,18 +233,18 @@ func TestGuarantees(t *testing.T) {
 func TestSameSeedSameResult(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	o := community.Options{Seed: 5, MaxPasses: 2}
-	small := graphtest.LFR2333().Graph(graph.Float32)
+	small := graphtest.LFR2333().Graph()
 	// Large enough for blocks that several processors visit, for compact labels, and for
 	// a first pass that is a draft.
 	l := graphtest.Planted(140_000, 420_000, 140, .3, 1)
-	large := l.Graph(graph.Float32)
+	large := l.Graph()
 	rng := rand.New(rand.NewPCG(3, 3))
 	for i := range l.Edges {
 		l.Edges[i].Weight = rng.Float64()
 	}
-	fractions := l.Graph(graph.Float64)
+	fractions := l.Graph()
 	// Few communities, which several processors load.
-	few := graphtest.Planted(6_000, 40_000, 4, .2, 1).Graph(graph.Float32)
+	few := graphtest.Planted(6_000, 40_000, 4, .2, 1).Graph()
 	type results struct {
 		small, large, fractions, few community.Partition
 		hierarchy                    community.Hierarchy
@@ -295,7 +295,7 @@ func TestTwins(t *testing.T) {
 			}
 		}
 	}
-	g := l.Graph(graph.Float32)
+	g := l.Graph()
 	for _, o := range []community.Options{{MaxPasses: 2}, {Resolution: 2}} {
 		p := leiden(t, g, o)
 		oracle := newOracle(g, o)
@@ -320,7 +320,7 @@ func TestTwins(t *testing.T) {
 // The order and direction of edges change nothing.
 func TestEdgeOrder(t *testing.T) {
 	l := graphtest.LFR300()
-	want := leiden(t, l.Graph(graph.Float64), community.Options{})
+	want := leiden(t, l.Graph(), community.Options{})
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 3 {
 		rng.Shuffle(len(l.Edges), func(i, j int) { l.Edges[i], l.Edges[j] = l.Edges[j], l.Edges[i] })
@@ -329,26 +329,24 @@ func TestEdgeOrder(t *testing.T) {
 				l.Edges[i] = graph.Edge{From: e.To, To: e.From, Weight: e.Weight}
 			}
 		}
-		if got := leiden(t, l.Graph(graph.Float64), community.Options{}); fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := leiden(t, l.Graph(), community.Options{}); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("edges in another order: %v, want %v", got, want)
 		}
 	}
 }
 
-// How a graph holds its weights changes nothing if they are all 1.
-func TestPrecision(t *testing.T) {
+// Weights that are all 1 change nothing.
+func TestUnweighted(t *testing.T) {
 	l := graphtest.Blocks200()
-	want := leiden(t, l.Graph(graph.Float64), community.Options{})
-	for _, p := range []graph.Precision{graph.Float32, graph.Unweighted} {
-		if got := leiden(t, l.Graph(p), community.Options{}); fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("precision %d: %v, want %v", p, got, want)
-		}
+	want := leiden(t, l.Graph(), community.Options{})
+	if got := leiden(t, l.Unweighted(), community.Options{}); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("without weights %v, want %v", got, want)
 	}
 }
 
 // More resolution, more communities.
 func TestResolution(t *testing.T) {
-	g := graphtest.LFR2333().Graph(graph.Float64)
+	g := graphtest.LFR2333().Graph()
 	before := 0
 	for _, resolution := range []float64{.25, .5, 1, 2, 4, 8} {
 		p := leiden(t, g, community.Options{Resolution: resolution, MaxPasses: 3})

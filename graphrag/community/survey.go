@@ -31,16 +31,7 @@ const surveyRows = 1 << 10
 // surveyed returns the survey of a graph; the error is that of ctx, or says that its weights
 // cannot be worked with.
 func surveyed(ctx context.Context, g *graph.Graph) (survey, error) {
-	var s survey
-	var err error
-	switch {
-	case g.Weights64() != nil:
-		s, err = surveyOf(ctx, g, g.Weights64())
-	case g.Weights32() != nil:
-		s, err = surveyOf(ctx, g, g.Weights32())
-	default:
-		s, err = surveyOf[float32](ctx, g, nil)
-	}
+	s, err := sums(ctx, g)
 	switch {
 	case err != nil:
 		return s, fmt.Errorf("community: %w", err)
@@ -52,8 +43,8 @@ func surveyed(ctx context.Context, g *graph.Graph) (survey, error) {
 	return s, nil
 }
 
-// surveyOf is surveyed for weights of one type; all are 1 if there are none.
-func surveyOf[G weight](ctx context.Context, g *graph.Graph, weights []G) (survey, error) {
+// sums is surveyed, whatever the weights sum to.
+func sums(ctx context.Context, g *graph.Graph) (survey, error) {
 	n := g.N()
 	s := survey{strengths: make([]float64, n), offsets: make([]int64, n+1), whole: true}
 	type found struct{ loops, fractions bool }
@@ -61,7 +52,7 @@ func surveyOf[G weight](ctx context.Context, g *graph.Graph, weights []G) (surve
 	if err := par.Ranges(ctx, n, surveyRows, 0, func(_, lo, hi int) error {
 		part := &parts[lo/surveyRows]
 		for u := lo; u < hi; u++ {
-			row := rowOf(g, weights, int32(u))
+			row := rowOf(g, int32(u))
 			s.strengths[u], s.offsets[u+1] = row.strength, row.arcs
 			part.loops, part.fractions = part.loops || row.loop, part.fractions || row.fractions
 		}
@@ -86,16 +77,15 @@ type surveyedRow struct {
 	loop, fractions bool
 }
 
-func rowOf[G weight](g *graph.Graph, weights []G, u int32) surveyedRow {
+func rowOf(g *graph.Graph, u int32) surveyedRow {
 	lo, hi := g.Row(u)
 	strength, missing, loop, fractions := 0.0, 0, false, false
-	if weights == nil {
+	if g.Weights() == nil {
 		_, loop = slices.BinarySearch(g.Neighbors(u), u)
 		strength = float64(g.Degree(u))
 	} else {
 		targets := g.Targets()[lo:hi]
-		for i, w := range weights[lo:hi] {
-			w := float64(w)
+		for i, w := range g.Weights()[lo:hi] {
 			if w != float64(int32(w)) {
 				fractions = true
 			}
@@ -120,17 +110,6 @@ func (s *survey) exactIn32() bool { return s.whole && s.twice <= 1<<24 }
 
 // newNetwork returns the network of a graph.
 func newNetwork[W weight](ctx context.Context, g *graph.Graph, s survey) (*network[W], error) {
-	switch {
-	case g.Weights64() != nil:
-		return networkOf[W](ctx, g, s, g.Weights64())
-	case g.Weights32() != nil:
-		return networkOf[W](ctx, g, s, g.Weights32())
-	}
-	return networkOf[W, float32](ctx, g, s, nil)
-}
-
-// networkOf is newNetwork for weights of one type; all are 1 if there are none.
-func networkOf[W, G weight](ctx context.Context, g *graph.Graph, s survey, weights []G) (*network[W], error) {
 	n := g.N()
 	net := &network[W]{
 		offsets: s.offsets,
@@ -143,24 +122,21 @@ func networkOf[W, G weight](ctx context.Context, g *graph.Graph, s survey, weigh
 	return net, par.Ranges(ctx, n, surveyRows, 0, func(_, lo, hi int) error {
 		for u := lo; u < hi; u++ {
 			net.weights[u] = W(s.strengths[u])
-			fillRow(net, int32(u), g, weights)
+			fillRow(net, int32(u), g)
 		}
 		return nil
 	})
 }
 
 // fillRow gives a network the arcs of a row of a graph.
-func fillRow[W, G weight](net *network[W], u int32, g *graph.Graph, weights []G) {
+func fillRow[W weight](net *network[W], u int32, g *graph.Graph) {
 	out, i := net.row(u), 0
 	targets := g.Targets()
 	lo, hi := g.Row(u)
 	for a := lo; a < hi; a++ {
-		w := G(1)
-		if weights != nil {
-			w = weights[a]
-		}
+		w := g.Weight(a)
 		if targets[a] == u {
-			net.loops[u] = 2 * float64(w)
+			net.loops[u] = 2 * w
 		} else if w > 0 {
 			out[i] = arc[W]{targets[a], W(w)}
 			i++

@@ -87,7 +87,7 @@ func TestTwinsAreFolded(t *testing.T) {
 
 // Without twins the network stays as it is.
 func TestFewTwins(t *testing.T) {
-	g := graphtest.Ring(10, 4).Graph(graph.Unweighted)
+	g := graphtest.Ring(10, 4).Unweighted()
 	about, err := surveyed(t.Context(), g)
 	if err != nil {
 		t.Fatal(err)

@@ -3,9 +3,14 @@
 package graph
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Edge is an undirected edge.
@@ -14,28 +19,18 @@ type Edge struct {
 	Weight   float64
 }
 
-// Precision says how a graph holds its weights.
-type Precision int
-
-const (
-	Float64    Precision = iota // 8 bytes an arc
-	Float32                     // 4 bytes an arc
-	Unweighted                  // none: every edge weighs 1
-)
-
 // Options for [New].
 type Options struct {
-	// Precision of the weights, by default Float64. With Float32 each weight
-	// is rounded before parallel edges are added up, and their sum again.
-	Precision Precision
+	// Unweighted graphs hold no weights: every edge weighs 1. Otherwise a weight takes
+	// 8 bytes an arc.
+	Unweighted bool
 }
 
 // ErrEdge is wrapped by the errors for edges a graph cannot take: an end outside
-// of 0..n-1, a weight that is negative, not finite or too large for the
-// precision.
+// of 0..n-1, a weight that is negative or not finite.
 var ErrEdge = errors.New("unusable edge")
 
-// New builds a graph of n nodes from a list of edges, on all processors. Parallel edges, in
+// New builds a graph of n nodes from a list of edges. Parallel edges, in
 // whatever direction, become one edge with the sum of their weights; the order
 // of the edges changes nothing, not even a rounding. An edge of weight 0 stays
 // an edge. Unusable edges are errors that wrap [ErrEdge].
@@ -43,100 +38,115 @@ func New(n int, edges []Edge, opts Options) (*Graph, error) {
 	if n < 0 || n > math.MaxInt32 {
 		return nil, fmt.Errorf("graph: %d nodes: a graph has 0 to %d", n, math.MaxInt32)
 	}
-	switch opts.Precision {
-	case Float64:
-		b := builder[float64]{n: n, weighted: true, largest: math.MaxFloat64}
-		return b.build(edges, func(g *Graph, w []float64) { g.weights64 = w })
-	case Float32:
-		b := builder[float32]{n: n, weighted: true, largest: math.MaxFloat32}
-		return b.build(edges, func(g *Graph, w []float32) { g.weights32 = w })
-	case Unweighted:
-		b := builder[float32]{n: n, largest: math.MaxFloat64}
-		return b.build(edges, func(*Graph, []float32) {})
+	g := &Graph{offsets: make([]int64, n+1)}
+	ends := g.offsets[1:] // of the rows; so far how many arcs each has
+	for i, e := range edges {
+		if err := check(e, n); err != nil {
+			return nil, fmt.Errorf("graph: edge %d: %w", i, err)
+		}
+		ends[e.From]++
+		if e.From != e.To {
+			ends[e.To]++
+		}
 	}
-	return nil, fmt.Errorf("graph: unknown precision %d", opts.Precision)
-}
-
-// builder fills compressed sparse rows: it counts the arcs of each row, places
-// them, sorts each row and adds up what is parallel.
-type builder[W float32 | float64] struct {
-	n        int
-	weighted bool
-	largest  float64 // weight
-
-	offsets []int64
-	targets []int32
-	weights []W
-}
-
-func (b *builder[W]) build(edges []Edge, setWeights func(*Graph, []W)) (*Graph, error) {
-	b.offsets = make([]int64, b.n+1)
-	if err := b.fill(edges); err != nil {
-		return nil, err
+	arcs := int64(0)
+	for u, size := range ends {
+		ends[u], arcs = arcs, arcs+size
 	}
-	g := &Graph{offsets: b.offsets, targets: b.targets}
-	if b.weighted {
-		setWeights(g, b.weights)
-	}
-	return g, nil
-}
-
-// reserve makes room for arcs.
-func (b *builder[W]) reserve(arcs int64) error {
 	if arcs != int64(int(arcs)) {
-		return fmt.Errorf("graph: %d arcs are too many for the address space", arcs)
+		return nil, fmt.Errorf("graph: %d arcs are too many for the address space", arcs)
 	}
-	b.targets = make([]int32, arcs)
-	if b.weighted {
-		b.weights = make([]W, arcs)
+	g.targets = make([]int32, arcs)
+	if !opts.Unweighted {
+		g.weights = make([]float64, arcs)
+	}
+	for _, e := range edges {
+		g.place(e.From, e.To, e.Weight)
+		if e.From != e.To {
+			g.place(e.To, e.From, e.Weight)
+		}
+	}
+	_ = par.Ranges(context.Background(), n, sortedRows, 0, func(_, lo, hi int) error { g.sortRows(lo, hi); return nil })
+	return g, g.merge()
+}
+
+func check(e Edge, n int) error {
+	if e.From < 0 || e.To < 0 || int(e.From) >= n || int(e.To) >= n {
+		return fmt.Errorf("%w: %d–%d in a graph of %d nodes", ErrEdge, e.From, e.To, n)
+	}
+	if !(e.Weight >= 0 && e.Weight <= math.MaxFloat64) {
+		return fmt.Errorf("%w: %d–%d weighs %v, not a number from 0 to %v", ErrEdge, e.From, e.To, e.Weight, math.MaxFloat64)
 	}
 	return nil
 }
 
-// mergeRows sorts the rows from one on, which end at ends, and adds up parallel edges, moving
-// the rows together. It returns the last end.
-func (b *builder[W]) mergeRows(s *sorter[W], from int, ends []int64, targets []int32, weights []W) (end int64, err error) {
-	lo := int64(0)
-	for u, hi := range ends {
-		row := targets[lo:hi]
-		var rowWeights []W
-		if b.weighted {
-			rowWeights = weights[lo:hi]
+// place writes an arc behind those of its row so far.
+func (g *Graph) place(from, to int32, weight float64) {
+	at := g.offsets[from+1]
+	g.offsets[from+1] = at + 1
+	g.targets[at] = to
+	if g.weights != nil {
+		g.weights[at] = weight
+	}
+}
+
+// sortedRows is how many rows are sorted at a time.
+const sortedRows = 1 << 10
+
+// sortRows sorts rows by target, and arcs of one target by weight.
+func (g *Graph) sortRows(first, last int) {
+	type arc struct {
+		to     int32
+		weight float64
+	}
+	var row []arc
+	for u := first; u < last; u++ {
+		lo, hi := g.Row(int32(u))
+		targets := g.targets[lo:hi]
+		if g.weights == nil {
+			slices.Sort(targets)
+			continue
 		}
-		s.sort(row, rowWeights)
-		for i := 0; i < len(row); {
-			to, first := row[i], i
-			for i++; i < len(row) && row[i] == to; i++ {
+		weights := g.weights[lo:hi]
+		row = row[:0]
+		for i, to := range targets {
+			row = append(row, arc{to, weights[i]})
+		}
+		slices.SortFunc(row, func(a, b arc) int {
+			if a.to != b.to {
+				return int(a.to) - int(b.to)
 			}
-			targets[end] = to
-			if b.weighted {
-				sum, err := b.sum(rowWeights[first:i])
-				if err != nil {
-					return end, fmt.Errorf("graph: edge %d–%d: %w", from+u, to, err)
-				}
-				weights[end] = sum
+			return cmp.Compare(a.weight, b.weight)
+		})
+		for i, a := range row {
+			targets[i], weights[i] = a.to, a.weight
+		}
+	}
+}
+
+// merge adds up the weights of parallel edges, smallest first, and moves the rows together.
+func (g *Graph) merge() error {
+	start, end := int64(0), int64(0)
+	for u := range g.N() {
+		last := g.offsets[u+1]
+		for i := start; i < last; {
+			to, sum := g.targets[i], 0.0
+			for ; i < last && g.targets[i] == to; i++ {
+				sum += g.Weight(i)
+			}
+			if math.IsInf(sum, 1) {
+				return fmt.Errorf("graph: edge %d–%d: %w: parallel edges weigh more than %v together", u, to, ErrEdge, math.MaxFloat64)
+			}
+			g.targets[end] = to
+			if g.weights != nil {
+				g.weights[end] = sum
 			}
 			end++
 		}
-		ends[u] = end
-		lo = hi
+		start, g.offsets[u+1] = last, end
 	}
-	return end, nil
-}
-
-// sum adds the weights of parallel edges, smallest first.
-func (b *builder[W]) sum(weights []W) (W, error) {
-	if len(weights) == 1 {
-		return weights[0], nil
-	}
-	sum := 0.0
-	for _, w := range weights {
-		sum += float64(w)
-	}
-	if sum > b.largest {
-		return 0, fmt.Errorf("%w: parallel edges weigh %v together, more than %v", ErrEdge, sum, b.largest)
-	}
-	return W(sum), nil
+	g.targets, g.weights = shrink(g.targets, end), shrink(g.weights, end)
+	return nil
 }
 
 // shrink cuts s off, and copies it if most of its memory would lie idle.
@@ -145,14 +155,4 @@ func shrink[T any](s []T, size int64) []T {
 		return s[:min(size, int64(len(s)))]
 	}
 	return append(make([]T, 0, size), s[:size]...)
-}
-
-func (b *builder[W]) check(e Edge) error {
-	if e.From < 0 || e.To < 0 || int(e.From) >= b.n || int(e.To) >= b.n {
-		return fmt.Errorf("%w: %d–%d in a graph of %d nodes", ErrEdge, e.From, e.To, b.n)
-	}
-	if !(e.Weight >= 0 && e.Weight <= b.largest) {
-		return fmt.Errorf("%w: %d–%d weighs %v, not a number from 0 to %v", ErrEdge, e.From, e.To, e.Weight, b.largest)
-	}
-	return nil
 }

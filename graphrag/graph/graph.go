@@ -16,9 +16,7 @@ import (
 type Graph struct {
 	offsets []int64
 	targets []int32
-	// At most one of these is set; none means that every weight is 1.
-	weights32 []float32
-	weights64 []float64
+	weights []float64 // nil means that every weight is 1
 }
 
 // N returns the number of nodes.
@@ -37,13 +35,10 @@ func (g *Graph) Neighbors(u int32) []int32 { return g.targets[g.offsets[u]:g.off
 
 // Weight returns the weight of an arc.
 func (g *Graph) Weight(arc int64) float64 {
-	switch {
-	case g.weights64 != nil:
-		return g.weights64[arc]
-	case g.weights32 != nil:
-		return float64(g.weights32[arc])
+	if g.weights == nil {
+		return 1
 	}
-	return 1
+	return g.weights[arc]
 }
 
 // Offsets returns the N()+1 row boundaries. The slice must not be changed.
@@ -53,13 +48,9 @@ func (g *Graph) Offsets() []int64 { return g.offsets }
 // changed.
 func (g *Graph) Targets() []int32 { return g.targets }
 
-// Weights32 returns the weights of all arcs if they are held as float32, else
-// nil. The slice must not be changed.
-func (g *Graph) Weights32() []float32 { return g.weights32 }
-
-// Weights64 returns the weights of all arcs if they are held as float64, else
-// nil. The slice must not be changed. If Weights32 is nil too, all weights are 1.
-func (g *Graph) Weights64() []float64 { return g.weights64 }
+// Weights returns the weights of all arcs, nil if all are 1. The slice must not be
+// changed.
+func (g *Graph) Weights() []float64 { return g.weights }
 
 // Degree returns the number of edge ends at u; a self-loop has both of its ends
 // there and counts 2.
@@ -115,29 +106,6 @@ func (g *Graph) Stats() Stats {
 		s.IsolatedShare = float64(s.Isolated) / float64(s.Nodes)
 	}
 	return s
-}
-
-// DegreeCount says how many nodes have one degree.
-type DegreeCount struct{ Degree, Nodes int }
-
-// Degrees returns the distribution of degrees, which Figure 4 of the
-// WildGraphBench paper draws: ascending, without degrees that no node has.
-func (g *Graph) Degrees() []DegreeCount {
-	counts := []int{}
-	for u := range int32(g.N()) {
-		d := g.Degree(u)
-		if d >= len(counts) {
-			counts = append(counts, make([]int, d+1-len(counts))...)
-		}
-		counts[d]++
-	}
-	var found []DegreeCount
-	for d, nodes := range counts {
-		if nodes > 0 {
-			found = append(found, DegreeCount{d, nodes})
-		}
-	}
-	return found
 }
 
 // Edges returns each edge once, its smaller end first, in ascending order of

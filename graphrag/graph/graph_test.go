@@ -24,9 +24,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
-func mustNew(t testing.TB, n int, edges []graph.Edge, p graph.Precision) *graph.Graph {
+func mustNew(t testing.TB, n int, edges []graph.Edge, unweighted bool) *graph.Graph {
 	t.Helper()
-	g, err := graph.New(n, edges, graph.Options{Precision: p})
+	g, err := graph.New(n, edges, graph.Options{Unweighted: unweighted})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func arcs(g *graph.Graph) [][]graph.Edge {
 }
 
 func TestParallelEdgesAddUp(t *testing.T) {
-	g := mustNew(t, 4, []graph.Edge{{2, 1, .5}, {0, 1, 1}, {1, 2, 1.5}, {3, 3, 2}, {3, 3, 1}, {0, 2, 0}}, graph.Float64)
+	g := mustNew(t, 4, []graph.Edge{{2, 1, .5}, {0, 1, 1}, {1, 2, 1.5}, {3, 3, 2}, {3, 3, 1}, {0, 2, 0}}, false)
 	want := [][]graph.Edge{
 		{{0, 1, 1}, {0, 2, 0}},
 		{{1, 0, 1}, {1, 2, 2}},
@@ -62,13 +62,10 @@ func TestParallelEdgesAddUp(t *testing.T) {
 }
 
 // naive is the definition with a map.
-func naive(n int, edges []graph.Edge, p graph.Precision) [][]graph.Edge {
+func naive(n int, edges []graph.Edge, unweighted bool) [][]graph.Edge {
 	type pair struct{ u, v int32 }
 	weights := map[pair][]float64{}
 	add := func(u, v int32, w float64) {
-		if p == graph.Float32 {
-			w = float64(float32(w))
-		}
 		weights[pair{u, v}] = append(weights[pair{u, v}], w)
 	}
 	for _, e := range edges {
@@ -84,10 +81,7 @@ func naive(n int, edges []graph.Edge, p graph.Precision) [][]graph.Edge {
 		for _, w := range ws {
 			sum += w
 		}
-		switch p {
-		case graph.Float32:
-			sum = float64(float32(sum))
-		case graph.Unweighted:
+		if unweighted {
 			sum = 1
 		}
 		rows[k.u] = append(rows[k.u], graph.Edge{From: k.u, To: k.v, Weight: sum})
@@ -106,8 +100,8 @@ func TestAnyOrderGivesTheSameGraph(t *testing.T) {
 			// Node 0 becomes a hub with a long row.
 			edges[i] = graph.Edge{From: rng.Int32N(int32(n)) * rng.Int32N(2), To: rng.Int32N(int32(n)), Weight: rng.ExpFloat64()}
 		}
-		for _, p := range []graph.Precision{graph.Float64, graph.Float32, graph.Unweighted} {
-			want := naive(n, edges, p)
+		for _, unweighted := range []bool{false, true} {
+			want := naive(n, edges, unweighted)
 			for range 3 {
 				rng.Shuffle(len(edges), func(i, j int) { edges[i], edges[j] = edges[j], edges[i] })
 				for i, e := range edges {
@@ -115,8 +109,8 @@ func TestAnyOrderGivesTheSameGraph(t *testing.T) {
 						edges[i] = graph.Edge{From: e.To, To: e.From, Weight: e.Weight}
 					}
 				}
-				if diff := cmp.Diff(want, arcs(mustNew(t, n, edges, p))); diff != "" {
-					t.Fatalf("%d nodes, precision %d (-want +got):\n%s", n, p, diff)
+				if diff := cmp.Diff(want, arcs(mustNew(t, n, edges, unweighted))); diff != "" {
+					t.Fatalf("%d nodes, unweighted %t (-want +got):\n%s", n, unweighted, diff)
 				}
 			}
 		}
@@ -127,13 +121,12 @@ func TestUnusableEdges(t *testing.T) {
 	for name, c := range map[string]struct {
 		n    int
 		edge graph.Edge
-		p    graph.Precision
 	}{
-		"node 3": {3, graph.Edge{From: 0, To: 3, Weight: 1}, 0}, "node -1": {3, graph.Edge{From: -1, To: 1, Weight: 1}, 0},
-		"no nodes": {0, graph.Edge{}, 0}, "negative": {3, graph.Edge{To: 1, Weight: -1}, 0}, "NaN": {3, graph.Edge{To: 1, Weight: math.NaN()}, graph.Unweighted},
-		"infinite": {3, graph.Edge{To: 1, Weight: math.Inf(1)}, 0}, "too large": {3, graph.Edge{To: 1, Weight: 1e39}, graph.Float32},
+		"node 3": {3, graph.Edge{From: 0, To: 3, Weight: 1}}, "node -1": {3, graph.Edge{From: -1, To: 1, Weight: 1}},
+		"no nodes": {0, graph.Edge{}}, "negative": {3, graph.Edge{To: 1, Weight: -1}}, "NaN": {3, graph.Edge{To: 1, Weight: math.NaN()}},
+		"infinite": {3, graph.Edge{To: 1, Weight: math.Inf(1)}},
 	} {
-		if _, err := graph.New(c.n, []graph.Edge{c.edge}, graph.Options{Precision: c.p}); !errors.Is(err, graph.ErrEdge) {
+		if _, err := graph.New(c.n, []graph.Edge{c.edge}, graph.Options{}); !errors.Is(err, graph.ErrEdge) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -144,32 +137,26 @@ func TestUnusableEdges(t *testing.T) {
 	if _, err := graph.New(-1, nil, graph.Options{}); err == nil {
 		t.Error("-1 nodes were taken")
 	}
-	if _, err := graph.New(1, nil, graph.Options{Precision: 9}); err == nil {
-		t.Error("precision 9 was taken")
-	}
 }
 
 func TestStats(t *testing.T) {
-	g := mustNew(t, 6, []graph.Edge{{0, 1, 1}, {1, 2, 1}, {1, 0, 1}, {3, 3, 1}}, graph.Unweighted)
+	g := mustNew(t, 6, []graph.Edge{{0, 1, 1}, {1, 2, 1}, {1, 0, 1}, {3, 3, 1}}, true)
 	want := graph.Stats{Nodes: 6, Edges: 3, AverageDegree: 1, MaxDegree: 2, Isolated: 2, IsolatedShare: 2. / 6}
 	if diff := cmp.Diff(want, g.Stats()); diff != "" {
 		t.Errorf("stats (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]graph.DegreeCount{{0, 2}, {1, 2}, {2, 2}}, g.Degrees()); diff != "" {
-		t.Errorf("degrees (-want +got):\n%s", diff)
-	}
 	var zero graph.Graph
-	if diff := cmp.Diff(graph.Stats{}, zero.Stats()); diff != "" || zero.N() != 0 || zero.Degrees() != nil {
+	if diff := cmp.Diff(graph.Stats{}, zero.Stats()); diff != "" || zero.N() != 0 {
 		t.Errorf("the zero graph has nodes: %s", diff)
 	}
 	// Zachary's club: the member of most friendships has 17.
-	if s := graphtest.Karate().Graph(graph.Unweighted).Stats(); s.Edges != 78 || s.MaxDegree != 17 || s.IsolatedShare != 0 {
+	if s := graphtest.Karate().Unweighted().Stats(); s.Edges != 78 || s.MaxDegree != 17 || s.IsolatedShare != 0 {
 		t.Errorf("karate: %+v", s)
 	}
 }
 
 func TestComponents(t *testing.T) {
-	g := mustNew(t, 7, []graph.Edge{{5, 1, 1}, {2, 6, 1}, {6, 4, 0}, {3, 3, 1}}, graph.Float64)
+	g := mustNew(t, 7, []graph.Edge{{5, 1, 1}, {2, 6, 1}, {6, 4, 0}, {3, 3, 1}}, false)
 	component, count, err := g.Components(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -178,14 +165,14 @@ func TestComponents(t *testing.T) {
 		t.Errorf("%d components (-want +got):\n%s", count, diff)
 	}
 	l := graphtest.Planted(2000, 1500, 100, .3, 5)
-	g = l.Graph(graph.Unweighted)
+	g = l.Unweighted()
 	if _, count, err := g.Components(t.Context()); err != nil || count != len(topo.ConnectedComponents(g.Gonum())) {
 		t.Errorf("%d components, gonum finds another number", count)
 	}
 }
 
 func TestGonum(t *testing.T) {
-	g := graphtest.LFR300().Graph(graph.Float64)
+	g := graphtest.LFR300().Graph()
 	own := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
 	for u := range g.N() {
 		own.AddNode(simple.Node(u))
@@ -225,7 +212,7 @@ func TestComponentsLookAtTheContext(t *testing.T) {
 	for i := range edges {
 		edges[i] = graph.Edge{From: int32(i), To: int32(i + 1), Weight: 1}
 	}
-	g := mustNew(t, len(edges)+1, edges, graph.Float64)
+	g := mustNew(t, len(edges)+1, edges, false)
 	ctx := texttest.NewCountdown(3) // of 8 looks
 	if _, _, err := g.Components(ctx); !errors.Is(err, context.Canceled) || ctx.Looks() > 2 {
 		t.Errorf("%v after %d further looks", err, ctx.Looks())
@@ -246,12 +233,12 @@ func TestProcessors(t *testing.T) {
 				edges[i].From, edges[i].To = edges[i].To, edges[i].From
 			}
 		}
-		for _, precision := range []graph.Precision{graph.Float64, graph.Float32, graph.Unweighted} {
-			want := naive(size.nodes, edges, precision)
+		for _, unweighted := range []bool{false, true} {
+			want := naive(size.nodes, edges, unweighted)
 			for _, procs := range []int{1, 2, 5} {
 				runtime.GOMAXPROCS(procs)
-				if got := arcs(mustNew(t, size.nodes, edges, precision)); !slices.EqualFunc(got, want, slices.Equal[[]graph.Edge]) {
-					t.Errorf("%d nodes, %d edges, precision %d, %d processors: not the graph of the definition", size.nodes, size.edges, precision, procs)
+				if got := arcs(mustNew(t, size.nodes, edges, unweighted)); !slices.EqualFunc(got, want, slices.Equal[[]graph.Edge]) {
+					t.Errorf("%d nodes, %d edges, unweighted %t, %d processors: not the graph of the definition", size.nodes, size.edges, unweighted, procs)
 				}
 			}
 		}
@@ -301,14 +288,11 @@ func BenchmarkNew(b *testing.B) {
 	for name, list := range lists(b) {
 		b.Run(name, func(b *testing.B) {
 			l := list()
-			for _, p := range []struct {
-				name string
-				graph.Precision
-			}{{"float64", graph.Float64}, {"float32", graph.Float32}, {"unweighted", graph.Unweighted}} {
-				b.Run(p.name, func(b *testing.B) {
+			for name, build := range map[string]func() *graph.Graph{"weighted": l.Graph, "unweighted": l.Unweighted} {
+				b.Run(name, func(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {
-						l.Graph(p.Precision)
+						build()
 					}
 					b.ReportMetric(float64(len(l.Edges)*b.N)/b.Elapsed().Seconds()/1e6, "Medges/s")
 				})

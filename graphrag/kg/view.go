@@ -42,8 +42,6 @@ type ViewOptions struct {
 	Passages  bool
 	Context   float64
 	Mentioned bool
-	// Precision of the weights.
-	Precision graph.Precision
 }
 
 // View is a graph of ids: entity e is node e, passage p is node Entities+p.
@@ -76,7 +74,7 @@ func (g *Graph) View(o ViewOptions) (*View, error) {
 		v.Passages = len(g.Passages)
 		edges = append(edges, g.contextEdges(o, v)...)
 	}
-	built, err := graph.New(v.Entities+v.Passages, edges, graph.Options{Precision: o.Precision})
+	built, err := graph.New(v.Entities+v.Passages, edges, graph.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("kg: %w", err)
 	}

@@ -20,7 +20,7 @@ func ExampleSearch() {
 	for ends := range said {
 		edges = append(edges, graph.Edge{From: ends[0], To: ends[1]})
 	}
-	g, err := graph.New(len(names), edges, graph.Options{Precision: graph.Unweighted})
+	g, err := graph.New(len(names), edges, graph.Options{Unweighted: true})
 	if err != nil {
 		panic(err)
 	}

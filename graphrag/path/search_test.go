@@ -22,7 +22,7 @@ func scored(t testing.TB, n int, edges ...graph.Edge) (*graph.Graph, path.Likene
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g, path.Likeness{Scores: g.Weights64()}
+	return g, path.Likeness{Scores: g.Weights()}
 }
 
 // show writes paths as the nodes that they meet.

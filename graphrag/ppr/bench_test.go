@@ -44,7 +44,7 @@ func eachWorkload(b *testing.B, run func(b *testing.B, g *graph.Graph, damping f
 		}
 		for _, damping := range []float64{.5, .85} {
 			b.Run(fmt.Sprintf("%s/d=%v", name, damping), func(b *testing.B) {
-				run(b, workloads[name]().Graph(graph.Float32), damping)
+				run(b, workloads[name]().Graph(), damping)
 			})
 		}
 	}

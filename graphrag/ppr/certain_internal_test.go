@@ -36,7 +36,7 @@ func certainGraphs(t *testing.T) map[string]*graph.Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]*graph.Graph{"twins": twins, "lfr": graphtest.LFR2333().Graph(graph.Float32), "hub": hub}
+	return map[string]*graph.Graph{"twins": twins, "lfr": graphtest.LFR2333().Graph(), "hub": hub}
 }
 
 // From sweep to sweep no value is further from the truth than it may be, and the solution
@@ -114,7 +114,7 @@ func TestSolveFirst(t *testing.T) {
 	if early == 0 {
 		t.Error("no ranking was certain before the values were")
 	}
-	s := solved(t, graphtest.Ring(30, 5).Graph(graph.Unweighted), .5)
+	s := solved(t, graphtest.Ring(30, 5).Unweighted(), .5)
 	for _, x := range [][2]int{{-1, 1}, {s.g.N() + 1, 1}, {0, -1}} {
 		if _, err := s.SolveFirst(t.Context(), []Seed{{1, 1}}, x[0], x[1], nil); err == nil {
 			t.Errorf("no error from %d, the first %d", x[0], x[1])

@@ -72,7 +72,7 @@ func TestTwinsAreToldApart(t *testing.T) {
 // A large graph is put in another order, which has every class once and brings
 // neighbours together.
 func TestReorder(t *testing.T) {
-	g := graphtest.Planted(4000, 20_000, 4, .3, 1).Graph(graph.Unweighted)
+	g := graphtest.Planted(4000, 20_000, 4, .3, 1).Unweighted()
 	first := make([]int32, g.N())
 	for u := range first {
 		first[u] = int32(u)

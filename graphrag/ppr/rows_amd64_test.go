@@ -3,6 +3,7 @@
 package ppr
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -16,9 +17,9 @@ func TestKernels(t *testing.T) {
 		t.Skip("the processor has no such kernels")
 	}
 	defer func() { eight = true }()
-	for name, p := range map[string]graph.Precision{"no weights": graph.Unweighted, "float32": graph.Float32} {
+	for name, o := range map[string]graph.Options{"no weights": {Unweighted: true}, "float32": {}} {
 		t.Run(name, func(t *testing.T) {
-			g := ragged(t, p)
+			g := ragged(t, o)
 			resets := make([][]Seed, 19)
 			for i := range resets {
 				resets[i] = []Seed{{Node: int32(i), Weight: 2}, {Node: int32(i * i), Weight: 1 + float64(i)}}
@@ -50,20 +51,20 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// ragged is a graph whose rows are of 1 to 600 arcs.
-func ragged(t *testing.T, p graph.Precision) *graph.Graph {
+// ragged is a graph whose rows are of 1 to 600 arcs, with weights that a float32 holds.
+func ragged(t *testing.T, o graph.Options) *graph.Graph {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n = 700
 	var edges []graph.Edge
 	for u := range n {
 		for range 1 + u/60 {
-			edges = append(edges, graph.Edge{From: int32(u), To: r.Int32N(n), Weight: r.ExpFloat64()})
+			edges = append(edges, graph.Edge{From: int32(u), To: r.Int32N(n), Weight: math.Round(64*r.ExpFloat64()) / 64})
 		}
 	}
 	for v := range 600 {
 		edges = append(edges, graph.Edge{From: 5, To: int32(v), Weight: 1})
 	}
-	g, err := graph.New(n, edges, graph.Options{Precision: p})
+	g, err := graph.New(n, edges, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,8 +63,8 @@ func awkward(t *testing.T) map[string]*graph.Graph {
 	return map[string]*graph.Graph{
 		"star":    mustGraph(t, 510, star),
 		"pieces":  mustGraph(t, 400, pieces.Edges),
-		"lfr":     graphtest.LFR2333().Graph(graph.Float32),
-		"ring":    graphtest.Ring(30, 5).Graph(graph.Unweighted),
+		"lfr":     graphtest.LFR2333().Graph(),
+		"ring":    graphtest.Ring(30, 5).Unweighted(),
 		"one":     mustGraph(t, 1, nil),
 		"loop":    mustGraph(t, 1, []graph.Edge{{From: 0, To: 0, Weight: 2}}),
 		"nothing": mustGraph(t, 5, []graph.Edge{{From: 1, To: 2}}),
@@ -81,7 +81,7 @@ func uniform(nodes ...int32) []ppr.Seed {
 }
 
 func TestConcurrent(t *testing.T) {
-	g := graphtest.LFR2333().Graph(graph.Unweighted)
+	g := graphtest.LFR2333().Unweighted()
 	s := solver(t, g, ppr.Options{})
 	seeds := uniform(1, 2, 3)
 	want, err := s.Solve(t.Context(), seeds, nil)
@@ -106,7 +106,7 @@ func TestConcurrent(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	g := graphtest.Karate().Graph(graph.Float64)
+	g := graphtest.Karate().Graph()
 	s := solver(t, g, ppr.Options{})
 	for name, seeds := range map[string][]ppr.Seed{
 		"none": nil, "zero": {{3, 0}}, "negative": {{1, 2}, {3, -1}}, "NaN": {{3, math.NaN()}}, "infinite": {{3, math.Inf(1)}},
@@ -134,7 +134,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) {
-	s := solver(t, graphtest.LFR2333().Graph(graph.Float32), ppr.Options{})
+	s := solver(t, graphtest.LFR2333().Graph(), ppr.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Solve(ctx, uniform(1), nil); !errors.Is(err, context.Canceled) {
@@ -143,7 +143,7 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestNoAllocations(t *testing.T) {
-	s := solver(t, graphtest.LFR2333().Graph(graph.Float32), ppr.Options{})
+	s := solver(t, graphtest.LFR2333().Graph(), ppr.Options{})
 	seeds := uniform(1, 2, 3)
 	x, err := s.Solve(t.Context(), seeds, nil)
 	if err != nil {

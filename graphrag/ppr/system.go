@@ -120,7 +120,7 @@ type quotient struct {
 	share    []float64 // factor from y to the x of one node
 	damping  float64
 	scale    float64
-	rows     any // arcs[float32] or arcs[float64]
+	rows     any // arcs[float32], where it holds all weights exactly, or arcs[float64]
 }
 
 // arcs are rows with weights of one type, sorted by target; nil weights are all 1.
@@ -157,10 +157,10 @@ func newQuotient(ctx context.Context, s *system) (*quotient, error) {
 		q.class[i] = -1
 	}
 	q.measure(s, c, order)
-	if w := s.g.Weights64(); w != nil {
-		q.rows, err = quotientRows(ctx, s, q.class, len(order), w)
+	if slices.ContainsFunc(s.g.Weights(), func(w float64) bool { return w != float64(float32(w)) }) {
+		q.rows, err = quotientRows[float64](ctx, s, q.class, len(order))
 	} else {
-		q.rows, err = quotientRows(ctx, s, q.class, len(order), s.g.Weights32())
+		q.rows, err = quotientRows[float32](ctx, s, q.class, len(order))
 	}
 	// So far only the first nodes have a class.
 	for u, first := range c.First {
@@ -187,7 +187,8 @@ func (q *quotient) measure(s *system, c fold.Classes, order []int32) {
 
 // quotientRows returns the rows of the classes from those of their first nodes, the only
 // ones whose class is not -1.
-func quotientRows[W float32 | float64](ctx context.Context, s *system, class []int32, classes int, weights []W) (arcs[W], error) {
+func quotientRows[W float32 | float64](ctx context.Context, s *system, class []int32, classes int) (arcs[W], error) {
+	weights := s.g.Weights()
 	a := arcs[W]{offsets: make([]int64, classes+1), middle: make([]int64, classes)}
 	for u, c := range class {
 		if u%stride == 0 && ctx.Err() != nil {
@@ -229,7 +230,7 @@ func quotientRows[W float32 | float64](ctx context.Context, s *system, class []i
 		for i, x := range row {
 			a.targets[to+int64(i)] = int32(x >> 32)
 			if weights != nil {
-				a.weights[to+int64(i)] = weights[lo+int64(uint32(x))]
+				a.weights[to+int64(i)] = W(weights[lo+int64(uint32(x))])
 			}
 		}
 		at, _ := slices.BinarySearch(row, uint64(c)<<32)

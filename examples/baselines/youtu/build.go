@@ -243,7 +243,7 @@ func (s *searcher) join() error {
 		edges = append(edges, graph.Edge{From: f.Head, To: f.Tail})
 	}
 	var err error
-	if s.ways, err = graph.New(s.tree.Nodes, edges, graph.Options{Precision: graph.Unweighted}); err != nil {
+	if s.ways, err = graph.New(s.tree.Nodes, edges, graph.Options{Unweighted: true}); err != nil {
 		return err
 	}
 	place := func(from, to int32) int64 {

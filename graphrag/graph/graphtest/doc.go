@@ -13,10 +13,15 @@ type List struct {
 	Edges []graph.Edge
 }
 
-// Graph builds the graph of the list with weights of the given precision. It
-// panics if an edge is unusable, which no recipe of this package makes.
-func (l List) Graph(p graph.Precision) *graph.Graph {
-	g, err := graph.New(l.N, l.Edges, graph.Options{Precision: p})
+// Graph builds the graph of the list. It panics if an edge is unusable, which no recipe
+// of this package makes.
+func (l List) Graph() *graph.Graph { return l.build(graph.Options{}) }
+
+// Unweighted is Graph without weights.
+func (l List) Unweighted() *graph.Graph { return l.build(graph.Options{Unweighted: true}) }
+
+func (l List) build(o graph.Options) *graph.Graph {
+	g, err := graph.New(l.N, l.Edges, o)
 	if err != nil {
 		panic(err)
 	}

@@ -35,7 +35,7 @@ func TestFingerprints(t *testing.T) {
 		{"lfr2333", graphtest.LFR2333(), 2333, 16753, 17511, 0xd1534e03cb457f45},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, weight := c.list.Graph(graph.Float64), 0.0
+			g, weight := c.list.Graph(), 0.0
 			for _, e := range c.list.Edges {
 				weight += e.Weight
 			}
@@ -124,7 +124,7 @@ func TestCooccurrenceOfPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := l.Graph(graph.Float32).Stats()
+	s := l.Graph().Stats()
 	t.Logf("%+v", s)
 	if s.Isolated != 0 || s.Nodes < 10_000 || s.MaxDegree < s.Nodes/20 {
 		t.Errorf("unlikely graph of names: %+v", s)
@@ -134,12 +134,9 @@ func TestCooccurrenceOfPages(t *testing.T) {
 // fingerprint is the FNV-1a hash of the edges, each written as "i,j,w;" with i ≤ j and the
 // shortest decimal for w, in ascending order.
 func fingerprint(g *graph.Graph) uint64 {
-	h, bits := fnv.New64a(), 64
-	if g.Weights32() != nil {
-		bits = 32
-	}
+	h := fnv.New64a()
 	for e := range g.Edges() {
-		fmt.Fprintf(h, "%d,%d,%s;", e.From, e.To, strconv.FormatFloat(e.Weight, 'f', -1, bits))
+		fmt.Fprintf(h, "%d,%d,%s;", e.From, e.To, strconv.FormatFloat(e.Weight, 'f', -1, 64))
 	}
 	return h.Sum64()
 }

@@ -83,25 +83,18 @@ func tableSize(n int) int {
 func hashes(g *graph.Graph, u int32) (apart, joined uint64) {
 	lo, hi := g.Row(u)
 	targets, greatest := g.Targets()[lo:hi], 1.0
-	if w := g.Weights32(); w != nil {
-		apart, greatest = hashRow(targets, w[lo:hi])
-	} else if w := g.Weights64(); w != nil {
-		apart, greatest = hashRow(targets, w[lo:hi])
+	if w := g.Weights(); w != nil {
+		greatest = 0
+		for i, w := range w[lo:hi] {
+			apart += hash(targets[i], w)
+			greatest = max(greatest, w)
+		}
 	} else {
 		for _, t := range targets {
 			apart += hash(t, 1)
 		}
 	}
 	return apart, apart + hash(u, greatest)
-}
-
-func hashRow[W float32 | float64](targets []int32, weights []W) (sum uint64, greatest float64) {
-	most := W(0)
-	for i, w := range weights[:len(targets)] {
-		sum += hash(targets[i], float64(w))
-		most = max(most, w)
-	}
-	return sum, float64(most)
 }
 
 // hash mixes the bits of an arc by multiplications and shifts.

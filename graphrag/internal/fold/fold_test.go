@@ -28,20 +28,18 @@ func twinEdges() []graph.Edge {
 }
 
 func TestTwins(t *testing.T) {
-	for _, precision := range []graph.Precision{graph.Float64, graph.Float32} {
-		g, err := graph.New(12, twinEdges(), graph.Options{Precision: precision})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := fold.Twins(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := []int32{0, 1, 1, 1, 4, 4, 4, 7, 8, 9, 10, 11}; !slices.Equal(c.First, want) {
-			t.Errorf("classes %v, want %v", c.First, want)
-		}
-		if c.Size[1] != 3 || c.Inside[1] != 4 || c.Size[4] != 3 || c.Inside[4] != 0 {
-			t.Errorf("sizes %v, weights inside %v", c.Size, c.Inside)
-		}
+	g, err := graph.New(12, twinEdges(), graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := fold.Twins(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []int32{0, 1, 1, 1, 4, 4, 4, 7, 8, 9, 10, 11}; !slices.Equal(c.First, want) {
+		t.Errorf("classes %v, want %v", c.First, want)
+	}
+	if c.Size[1] != 3 || c.Inside[1] != 4 || c.Size[4] != 3 || c.Inside[4] != 0 {
+		t.Errorf("sizes %v, weights inside %v", c.Size, c.Inside)
 	}
 }

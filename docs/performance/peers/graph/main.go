@@ -58,12 +58,12 @@ func edges(name string) (list graphtest.List, set string, err error) {
 
 // merged has one edge for each pair, with the weight of all.
 func merged(list graphtest.List) graphtest.List {
-	g := list.Graph(graph.Float64)
+	g := list.Graph()
 	list.Edges = list.Edges[:0]
 	for u := range int32(g.N()) {
 		for at := g.Offsets()[u]; at < g.Offsets()[u+1]; at++ {
 			if v := g.Targets()[at]; u <= v {
-				list.Edges = append(list.Edges, graph.Edge{From: u, To: v, Weight: g.Weights64()[at]})
+				list.Edges = append(list.Edges, graph.Edge{From: u, To: v, Weight: g.Weights()[at]})
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func write(data, set string, list graphtest.List) error {
 			return err
 		}
 	}
-	if err := json.NewEncoder(&sets).Encode(map[string]any{"set": set, "n": list.N, "resets": graphtest.Resets(list.Graph(graph.Float32), resets, 1)}); err != nil {
+	if err := json.NewEncoder(&sets).Encode(map[string]any{"set": set, "n": list.N, "resets": graphtest.Resets(list.Graph(), resets, 1)}); err != nil {
 		return err
 	}
 	for name, b := range map[string]*bytes.Buffer{".edges": &ends, ".weights": &weights, ".resets": &sets} {
@@ -120,23 +120,19 @@ func cpu(do func() error) (float64, error) {
 
 func measure(ctx context.Context, set string, list graphtest.List, round int) error {
 	f := figure{Set: set, Who: "wildgraph", Round: round}
-	var g *graph.Graph
-	took, err := cpu(func() (err error) { g, err = graph.New(list.N, list.Edges, graph.Options{}); return err })
-	if err != nil {
-		return err
-	}
-	f.show("edges into rows", took, "CPU s")
+	g := list.Graph()
 	var p community.Partition
-	if took, err = cpu(func() (err error) {
+	took, err := cpu(func() (err error) {
 		p, err = community.Leiden(ctx, g, community.Options{MaxPasses: 2, Seed: uint64(round)})
 		return err
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
 	f.show("Leiden, two passes", took, "CPU s")
 	f.show("modularity", p.Quality, "")
 	for _, damping := range []float64{.5, .85} {
-		if err := walks(ctx, f, list.Graph(graph.Float32), damping); err != nil {
+		if err := walks(ctx, f, g, damping); err != nil {
 			return err
 		}
 	}

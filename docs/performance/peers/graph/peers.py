@@ -6,8 +6,6 @@ import time
 
 import igraph
 import numpy as np
-import scipy
-import scipy.sparse
 
 data, number = sys.argv[1], int(sys.argv[2])
 ends = np.fromfile(data + ".edges", np.int32).reshape(-1, 2)
@@ -29,18 +27,6 @@ def cpu(do):
     return time.process_time() - start, out
 
 
-def rows():
-    """Both directions, equal arcs added up, columns in order."""
-    u, v = ends[:, 0], ends[:, 1]
-    two = u != v
-    a = scipy.sparse.coo_matrix(
-        (np.concatenate([weights, weights[two]]), (np.concatenate([u, v[two]]), np.concatenate([v, u[two]]))), (n, n)
-    ).tocsr()
-    a.sum_duplicates()
-    return a
-
-
-show(f"scipy {scipy.__version__}", "edges into rows", cpu(rows)[0], "CPU s")
 g = igraph.Graph(n, ends)
 who = f"igraph {igraph.__version__}"
 random.seed(number)

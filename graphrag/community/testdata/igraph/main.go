@@ -60,7 +60,7 @@ func compare(name, dir string, passes, seeds int, peer bool) error {
 	if err != nil || l.N == 0 {
 		return err
 	}
-	g := l.Graph(graph.Float32)
+	g := l.Graph()
 	path := filepath.Join(dir, name)
 	if err := write(path, g); err != nil {
 		return err
