@@ -6,7 +6,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
@@ -21,19 +20,19 @@ func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error)
 	start := make([]float32, 0, l.k*l.dim)
 	drawn := make([]bool, l.n)
 	trials := 2 + int(math.Log(float64(l.k))) // as scikit-learn
-	a := approach{lloyd: l, now: newNearest(l.n)}
+	a := approach{lloyd: l, now: make([]float64, l.n)}
 	for range trials {
-		a.next = append(a.next, newNearest(l.n))
+		a.next = append(a.next, make([]float64, l.n))
 	}
-	for i := range a.now.distance {
-		a.now.distance[i] = math.Inf(1)
+	for i := range a.now {
+		a.now[i] = math.Inf(1)
 	}
 	for c := range l.k {
 		a.to = a.to[:0]
 		for range trials {
 			i := rng.IntN(l.n)
 			if c > 0 {
-				i = draw(rng, a.now.distance, drawn)
+				i = draw(rng, a.now, drawn)
 			}
 			if a.to = append(a.to, int32(i)); c == 0 {
 				break
@@ -50,30 +49,19 @@ func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error)
 			}
 		}
 		a.now, a.next[best] = a.next[best], a.now
-		a.chosen = append(a.chosen, a.to[best])
 		drawn[a.to[best]] = true
 		start = append(start, l.row(int(a.to[best]))...)
 	}
 	return start, nil
 }
 
-// nearest is, for each vector, its squared distance from the nearest centroid, and that centroid.
-type nearest struct {
-	distance []float64
-	owner    []int32
-}
-
-func newNearest(n int) nearest { return nearest{make([]float64, n), make([]int32, n)} }
-
 // approach computes the distances with each of some candidates as another centroid.
 type approach struct {
 	*lloyd
-	chosen []int32 // the vectors that are centroids
-	now    nearest
-	to     []int32   // candidates
-	next   []nearest // with each of them
-	panels panels    // of them
-	apart  []float64 // lower bounds of their squared distances from each centroid
+	now    []float64   // squared distance of each vector from the nearest centroid
+	to     []int32     // candidates
+	next   [][]float64 // now with each of them
+	panels panels      // of them
 }
 
 // try fills next, and returns the sums of its distances.
@@ -83,7 +71,6 @@ func (a *approach) try(ctx context.Context) ([]float64, error) {
 		rows = append(rows, a.row(int(i))...)
 	}
 	a.panels.pack(rows, a.dim)
-	a.measure()
 	sums := make([]float64, (a.n+rowBlock-1)/rowBlock*len(a.to))
 	err := par.Ranges(ctx, a.n, rowBlock, a.opts.Workers, func(worker, lo, hi int) error {
 		a.block(&a.scratch[worker], lo, hi, sums[lo/rowBlock*len(a.to):])
@@ -97,62 +84,30 @@ func (a *approach) try(ctx context.Context) ([]float64, error) {
 	return sums[:len(a.to)], err
 }
 
-// measure computes apart.
-func (a *approach) measure() {
-	s := &a.scratch[0]
-	s.rows = append(s.rows[:0], a.chosen...)
-	a.apart = slices.Grow(a.apart[:0], len(a.to)*len(a.chosen))[:len(a.to)*len(a.chosen)]
-	a.score(s, &a.panels, func(at int, scores []float32, e float64) {
-		for t := range a.to {
-			a.apart[at*len(a.to)+t] = a.beyond(int(a.chosen[at]), scores[t], e)
-		}
-	})
-}
-
 // block fills next from lo to hi, and sums.
 func (a *approach) block(s *scratch, lo, hi int, sums []float64) {
 	s.rows = s.rows[:0]
 	for i := lo; i < hi; i++ {
-		if a.open(i) {
-			s.rows = append(s.rows, int32(i))
-		}
+		s.rows = append(s.rows, int32(i))
 	}
 	for t := range a.to {
-		copy(a.next[t].distance[lo:hi], a.now.distance[lo:hi])
-		copy(a.next[t].owner[lo:hi], a.now.owner[lo:hi])
+		copy(a.next[t][lo:hi], a.now[lo:hi])
 	}
 	a.score(s, &a.panels, func(at int, scores []float32, e float64) {
-		i := int(s.rows[at])
+		i := lo + at
 		for t, to := range a.to {
-			if d := a.now.distance[i]; a.beyond(i, scores[t], e) < d {
-				if d2 := distance(a.row(i), a.row(int(to))); d2 < d {
-					a.next[t].distance[i], a.next[t].owner[i] = d2, int32(len(a.chosen))
-				}
+			if a.beyond(i, scores[t], e) < a.now[i] {
+				a.next[t][i] = min(a.now[i], distance(a.row(i), a.row(int(to))))
 			}
 		}
 	})
 	for t := range a.to {
 		sum := 0.0
-		for _, d := range a.next[t].distance[lo:hi] {
+		for _, d := range a.next[t][lo:hi] {
 			sum += d
 		}
 		sums[t] = sum
 	}
-}
-
-// open reports whether a candidate may be nearer to a vector than its nearest centroid: none is
-// that is twice as far from that centroid as the vector.
-func (a *approach) open(i int) bool {
-	if len(a.chosen) == 0 {
-		return true
-	}
-	d := 4.0001 * a.now.distance[i]
-	for _, apart := range a.apart[int(a.now.owner[i])*len(a.to):][:len(a.to)] {
-		if apart <= d {
-			return true
-		}
-	}
-	return false
 }
 
 // draw returns an index with a probability proportional to its weight.
