@@ -25,9 +25,8 @@
 // the residual is exact.
 //
 // Twins, nodes with the same neighbours and weights, are solved for as one node and then
-// separated: in graphs of entities many occur in a single passage. The nodes of large graphs
-// are reordered so that neighbours are close in memory. Both are done once, before the first
-// solution, and take two to four times as long as a query.
+// separated: in graphs of entities many occur in a single passage. They are found once,
+// before the first solution.
 //
 // A damping of 0.85 is usual; HippoRAG and LinearRAG use 0.5. A [Solver] is safe for
 // concurrent use.

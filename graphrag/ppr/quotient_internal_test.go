@@ -4,11 +4,9 @@ package ppr
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
 )
 
 // Nodes 1 to 3 are joined by edges of one weight, 4 to 6 by none, 7 and 8 by another
@@ -66,33 +64,5 @@ func TestTwinsAreToldApart(t *testing.T) {
 		if math.Abs(one[u]-want[u]) > 1e-12 {
 			t.Errorf("node %d: %v, want %v", u, one[u], want[u])
 		}
-	}
-}
-
-// A large graph is put in another order, which has every class once and brings
-// neighbours together.
-func TestReorder(t *testing.T) {
-	g := graphtest.Planted(4000, 20_000, 4, .3, 1).Unweighted()
-	first := make([]int32, g.N())
-	for u := range first {
-		first[u] = int32(u)
-	}
-	first[5] = 1
-	order, err := reorder(t.Context(), g, first, g.N()-1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same := 0 // neighbours in the order that are of one block, a quarter as it comes
-	for i, u := range order[1:] {
-		if u%4 == order[i]%4 {
-			same++
-		}
-	}
-	if same < len(order)/2 {
-		t.Errorf("%d of %d follow one of their block", same, len(order))
-	}
-	slices.Sort(order)
-	if len(order) != g.N()-1 || len(slices.Compact(order)) != g.N()-1 || slices.Contains(order, 5) {
-		t.Errorf("%d nodes, want each but 5 once", len(order))
 	}
 }

@@ -147,11 +147,6 @@ func newQuotient(ctx context.Context, s *system) (*quotient, error) {
 			order = append(order, first)
 		}
 	}
-	if len(order) > cached {
-		if order, err = reorder(ctx, s.g, c.First, len(order)); err != nil {
-			return nil, err
-		}
-	}
 	q := &quotient{class: make([]int32, len(c.First)), damping: s.damping, scale: s.scale}
 	for i := range q.class {
 		q.class[i] = -1
