@@ -75,7 +75,7 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 		return nil, err
 	}
 	d.files = cli.NewFiles()
-	if d.parts, err = lab.NewParts(o.Settings, o.Log); err == nil {
+	if d.parts, err = lab.NewParts(ctx, o.Settings, o.Log); err == nil {
 		err = d.parts.Absent()
 	}
 	if err == nil {

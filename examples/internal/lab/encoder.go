@@ -8,22 +8,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// filePrefix marks an embedding model that lies in a folder.
-const filePrefix = "file:"
-
-// encoderFolder is where the embedding model lies, if it is one that takes no server.
-func (s Settings) encoderFolder() (dir string, ok bool) {
-	return strings.CutPrefix(s.EmbedModel, filePrefix)
-}
+// autoEncoder as -embed-model is the best model that was fetched before.
+const autoEncoder = "auto"
 
 // keptEncoder keeps the vectors of passages; that of a question is made in less time
 // than it is written to a disk.
@@ -36,10 +31,10 @@ func (k keptEncoder) EmbedDocuments(ctx context.Context, texts []string) ([][]fl
 	return k.kept.EmbedDocuments(ctx, texts)
 }
 
-// openEncoder reads the model of a folder. Its vectors are kept beside the replies of
-// models, in a file of the model's name; a dry run writes nothing.
-func (p *Parts) openEncoder(dir string) error {
-	e, err := local.Open(dir, local.Options{})
+// openEncoder opens the model, which may be fetched first. Its vectors are kept beside the
+// replies of models, in a file of the model's name; a dry run writes none.
+func (p *Parts) openEncoder(ctx context.Context) error {
+	e, err := hub.Open(ctx, p.settings.EmbedModel, hub.Options{Progress: p.fetching()})
 	if err != nil {
 		return cli.Usagef("-embed-model: %w", err)
 	}
@@ -64,4 +59,16 @@ func (p *Parts) openEncoder(dir string) error {
 	}
 	p.Embedder = keptEncoder{e, kept}
 	return nil
+}
+
+// fetching tells how far a model is fetched, a line for each tenth of a large file.
+func (p *Parts) fetching() func(file string, done, total int64) {
+	const large = 10 << 20
+	said := int64(0)
+	return func(file string, done, total int64) {
+		if tenth := 10 * done / max(total, 1); total >= large && tenth != said {
+			said = tenth
+			p.Log.Warn(fmt.Sprintf("-embed-model %s is fetched: %d of %d MB of %s", p.settings.EmbedModel, done/1e6, total/1e6, file))
+		}
+	}
 }

@@ -18,18 +18,21 @@ import (
 )
 
 // parts reads a command line and makes the parts of its settings.
-func parts(args ...string) (*Parts, error) {
+func parts(args ...string) (*Parts, error) { return partsSaid(io.Discard, "", args...) }
+
+// partsSaid is parts with a model of the environment; what is said is written.
+func partsSaid(w io.Writer, env string, args ...string) (*Parts, error) {
 	var s Settings
 	fs := cli.NewFlags("test")
 	s.Mode = "open"
-	s.Flags(fs, func(string) string { return "" }, "out")
+	s.Flags(fs, func(string) string { return env }, "out")
 	if err := cli.Parse(fs, args, io.Discard); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(s.Complete(fs, nil)...); err != nil {
 		return nil, err
 	}
-	return NewParts(s, cli.NewLogger(io.Discard))
+	return NewParts(context.Background(), s, cli.NewLogger(w))
 }
 
 func model(t *testing.T) (dir string) {
@@ -163,5 +166,64 @@ func TestVectorsAreKeptByOneProgram(t *testing.T) {
 	defer first.Close()
 	if _, err := parts(args...); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), "wait for its end") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// auto says what it takes, none takes nothing, a folder needs no prefix, and a model of the
+// cache that is damaged is told.
+func TestEncoderByName(t *testing.T) {
+	home, dir := t.TempDir(), model(t)
+	t.Setenv("XDG_CACHE_HOME", home)
+	t.Setenv("HOME", home)
+	t.Setenv("LocalAppData", home)
+	for _, tt := range []struct{ env, flag, said, embedder string }{
+		{"", "auto", "-embed-model auto: no encoder is in the cache\n", ""},
+		{"auto", "", "-embed-model auto: no encoder is in the cache\n", ""},
+		{"", "none", "", ""},
+		{dir, "none", "", ""},
+		{dir, "", "", "bert-2x64-"},
+		{"", dir, "", "bert-2x64-"},
+	} {
+		var args []string
+		if tt.flag != "" {
+			args = []string{"-embed-model", tt.flag}
+		}
+		var said strings.Builder
+		p, err := partsSaid(&said, tt.env, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := ""
+		if p.Embedder != nil {
+			name = p.Embedder.Name()
+		}
+		if said.String() != tt.said || (name == "") != (tt.embedder == "") || !strings.HasPrefix(name, tt.embedder) {
+			t.Errorf("%+v: takes %q, says %q", tt, name, said.String())
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	cache, err := os.UserCacheDir()
+	if err := errors.Join(err, os.MkdirAll(filepath.Join(cache, "wildgraph", "models", "e5-small"), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	if _, err := partsSaid(&said, "", "-embed-model", "auto"); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "remove the folder") || said.String() != "-embed-model auto: e5-small\n" {
+		t.Errorf("says %q, error %v", said.String(), err)
+	}
+}
+
+// Fetching a large file is a line for each tenth; of small ones nothing is said.
+func TestFetchingIsSaid(t *testing.T) {
+	var said strings.Builder
+	p := &Parts{Log: cli.NewLogger(&said), settings: Settings{EmbedModel: "minilm"}}
+	tell := p.fetching()
+	tell("config.json", 500, 1000)
+	for done := int64(1e6); done <= 100e6; done += 1e6 {
+		tell("model.safetensors", done, 100e6)
+	}
+	if n := strings.Count(said.String(), "\n"); n != 10 || !strings.HasPrefix(said.String(), "-embed-model minilm is fetched: 10 of 100 MB of model.safetensors\n") {
+		t.Errorf("%d lines: %s", n, said.String())
 	}
 }

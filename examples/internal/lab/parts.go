@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,20 +34,24 @@ type Parts struct {
 	models   func(name string) (llm.Model, error)
 	client   *paid.Client     // nil offline, in a dry run and without a server
 	absent   error            // why there is no server
-	vectors  *journal.Journal // of an embedding model in a folder, or nil
+	vectors  *journal.Journal // of an embedding model that needs no server, or nil
 	dry      *dry.Server      // in a dry run with models
 }
 
-// NewParts makes the parts of the settings. They are closed after use.
-func NewParts(s Settings, log *slog.Logger) (*Parts, error) {
+// NewParts makes the parts of the settings. They are closed after use. It may fetch the
+// embedding model, until ctx ends.
+func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error) {
 	p := &Parts{Log: log, settings: s}
 	var err error
 	if p.Kit, err = kit.Offline(kit.OfflineOptions{Mode: reader.Mode(s.Mode), Seed: s.Seed}); err != nil {
 		return nil, err
 	}
 	p.Count = p.Kit.Count
-	if dir, ok := s.encoderFolder(); ok {
-		if err = p.openEncoder(dir); err != nil {
+	if s.auto {
+		log.Warn("-embed-model auto: " + cmp.Or(s.EmbedModel, "no encoder is in the cache"))
+	}
+	if s.encodes() {
+		if err = p.openEncoder(ctx); err != nil {
 			return nil, errors.Join(err, p.Close())
 		}
 		p.Kit = p.Kit.WithEmbedder(p.Embedder)
@@ -181,7 +186,7 @@ func (p *Parts) ask(from server) error {
 // "most like the question".
 func (p *Parts) Decisive() map[string]any {
 	c := p.settings.Decisive()
-	if _, ok := p.settings.encoderFolder(); ok {
+	if p.settings.encodes() {
 		c["embed_model"] = p.Embedder.Name() // wherever it lies
 	}
 	c["lookup"], c["embedder"] = p.Kit.Lookup, p.Kit.Encoder

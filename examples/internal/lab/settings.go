@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -63,6 +64,8 @@ type Settings struct {
 
 	prices     string // the file
 	prompt     string
+	auto       bool // -embed-model was auto
+	byName     bool // -embed-model is what package hub knows
 	given      map[string]bool
 	changed    []string
 	sets       []setting
@@ -84,11 +87,11 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 	fs.StringVar(&s.Kit, "kit", "", "offline or model: the parts that index and those that answer (default: model when -model is given, else offline)")
 	fs.StringVar(&s.IndexKit, "index-kit", "", "offline or model: the parts that index (default: those of -kit)")
 	fs.StringVar(&s.AnswerKit, "answer-kit", "", "offline or model: the parts that answer and judge (default: those of -kit)")
-	fs.StringVar(&s.EmbedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model, or file:DIR for one in a folder, which needs no server (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
+	fs.StringVar(&s.EmbedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model: minilm, bge-small, e5-small or hf:ORG/NAME@REVISION, fetched once; file:DIR, a folder; auto, what of these is there; none; or a server's (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
 	fs.StringVar(&s.JudgeModel, "judge-model", getenv("WILDGRAPH_JUDGE_MODEL"), "`NAME` of the judging model, whoever answered (default: with an answering model $WILDGRAPH_JUDGE_MODEL, else that model)")
 	fs.StringVar(&s.Out, "out", "", "report folder `DIR`; a run goes on from what is there and adds what is new (default: a folder under ./"+out+" named for the configuration)")
 	fs.BoolVar(&s.Fresh, "fresh", false, "forget what is recorded in the report folder and start over; replies that were paid for stay in -cache")
-	fs.StringVar(&s.Cache, "cache", "", "`FILE` of models' replies, shared by runs and programs; the vectors of -embed-model file:DIR are kept beside it (default: wildgraph/replies.journal in the user's cache folder)")
+	fs.StringVar(&s.Cache, "cache", "", "`FILE` of models' replies, shared by runs and programs; the vectors of an -embed-model that needs no server are kept beside it (default: wildgraph/replies.journal in the user's cache folder)")
 	fs.IntVar(&s.BudgetTokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
 	fs.IntVar(&s.BudgetContext, "budget-context", 0, "read evidence for `N` tokens in place of the top-k, with every system; where the wording of a question asks for an overview, for twice as many (0 = the top-k)")
 	fs.Float64Var(&s.BudgetMoney, "budget-money", 0, "stop before model calls cost more than `AMOUNT`, in the currency of -prices (0 = no limit)")
@@ -156,6 +159,8 @@ func List(fs *flag.FlagSet, to *[]string, name, usage string) {
 // they are written. systems are the names there are. It returns every problem that it
 // sees.
 func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
+	s.auto = s.EmbedModel == autoEncoder
+	s.EmbedModel, s.byName = hub.Find(s.EmbedModel, hub.Options{})
 	s.given = make(map[string]bool)
 	fs.Visit(func(f *flag.Flag) {
 		s.given[f.Name] = true
@@ -207,7 +212,7 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 	if s.Concurrency == 0 && s.Paid() {
 		s.Concurrency = callsInFlight
 	}
-	if _, kept := s.encoderFolder(); s.Cache == "" && (kept || s.Paid()) {
+	if s.Cache == "" && (s.encodes() || s.Paid()) {
 		var err error
 		if s.Cache, err = paid.UserFile(); err != nil {
 			problems = append(problems, err)
@@ -247,11 +252,11 @@ func (s Settings) asks() bool { return s.IndexKit == kit.NameModel || s.AnswerKi
 func (s Settings) ByModel() bool { return s.AnswerKit == kit.NameModel }
 
 // embeds tells whether the embedding model is of use: one of a server is a part of the
-// model kit, one in a folder of both.
-func (s Settings) embeds() bool {
-	_, ok := s.encoderFolder()
-	return ok || s.IndexKit == kit.NameModel
-}
+// model kit, one that needs none, or none at all, of both.
+func (s Settings) embeds() bool { return s.byName || s.IndexKit == kit.NameModel }
+
+// encodes tells whether the embedding model is one that needs no server.
+func (s Settings) encodes() bool { return s.byName && s.EmbedModel != "" }
 
 // callsInFlight is how many calls a server bears to begin with, see
 // transport.Transport. A question waits for its server, not for a processor.
@@ -397,7 +402,7 @@ func (s *Settings) check(systems []string) []error {
 	for flag, needs := range map[string]string{"model": "kit", "budget-tokens": "kit", "budget-money": "kit", "embed-model": "index-kit"} {
 		has := map[string]bool{"kit": s.asks() || flag != "model" && s.Paid(), "index-kit": s.embeds()}
 		if s.given[flag] && !has[needs] {
-			bad("-%s needs -%s model%s", flag, needs, map[bool]string{true: ", or a model in a folder: file:DIR"}[flag == "embed-model"])
+			bad("-%s needs -%s model%s", flag, needs, map[bool]string{true: ", or a model that needs no server: minilm, bge-small, e5-small, hf:ORG/NAME@REVISION, file:DIR"}[flag == "embed-model"])
 		}
 	}
 	for _, name := range s.Systems {

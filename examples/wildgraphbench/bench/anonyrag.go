@@ -75,7 +75,7 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 	if err := cli.Usage(errors.Join(problems...)); err != nil {
 		return err
 	}
-	parts, err := lab.NewParts(s.Settings, cli.NewLogger(stderr))
+	parts, err := lab.NewParts(ctx, s.Settings, cli.NewLogger(stderr))
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	parts, err := newParts(s, d, cli.NewLogger(stderr))
+	parts, err := newParts(ctx, s, d, cli.NewLogger(stderr))
 	if err != nil {
 		return err
 	}

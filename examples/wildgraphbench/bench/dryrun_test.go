@@ -103,7 +103,7 @@ func TestDryRunOfAPart(t *testing.T) {
 		items = append(items, it)
 	}
 	set.Domains[0].Items = items
-	p, err := newParts(s, set, slog.New(slog.DiscardHandler))
+	p, err := newParts(t.Context(), s, set, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

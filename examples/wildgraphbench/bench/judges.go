@@ -38,13 +38,13 @@ type profiled struct {
 	profile string
 }
 
-func newParts(s settings, d data, log *slog.Logger) (*parts, error) {
+func newParts(ctx context.Context, s settings, d data, log *slog.Logger) (*parts, error) {
 	for _, name := range s.judgeProfiles {
 		if d.short != (name == short.Profile) && name != short.LiveRAGProfile {
 			return nil, cli.Usagef("-judge-profile %s does not judge the questions of %s", name, d.Name)
 		}
 	}
-	shared, err := lab.NewParts(s.Settings, log)
+	shared, err := lab.NewParts(ctx, s.Settings, log)
 	if err != nil {
 		return nil, err
 	}

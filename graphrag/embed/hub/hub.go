@@ -45,7 +45,7 @@ const (
 
 // preferred are the models that have a name of their own, the one that finds most first
 // (docs/offline.md).
-var preferred = []string{"bge-small", "minilm", "e5-small"}
+var preferred = []string{"minilm", "bge-small", "e5-small"}
 
 // Find tells what a name stands for, and fetches nothing. "auto" is the name of the best
 // model that the cache holds, "" if it holds none; "none" is ""; a folder is file:DIR; other
