@@ -44,7 +44,7 @@ const (
 )
 
 // preferred are the models that have a name of their own, the one that finds most first
-// (docs/offline.md).
+// (docs/systems.md, wild).
 var preferred = []string{"minilm", "bge-small", "e5-small"}
 
 // Find tells what a name stands for, and fetches nothing. "auto" is the name of the best
