@@ -3,6 +3,7 @@
 package community
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -111,8 +112,9 @@ func (s *solver[W]) moveBlocks(net *network[W], labels, waiting []int32, size in
 	if size < share {
 		workers = 1
 	}
-	crew := newCrew(workers)
-	defer crew.dismiss()
+	each := func(n int, do func(worker, task int)) {
+		_ = par.Ranges(context.Background(), n, 1, workers, func(worker, task, _ int) error { do(worker, task); return nil })
+	}
 	last, next := &s.last, &s.next
 	last.nodes = nil
 	wakes := (workers + wakers - 1) / wakers
@@ -141,8 +143,8 @@ func (s *solver[W]) moveBlocks(net *network[W], labels, waiting []int32, size in
 		next.take(waiting[:min(size, len(waiting))])
 		waiting = waiting[len(next.nodes):]
 		shares := (len(next.nodes) + share - 1) / share
-		crew.each(wakes+shares, visit)
-		crew.each(shares, doubt)
+		each(wakes+shares, visit)
+		each(shares, doubt)
 		if s.commit(net, labels, next.nodes, next.proposals) {
 			moved = true
 		} else {

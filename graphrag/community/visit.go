@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"sync/atomic"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // visitor is one goroutine's view of a solver, and its scratch.
@@ -246,19 +248,16 @@ func (s *solver[W]) assemble(net *network[W], n, most int, fill func(v *visitor[
 	net.offsets = slices.Grow(net.offsets[:0], n+1)[:n+1]
 	net.offsets[0] = 0
 	size := 1 + n>>9
-	var begun, end atomic.Int64 // of the ranges that have their places
+	var ends par.Chain // of the ranges
 	err := s.ranges(n, size, s.workersFor(n), func(v *visitor[W], lo, hi int) {
 		fill(v, lo, hi)
-		wait(func() bool { return begun.Load() == int64(lo) })
-		start := end.Load()
-		end.Store(start + int64(len(v.arcs)))
-		begun.Store(int64(hi))
+		start := ends.Add(lo/size, int64(len(v.arcs)))
 		copy(arcs[start:], v.arcs)
 		for u := lo; u < hi; u++ {
 			net.offsets[u+1] += start
 		}
 	})
-	net.arcs = arcs[:end.Load()]
+	net.arcs = arcs[:ends.Sum()]
 	return err
 }
 
