@@ -160,7 +160,7 @@ func (c *cluster) submit(docs string, args []string) *submitted {
 	ctx := c.Context()
 	f, err := parse(append(args, "-docs", docs), io.Discard)
 	if err == nil {
-		err = f.parts(io.Discard)
+		err = f.parts(ctx, io.Discard)
 	}
 	if err != nil {
 		c.Fatal(err)

@@ -31,6 +31,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
 	"github.com/wildgraph/wildgraph/graphrag/index"
 	"github.com/wildgraph/wildgraph/graphrag/index/temporal"
 	"github.com/wildgraph/wildgraph/graphrag/store"
@@ -70,8 +71,8 @@ func parse(args []string, stderr io.Writer) (flags, error) {
 	fs.BoolVar(&f.o.Reports, "reports", false, "write reports on communities")
 	fs.StringVar(&f.model, "model", "", "`NAME` of the model that extracts and reports; without one rules do")
 	cli.Temperature(fs, &f.temperature)
-	fs.StringVar(&f.embedModel, "embed-model", "", "`NAME` of the model that embeds; without one there are no vectors")
-	fs.IntVar(&f.o.Dim, "dim", 0, "`NUMBER` of components of its vectors")
+	fs.StringVar(&f.embedModel, "embed-model", "", "`NAME` of the model that embeds, a server's or an encoder as docs/offline.md names them; without one there are no vectors")
+	fs.IntVar(&f.o.Dim, "dim", 0, "`NUMBER` of components of a server's vectors")
 	fs.StringVar(&f.prices, "prices", "", "`FILE` with the prices of models")
 	fs.IntVar(&f.o.Batch, "batch", 0, "`NUMBER` of chunks of a task, up to 100 (default 16)")
 	fs.IntVar(&f.far.Slots, "slots", 8, "`NUMBER` of tasks at a time that wait for a model, in this process")
@@ -106,7 +107,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		return nil
 	}
 	if err == nil {
-		err = f.parts(stderr)
+		err = f.parts(ctx, stderr)
 	}
 	if err != nil {
 		return err
@@ -136,7 +137,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 }
 
 // parts are the models, and their prices.
-func (f *flags) parts(stderr io.Writer) error {
+func (f *flags) parts(ctx context.Context, stderr io.Writer) error {
 	if f.prices != "" {
 		file, err := os.Open(f.prices)
 		if err != nil {
@@ -149,6 +150,12 @@ func (f *flags) parts(stderr io.Writer) error {
 	}
 	if f.limit != (index.Limit{}) {
 		f.far.Limits = map[string]index.Limit{index.Chat: f.limit, index.Vectors: f.limit}
+	}
+	if name, ok := hub.Find(f.embedModel, hub.Options{}); ok {
+		if err := f.encoder(ctx, name); err != nil {
+			return cli.Usagef("-embed-model: %w", err)
+		}
+		f.embedModel = "" // no server's
 	}
 	if f.model == "" && f.embedModel == "" {
 		return nil
@@ -172,6 +179,15 @@ func (f *flags) parts(stderr io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// encoder opens the encoder that embeds, if the name is one.
+func (f *flags) encoder(ctx context.Context, name string) error {
+	e, err := hub.Open(ctx, name, hub.Options{})
+	if err == nil && e != nil {
+		f.o.Embedder, f.o.Dim = e, e.Dim()
+	}
+	return err
 }
 
 // work does the job, or helps with those of others.

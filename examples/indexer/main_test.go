@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 )
 
 // library writes documents of one chunk each, whose names hang together.
@@ -69,12 +71,26 @@ func TestLocal(t *testing.T) {
 	}
 }
 
+// An encoder in a folder embeds without a server.
+func TestEncoder(t *testing.T) {
+	encoder := t.TempDir()
+	if err := embedtest.WriteBERT(encoder); err != nil {
+		t.Fatal(err)
+	}
+	var stdout bytes.Buffer
+	args := []string{"-docs", library(t, 5), "-store", filepath.Join(t.TempDir(), "store"), "-embed-model", encoder}
+	if err := run(t.Context(), args, &stdout, new(bytes.Buffer)); err != nil || !strings.Contains(stdout.String(), "embed                1") {
+		t.Errorf("error %v: %s", err, stdout.String())
+	}
+}
+
 func TestFlags(t *testing.T) {
 	for want, args := range map[string][]string{
 		"-store is missing": {"-docs", "x"},
 		"-docs is missing":  {"-store", "x"},
 		"want local":        {"-store", "x", "-docs", "x", "-workers", "many"},
 		"one process":       {"-store", "x", "-docs", "x", "-temporal", "localhost:7233"},
+		"none/config.json":  {"-store", t.TempDir(), "-docs", "x", "-embed-model", "file:none"},
 		"Dim is 3":          {"-store", t.TempDir(), "-docs", "x", "-dim", "3"},
 	} {
 		if err := run(t.Context(), args, new(bytes.Buffer), new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), want) {
