@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
@@ -35,8 +36,11 @@ func (k keptEncoder) EmbedDocuments(ctx context.Context, texts []string) ([][]fl
 // replies of models, in a file of the model's name; a dry run writes none.
 func (p *Parts) openEncoder(ctx context.Context) error {
 	e, err := hub.Open(ctx, p.settings.EmbedModel, hub.Options{Progress: p.fetching()})
-	if err != nil {
+	if err != nil && strings.HasPrefix(p.settings.EmbedModel, "file:") {
 		return cli.Usagef("-embed-model: %w", err)
+	}
+	if err != nil {
+		return fmt.Errorf("-embed-model: %w", err)
 	}
 	if p.settings.DryRun {
 		p.Embedder = e

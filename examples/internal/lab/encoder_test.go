@@ -209,7 +209,7 @@ func TestEncoderByName(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said strings.Builder
-	if _, err := partsSaid(&said, "", "-embed-model", "auto"); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "remove the folder") || said.String() != "-embed-model auto: e5-small\n" {
+	if _, err := partsSaid(&said, "", "-embed-model", "auto"); err == nil || errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "remove the folder") || said.String() != "-embed-model auto: e5-small\n" {
 		t.Errorf("says %q, error %v", said.String(), err)
 	}
 }

@@ -74,6 +74,7 @@ func (m model) fetch(ctx context.Context, dir string, o Options) error {
 		err = os.Rename(f.part, dir)
 	}
 	if err != nil {
+		_ = os.Remove(f.part) // if there is nothing in it to go on with
 		return fmt.Errorf("hub: %s: %w: %s", m.repo, err, f.byHand(dir))
 	}
 	return nil

@@ -25,6 +25,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", name, err, want)
 		}
 	}
+	leftovers(t, o.Dir)
 	o.Endpoint = "http://127.0.0.1:1"
 	if _, err := Open(t.Context(), "minilm", o); err == nil || !strings.Contains(err.Error(), "no https://HOST") {
 		t.Errorf("error %v", err)
