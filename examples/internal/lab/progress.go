@@ -68,7 +68,7 @@ func (p *Progress) draw(e benchmark.Event) {
 	_ = p.bar.Set(e.Done)
 }
 
-// print writes a line for every tenth of the questions, and for a new cell if none was written
+// print writes a line for every tenth of the answers (one of each system to each question), and for a new cell if none was written
 // for as long as rarely.
 func (p *Progress) print(e benchmark.Event) {
 	line := func(format string, args ...any) {
@@ -79,11 +79,11 @@ func (p *Progress) print(e benchmark.Event) {
 		line("%s on %s: indexing", e.System, e.Domain)
 	}
 	if e.Resumed > p.last.Resumed {
-		line("%s on %s: %d questions were answered before", e.System, e.Domain, e.Resumed-p.last.Resumed)
+		line("%s on %s: %d answers were there", e.System, e.Domain, e.Resumed-p.last.Resumed)
 		return
 	}
 	if e.Stage == "failed" {
-		line("%s on %s: no index, %d questions are not asked", e.System, e.Domain, e.Done-p.last.Done)
+		line("%s on %s: no index, %d answers are missing", e.System, e.Domain, e.Done-p.last.Done)
 	}
 	if e.Stage == "answer" && e.Done > p.last.Done && (e.Done >= p.next || e.Done == e.Total) {
 		p.next = e.Done + max(e.Total/10, 1)
@@ -91,7 +91,7 @@ func (p *Progress) print(e benchmark.Event) {
 		if left, ok := p.pace.left(e); ok {
 			rate = fmt.Sprintf(" (%s left)", left)
 		}
-		line("%d of %d questions%s", e.Done, e.Total, rate)
+		line("%d of %d answers%s", e.Done, e.Total, rate)
 	}
 }
 
@@ -102,7 +102,7 @@ func (p *Progress) Done() {
 	}
 }
 
-// Answered is the number of questions this start answered.
+// Answered is the number of answers of this start.
 func (p *Progress) Answered() int { return p.pace.fresh }
 
 // Took says how much was answered in how long.
@@ -113,7 +113,7 @@ func (p *Progress) Took(d time.Duration, noTimings bool) string {
 	if noTimings {
 		return ""
 	}
-	return fmt.Sprintf("%d questions answered and judged in %s. ", p.Answered(), d.Round(10*time.Millisecond))
+	return fmt.Sprintf("%d answers given and judged in %s. ", p.Answered(), d.Round(10*time.Millisecond))
 }
 
 // pace is how long indexing and answering take: the one by the index, the other by

@@ -29,13 +29,13 @@ func TestTimeLeft(t *testing.T) {
 		now = now.Add(time.Second)
 		step("answer", 1, done+1, 0)
 	}
-	want := "owl [2J on ab: indexing\n10 of 100 questions (2m30s left)\n20 of 100 questions (2m20s left)\n" +
-		"30 of 100 questions (2m10s left)\n40 of 100 questions (2m0s left)\n50 of 100 questions (1m50s left)\n"
+	want := "owl [2J on ab: indexing\n10 of 100 answers (2m30s left)\n20 of 100 answers (2m20s left)\n" +
+		"30 of 100 answers (2m10s left)\n40 of 100 answers (2m0s left)\n50 of 100 answers (1m50s left)\n"
 	if out.String() != want || p.Answered() != 50 {
 		t.Errorf("%d answered\n%s\nwant\n%s", p.Answered(), out.String(), want)
 	}
 	step("answer", 2, 100, 50)
-	if !strings.HasSuffix(out.String(), "owl [2J on ab: 50 questions were answered before\n") || p.Answered() != 50 {
+	if !strings.HasSuffix(out.String(), "owl [2J on ab: 50 answers were there\n") || p.Answered() != 50 {
 		t.Errorf("%d answered\n%s", p.Answered(), out.String())
 	}
 }

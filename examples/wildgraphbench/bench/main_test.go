@@ -227,16 +227,16 @@ func TestNextCommands(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "24 questions answered"},
+		{nil, "24 answers given"},
 		{nil, "Nothing to do, 24 answers are there"},
 		{[]string{"-fresh", "-dry-run"}, "makes no call"},
 		{nil, "Nothing to do, 24 answers are there"},
 		{[]string{"-limit", "1"}, "Nothing to do, 6 answers are there"},
 		{[]string{"-domains", "astronomy"}, "Nothing to do, 12 answers are there"},
-		{[]string{"-chunk-size", "600"}, "24 questions answered"},
-		{[]string{"-k", "3"}, "18 questions answered"},
-		{[]string{"-systems", "BM25,naiverag"}, "24 questions answered"},
-		{[]string{"-fresh"}, "24 questions answered"},
+		{[]string{"-chunk-size", "600"}, "24 answers given"},
+		{[]string{"-k", "3"}, "18 answers given"},
+		{[]string{"-systems", "BM25,naiverag"}, "24 answers given"},
+		{[]string{"-fresh"}, "24 answers given"},
 	} {
 		stdout, _, err := bench(t, bare, append([]string{"-systems", "bm25", "-out", dir}, next.args...)...)
 		if err != nil || !strings.Contains(stdout, next.want) {
@@ -314,11 +314,11 @@ func TestOtherConfiguration(t *testing.T) {
 	}
 	first := folder(t, dir)
 	_, stderr, err := bench(t, bare, append(small, "-chunk-size", "300", "-chunk-overlap", "20")...)
-	if err != nil || strings.Contains(stderr, "answered before") {
+	if err != nil || strings.Contains(stderr, "answers were there") {
 		t.Errorf("chunks of another size: %v\n%s", err, stderr)
 	}
 	_, stderr, err = bench(t, bare, small...)
-	if err != nil || !strings.Contains(stderr, "answered before") {
+	if err != nil || !strings.Contains(stderr, "answers were there") {
 		t.Errorf("the first flags again: %v\n%s", err, stderr)
 	}
 	if diff := cmp.Diff(first, folder(t, dir)); diff != "" {
