@@ -200,9 +200,14 @@ func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped
 	return files, skipped, nil
 }
 
-// Nothing returns the error for a folder without any readable file.
+// Nothing returns the error for a folder without any readable file. It names the kinds of
+// documents that most people have.
 func (o Options) Nothing(skipped []error) error {
-	return errors.Join(append(slices.Clone(skipped), fmt.Errorf("load: no file that can be read (%s)", strings.Join(o.Extensions(), " ")))...)
+	all := o.Extensions()
+	some := slices.DeleteFunc(slices.Clone(all), func(ext string) bool {
+		return !slices.Contains([]string{".csv", ".docx", ".html", ".json", ".md", ".pdf", ".txt"}, ext)
+	})
+	return errors.Join(append(slices.Clone(skipped), fmt.Errorf("load: no file that can be read (%s and %d more kinds)", strings.Join(some, " "), len(all)-len(some)))...)
 }
 
 // Walk calls read with the content of each file that [Options.Folder] would read. If read returns
