@@ -86,19 +86,21 @@ func Example_own() {
 	// evidence_recall_at_5 1
 }
 
-// The guide shows the system that compiles here.
-func TestOwnDataGuide(t *testing.T) {
-	guide, err := os.ReadFile("own-data.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("own_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, code, _ := strings.Cut(string(guide), "```go\n")
-	code, _, _ = strings.Cut(code, "```")
-	if len(code) < 500 || !strings.Contains(string(source), strings.TrimSpace(code)) {
-		t.Error("the Go code of own-data.md is not that of own_test.go")
+// The guides show the system and the test that compile here.
+func TestGuides(t *testing.T) {
+	for guide, file := range map[string]string{"own-data.md": "own_test.go", "judge.md": "judge_test.go"} {
+		shown, err := os.ReadFile(guide)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, code, _ := strings.Cut(string(shown), "```go\n")
+		code, _, _ = strings.Cut(code, "```")
+		if len(code) < 400 || !strings.Contains(string(source), strings.TrimSpace(code)) {
+			t.Errorf("the Go code of %s is not that of %s", guide, file)
+		}
 	}
 }
