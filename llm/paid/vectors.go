@@ -116,7 +116,7 @@ func decodeVector(b []byte) (k key, v []float32, err error) {
 
 // vector reads a vector that is known. It is nil if it is not one that would be
 // kept today: then it is not known any more.
-func (c *cachedEmbedder) vector(ctx context.Context, k key, text string) (v []float32, err error) {
+func (c *cachedEmbedder) vector(k key, text string) (v []float32, err error) {
 	at, _ := c.look(k)
 	err = c.read(at, func(payload []byte) (err error) {
 		var have key
@@ -129,14 +129,11 @@ func (c *cachedEmbedder) vector(ctx context.Context, k key, text string) (v []fl
 		return nil, err
 	}
 	why := transport.CheckVectors([]string{text}, [][]float32{v})
-	if why == nil {
-		why, err = c.dim.right(ctx, c, len(v), true)
-	}
-	if err != nil || why == nil {
-		return v, err
+	if why = cmp.Or(why, c.dim.right(c.Name(), len(v), true)); why == nil {
+		return v, nil
 	}
 	c.drop(k)
-	c.log.WarnContext(ctx, "paid: a vector that was kept cannot be used: asking again", "model", c.Name(), "file", c.j.Path(), "error", why)
+	c.log.Warn("paid: a vector that was kept cannot be used: asking again", "model", c.Name(), "file", c.j.Path(), "error", why)
 	return nil, nil
 }
 
@@ -158,7 +155,7 @@ func (c *cachedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([]
 			return nil, err
 		}
 	}
-	return nil, c.dim.unsteady(c.Name())
+	return nil, badVector("%s: the dimension of the vectors changes from reply to reply: not kept; check that the server runs one model under this name, or name another", c.Name())
 }
 
 // fill reads the vectors that are known and lists the first text of each key that
@@ -171,7 +168,7 @@ func (c *cachedEmbedder) fill(ctx context.Context, texts []string, keys []key, o
 			continue
 		}
 		if out[i] = nil; ok {
-			if out[i], err = c.vector(ctx, k, texts[i]); err != nil {
+			if out[i], err = c.vector(k, texts[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -213,7 +210,7 @@ func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, 
 	}
 	vectors, err := c.e.EmbedDocuments(ctx, ask)
 	if err == nil {
-		err = c.fit(ctx, ask, vectors)
+		err = c.fit(ask, vectors)
 	}
 	if err != nil {
 		return err
@@ -226,18 +223,17 @@ func (c *cachedEmbedder) fetch(ctx context.Context, texts []string, keys []key, 
 }
 
 // fit says what is wrong with vectors that just came.
-func (c *cachedEmbedder) fit(ctx context.Context, texts []string, vectors [][]float32) error {
+func (c *cachedEmbedder) fit(texts []string, vectors [][]float32) error {
 	if err := transport.CheckVectors(texts, vectors); err != nil || len(vectors) == 0 {
 		return err
 	}
-	why, err := c.dim.right(ctx, c, len(vectors[0]), false)
-	return cmp.Or(err, why)
+	return c.dim.right(c.Name(), len(vectors[0]), false)
 }
 
 func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	k := embeddingKey(c.Name(), true, text)
 	if _, ok := c.look(k); ok {
-		if v, err := c.vector(ctx, k, text); v != nil || err != nil {
+		if v, err := c.vector(k, text); v != nil || err != nil {
 			return v, err
 		}
 	}
@@ -246,7 +242,7 @@ func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32
 		if own, err = c.e.EmbedQuery(ctx, text); err != nil {
 			return err
 		}
-		if err = c.fit(ctx, []string{text}, [][]float32{own}); err != nil {
+		if err = c.fit([]string{text}, [][]float32{own}); err != nil {
 			return err
 		}
 		return c.keep(recordVector, k, encodeVector(k, own))
@@ -257,7 +253,7 @@ func (c *cachedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32
 	case led:
 		return own, nil
 	}
-	return c.vector(ctx, k, text)
+	return c.vector(k, text)
 }
 
 // sign asks for the vector of a word, past the cache.
@@ -266,74 +262,37 @@ func (c *cachedEmbedder) sign(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.fit(ctx, []string{"ready"}, [][]float32{v})
+	return c.fit([]string{"ready"}, [][]float32{v})
 }
 
-// dimension is how many components the vectors of a name have: what two replies
-// agree on, since a single one may be wrong, and so may be what an earlier program
-// kept. Before there are two, one is believed.
+// dimension is how many components the vectors of a name have: as many as the first that
+// the server sends. What an earlier program kept counts until then, since it may be wrong.
 type dimension struct {
-	mu      sync.Mutex
-	votes   map[int]int
-	kept    map[int]bool // what is kept has one vote for each dimension
-	settled int
-	asked   int // replies that were asked for to settle a dispute
+	mu   sync.Mutex
+	n    int // 0 as long as there is no vector
+	sent bool
 }
 
-const (
-	agree    = 2
-	disputed = 5 // replies at most that are asked for, however many find the dispute
-)
-
-// right says why vectors of n components do not belong to the name, if so. Where
-// replies differ, further ones decide; err is that they could not.
-func (d *dimension) right(ctx context.Context, c *cachedEmbedder, n int, kept bool) (why, err error) {
+// right says why a vector of n components does not belong to the name, if so.
+func (d *dimension) right(name string, n int, kept bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.settled == 0 && !(kept && d.kept[n]) {
-		d.vote(n)
-		if kept {
-			d.kept[n] = true
-		}
+	if d.n == 0 || !kept && !d.sent {
+		d.n, d.sent = n, !kept
 	}
-	for ; d.asked < disputed && d.settled == 0 && len(d.votes) > 1; d.asked++ {
-		v, err := c.e.EmbedQuery(ctx, "ready")
-		if err != nil {
-			return nil, err
-		}
-		if transport.CheckVectors([]string{"ready"}, [][]float32{v}) == nil {
-			d.vote(len(v))
-		}
+	if d.n == n {
+		return nil
 	}
-	switch {
-	case d.settled == 0 && len(d.votes) > 1:
-		return nil, d.unsteady(c.Name())
-	case d.settled != 0 && d.settled != n:
-		return &llm.Error{Kind: transport.ErrBadVector, Billed: llm.BilledYes, Err: fmt.Errorf("%s: a vector has %d dimensions where others have %d: "+
-			"not kept; check that the server runs one model under this name, or name another", c.Name(), n, d.settled)}, nil
-	}
-	return nil, nil
-}
-
-// vote counts a reply. The caller holds the lock.
-func (d *dimension) vote(n int) {
-	if d.votes == nil {
-		d.votes, d.kept = map[int]int{}, map[int]bool{}
-	}
-	if d.votes[n]++; d.votes[n] >= agree {
-		d.settled = n
-	}
+	return badVector("%s: a vector has %d dimensions where others have %d: not kept; check that the server runs one model under this name, or name another", name, n, d.n)
 }
 
 // differs reports whether vectors of n components are known to be wrong.
 func (d *dimension) differs(n int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.settled != 0 && d.settled != n
+	return d.n != 0 && d.n != n
 }
 
-// unsteady is the error of a server whose replies do not agree.
-func (d *dimension) unsteady(name string) error {
-	return &llm.Error{Kind: transport.ErrBadVector, Billed: llm.BilledYes,
-		Err: fmt.Errorf("%s: the dimension of the vectors changes from reply to reply: not kept; check that the server runs one model under this name, or name another", name)}
+func badVector(format string, args ...any) error {
+	return &llm.Error{Kind: transport.ErrBadVector, Billed: llm.BilledYes, Err: fmt.Errorf(format, args...)}
 }
