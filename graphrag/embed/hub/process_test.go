@@ -45,7 +45,7 @@ func (h *hubOf) child(t *testing.T, dir string) (*exec.Cmd, *strings.Builder) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd, said := exec.Command(self), new(strings.Builder)
+	cmd, said := exec.CommandContext(t.Context(), self), new(strings.Builder)
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
 	cmd.Env = append(os.Environ(), childDir+"="+dir, childURL+"="+h.URL, childCert+"="+string(cert))
 	cmd.Stderr = said
