@@ -4,6 +4,7 @@ package hub
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 )
 
 func TestNames(t *testing.T) {
@@ -107,5 +109,33 @@ func TestByHand(t *testing.T) {
 	}
 	if got := h.requests(); len(got) > 0 {
 		t.Errorf("asked for %v", got)
+	}
+}
+
+// With the files that this package writes, real weights make the model that .ci/models makes,
+// whose vectors are compared with onnxruntime's in package local.
+func TestWrittenMakeTheModel(t *testing.T) {
+	for name, env := range map[string]string{"minilm": "MINILM_DIR", "bge-small": "BGE_DIR", "e5-small": "E5_DIR"} {
+		t.Run(name, func(t *testing.T) {
+			from, dir := os.Getenv(env), t.TempDir()
+			if from == "" {
+				t.Skip(env + " is not set, .ci/models makes the folder")
+			}
+			err := models[name].write(dir)
+			for _, f := range []string{weights, tokenizer} {
+				err = errors.Join(err, os.Symlink(filepath.Join(from, f), filepath.Join(dir, f)))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err1 := local.Open(from, local.Options{})
+			got, err2 := local.Open(dir, local.Options{})
+			if err := errors.Join(err1, err2); err != nil {
+				t.Fatal(err)
+			}
+			if got.Name() != want.Name() {
+				t.Errorf("%s, want %s", got.Name(), want.Name())
+			}
+		})
 	}
 }
