@@ -104,8 +104,8 @@ type searcher struct {
 	numbers *text.Numbering
 	ids     []int32 // of each term that has a number: its id in each part, or -1
 	query   []queryTerm
-	add     func(word []byte) bool // addWord, bound once
-	at      *part                  // where the window lies that is searched
+	add     func(numbers []int32) bool // addAll, bound once
+	at      *part                      // where the window lies that is searched
 
 	sums       [windowSize]float32
 	impacts    [256]float32      // of a part of a list
@@ -159,7 +159,7 @@ func newSearcher(c *Collection) *searcher {
 	windows := len(c.windows)
 	s := &searcher{c: c, numbers: text.NewNumbering(c.options.Analyzer), upper: make([]float32, windows), order: make([]int32, 0, windows)}
 	s.candidates = newCandidates(min(windowSize, c.documents))
-	s.add = s.addWord
+	s.add = s.addAll
 	s.ofDoc = func(_ int, doc int32) bool { return s.keepDoc(doc) }
 	return s
 }
@@ -174,7 +174,7 @@ func (s *searcher) done() {
 // most.
 func (s *searcher) analyze(query string) {
 	s.begin()
-	s.c.options.Analyzer.Words(query, s.add)
+	s.numbers.Text(query, s.add)
 	s.prepare()
 }
 
@@ -187,9 +187,11 @@ func (s *searcher) begin() {
 	}
 }
 
-func (s *searcher) addWord(word []byte) bool {
-	if t := s.numbers.Number(word); t >= 0 {
-		s.addTerm(t, 1)
+func (s *searcher) addAll(numbers []int32) bool {
+	for _, t := range numbers {
+		if t >= 0 {
+			s.addTerm(t, 1)
+		}
 	}
 	return true
 }

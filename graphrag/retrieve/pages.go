@@ -40,6 +40,7 @@ type Pages struct {
 
 	body, title, page *bm25.Index
 	units             *units
+	words             *text.Standard
 	memory            sync.Pool // of *asked
 }
 
@@ -142,11 +143,12 @@ func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, 
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	var errs [4]error
-	p.body, errs[0] = bm25.Build(ctx, p.passages, bm25.Options{})
-	p.title, errs[1] = bm25.BuildTexts(ctx, titles, bm25.Options{B: titleB})
-	p.page, errs[2] = bm25.BuildTexts(ctx, bodies, bm25.Options{})
-	p.units, errs[3] = newUnits(ctx, pages, text.Default())
+	var errs [5]error
+	p.words, errs[0] = text.New(text.Options{Otherwise: text.Main(bodies)}) // of titles, and of short questions
+	p.body, errs[1] = bm25.Build(ctx, p.passages, bm25.Options{Analyzer: p.words})
+	p.title, errs[2] = bm25.BuildTexts(ctx, titles, bm25.Options{B: titleB, Analyzer: p.words})
+	p.page, errs[3] = bm25.BuildTexts(ctx, bodies, bm25.Options{Analyzer: p.words})
+	p.units, errs[4] = newUnits(ctx, pages, p.words)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("retrieve: pages: %w", err)
 	}
@@ -315,11 +317,10 @@ type asked struct {
 
 // rank scores the pages that match a question, and orders them, best first.
 func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read text.Wording) ([]rank.Scored[int32], error) {
-	standard := text.Default()
 	a.ask.clear()
 	a.named = nil
-	a.ask.add(p.units, standard, read.Words, 1)
-	a.ask.add(p.units, standard, read.Names, p.o.Names)
+	a.ask.add(p.units, p.words, read.Words, 1)
+	a.ask.add(p.units, p.words, read.Names, p.o.Names)
 	a.query = a.ask.query(p.units, a.query)
 	a.passage = p.body.ScoresOf(a.query, a.passage)
 	if p.o.Like != nil && p.o.Likeness > 0 {

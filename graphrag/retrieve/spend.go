@@ -287,8 +287,9 @@ func newUnits(ctx context.Context, pages []chunk.Page, a text.Analyzer) (*units,
 			return nil, err
 		}
 		page = i + 1
+		in := numbers.For(pages[i].Text)
 		for _, unit := range pages[i].Units {
-			numbers.Text(pages[i].Text[unit.Start:unit.End], count)
+			in.Text(pages[i].Text[unit.Start:unit.End], count)
 			u.ends = append(u.ends, len(u.of))
 		}
 		u.first = append(u.first, len(u.ends))
@@ -329,6 +330,7 @@ type ask struct {
 
 // add adds the terms of some words.
 func (k *ask) add(u *units, a text.Analyzer, words string, times float64) {
+	a = text.For(a, words)
 	a.Words(words, func(word []byte) bool {
 		term, ok := a.Term(string(word))
 		if !ok {

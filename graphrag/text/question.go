@@ -14,8 +14,8 @@ import (
 const maxQuestionWords = 256
 
 // Wording is the content of a question by its words. The rules know English. In other
-// languages the words are kept, names are found by their capitals and digits, and no
-// question asks for an overview.
+// languages Words is the question itself, names are found by their capitals (not in German)
+// and digits, and no question asks for an overview.
 type Wording struct {
 	// Words are those of the subject of the question, without stop words and
 	// words of asking such as "describe" or "specific", as often as they occur,
@@ -32,7 +32,8 @@ type Wording struct {
 func ReadQuestion(question string) Wording {
 	var about, all, names []string
 	seen := make(map[string]bool)
-	words, standard := 0, Default()
+	language := LanguageOf(question)
+	words, standard := 0, Default().In(language)
 	standard.Spans(question, func(word []byte, start, end int) {
 		words++
 		w := string(word)
@@ -44,12 +45,15 @@ func ReadQuestion(question string) Wording {
 			about = append(about, w)
 		}
 		first, _ := utf8.DecodeRuneInString(question[start:])
-		if name := words > 1 && unicode.IsUpper(first) || strings.ContainsFunc(w, unicode.IsDigit); name && !seen[w] {
+		if name := words > 1 && unicode.IsUpper(first) && language != German || strings.ContainsFunc(w, unicode.IsDigit); name && !seen[w] {
 			seen[w] = true
 			names = append(names, w)
 		}
 	})
-	if len(about) == 0 {
+	switch {
+	case language != English && language != "":
+		about = []string{Head(question, maxQuestionBytes)}
+	case len(about) == 0:
 		about = all
 	}
 	return Wording{strings.Join(about, " "), strings.Join(names, " "), AsksOverview(question)}

@@ -236,6 +236,7 @@ func (v *Vocabulary) grow() {
 // Numbering leads from words to the numbers of their terms, and asks the analyzer
 // once for each distinct word. It is not safe for concurrent use.
 type Numbering struct {
+	each     map[*Standard]*Numbering // those of single languages; nil: this is for one
 	terms    *Vocabulary
 	fixed    bool
 	analyzer Analyzer
@@ -264,7 +265,35 @@ func NewNumbering(a Analyzer) *Numbering {
 	if n.words = n.terms; !verbatim(a) {
 		n.words = NewVocabulary()
 	}
+	return n.split()
+}
+
+// split gives an analyzer for every language a numbering for each.
+func (n *Numbering) split() *Numbering {
+	if s, ok := n.analyzer.(*Standard); ok && s.each != nil {
+		n.each = make(map[*Standard]*Numbering)
+	}
 	return n
+}
+
+// For returns the numbering for the language of a text, with the same terms.
+func (n *Numbering) For(s string) *Numbering {
+	if n.each == nil {
+		return n
+	}
+	return n.In(LanguageOf(s))
+}
+
+// In returns the numbering for a language, with the same terms; see [Standard.In].
+func (n *Numbering) In(l Language) *Numbering {
+	if n.each == nil {
+		return n
+	}
+	a := n.analyzer.(*Standard).In(l)
+	if n.each[a] == nil {
+		n.each[a] = &Numbering{terms: n.terms, fixed: n.fixed, analyzer: a, words: NewVocabulary()}
+	}
+	return n.each[a]
 }
 
 // verbatim reports whether each word is its own term.
@@ -275,7 +304,8 @@ func verbatim(a Analyzer) bool {
 
 // NewLookup knows the terms of a vocabulary only, which it does not change.
 func NewLookup(a Analyzer, terms *Vocabulary) *Numbering {
-	return &Numbering{terms: terms, fixed: true, analyzer: a, words: NewVocabulary()}
+	n := &Numbering{terms: terms, fixed: true, analyzer: a, words: NewVocabulary()}
+	return n.split()
 }
 
 // Terms are the terms by their numbers.
@@ -284,6 +314,7 @@ func (n *Numbering) Terms() *Vocabulary { return n.terms }
 // Number returns the number of a word's term, or -1: of a stop word, and in a
 // lookup of a term that is not known.
 func (n *Numbering) Number(word []byte) int32 {
+	n = n.In("")
 	key := keyFor(word)
 	return n.find(key, hash(key), word)
 }
@@ -310,8 +341,9 @@ func (n *Numbering) of(word int32) int32 {
 }
 
 // Text yields the numbers of the words of a text in their order, some at a time, until
-// yield returns false. The slice is only valid until then.
+// yield returns false, in the language of the text. The slice is only valid until then.
 func (n *Numbering) Text(s string, yield func(numbers []int32) bool) {
+	n = n.For(s)
 	if n.run == nil {
 		n.run = new(run)
 	}
@@ -420,11 +452,16 @@ func (n *Numbering) look(word string) int32 {
 // Trim forgets everything, but the terms of a lookup, once it knows more than so
 // many distinct words.
 func (n *Numbering) Trim(words int) {
-	if n.words.Len() <= words {
+	known := n.words.Len()
+	for _, in := range n.each {
+		known += in.words.Len()
+	}
+	if known <= words {
 		return
 	}
 	n.words.clear()
 	n.number = n.number[:0]
+	clear(n.each)
 	if !n.fixed && n.words != n.terms {
 		n.terms.clear()
 	}

@@ -5,9 +5,9 @@ go 1.25.0
 require github.com/wildgraph/wildgraph v0.0.0
 
 require (
+	github.com/blevesearch/snowballstem v0.9.0 // indirect
 	github.com/edsrzf/mmap-go v1.2.0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
-	github.com/kljensen/snowball v0.10.0 // indirect
 	github.com/neurosnap/sentences v1.1.2 // indirect
 	github.com/yuin/goldmark v1.8.7 // indirect
 	golang.org/x/net v0.55.0 // indirect

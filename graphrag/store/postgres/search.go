@@ -122,20 +122,25 @@ func (g *generation) words(name string, t store.TableSchema) words {
 // counter counts the terms of texts; a word is analyzed once.
 type counter struct {
 	analyzer text.Analyzer
-	terms    map[string]string
+	terms    map[text.Analyzer]map[string]string
 }
 
-func (w words) counter() counter { return counter{w.analyzer, make(map[string]string)} }
+func (w words) counter() counter { return counter{w.analyzer, make(map[text.Analyzer]map[string]string)} }
 
 func (c counter) count(to map[string]int32, s string, weight int32) (n int32) {
 	if weight == 0 {
 		return 0
 	}
-	c.analyzer.Words(s, func(word []byte) bool {
-		term, known := c.terms[string(word)]
+	a := text.For(c.analyzer, s)
+	if c.terms[a] == nil {
+		c.terms[a] = make(map[string]string)
+	}
+	terms := c.terms[a]
+	a.Words(s, func(word []byte) bool {
+		term, known := terms[string(word)]
 		if !known {
-			term, _ = c.analyzer.Term(string(word))
-			c.terms[string(word)] = term
+			term, _ = a.Term(string(word))
+			terms[string(word)] = term
 		}
 		if term != "" {
 			to[term] += weight

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package text
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// How a text is sampled: windows windows of windowBytes, spread evenly.
+const (
+	windowBytes = 256
+	windows     = 4
+)
+
+// What a word or letter counts in favour of a language, shared by the languages that have
+// it, and what is needed: about two stop words of one language that no other has. A word
+// that asks, in a question, says more.
+const (
+	askPart    = 2.0
+	letterPart = 0.4
+	leastSure  = 1.5
+	leastAhead = 1.3 // times the next best
+)
+
+// LanguageOf returns the language of a text by its script and its stop words, "" if they do
+// not tell. It looks at no more than a kilobyte, so its time does not depend on the text.
+// Most sentences of eight words tell; names and headings mostly do not.
+func LanguageOf(s string) Language {
+	if plainlyEnglish(s[:min(len(s), windowBytes)]) {
+		return English
+	}
+	var v votes
+	asks := len(s) <= windowBytes && strings.ContainsAny(s, "?¿")
+	if len(s) <= windows*windowBytes {
+		v.read(s, asks)
+		return v.most()
+	}
+	for i := range windows {
+		at := i * (len(s) - windowBytes) / (windows - 1)
+		v.read(strings.ToValidUTF8(s[at:at+windowBytes], " "), false)
+	}
+	return v.most()
+}
+
+// Main returns the language of most texts, [English] if none tells.
+func Main(texts []string) Language {
+	count, most := make(map[Language]int), English
+	for _, s := range texts {
+		if l := LanguageOf(s); l != "" {
+			count[l]++
+		}
+	}
+	for _, l := range lexicons {
+		if count[l.language] > count[most] {
+			most = l.language
+		}
+	}
+	return most
+}
+
+// plainlyEnglish reports whether a text has words that English alone has. Most texts are
+// told so, at the price of a search for bytes.
+func plainlyEnglish(s string) bool {
+	return strings.Contains(s, " the ") && (strings.Contains(s, " and ") || strings.Contains(s, " of ") || strings.Contains(s, " to "))
+}
+
+// votes count what speaks for each language, in the order of lexicons.
+type votes struct {
+	of              [16]float64
+	han, kana, kyrl int
+	latin           int
+}
+
+// read counts the words and letters of a text.
+func (v *votes) read(s string, asks bool) {
+	known := stopLists()
+	var room [32]byte
+	word := room[:0]
+	flush := func() {
+		if e, ok := known.words[string(word)]; ok {
+			part := 1.0
+			if asks && e.asks != 0 {
+				e.of, part = e.asks, askPart
+			}
+			v.add(e.of, part)
+		}
+		word = word[:0]
+	}
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf && ascii[r] == 0:
+			flush()
+		case r < utf8.RuneSelf:
+			v.latin++
+			word = append(word, ascii[r])
+		default:
+			if !unicode.IsLetter(r) {
+				flush()
+			} else {
+				r = unicode.ToLower(r)
+				word = utf8.AppendRune(word, r)
+			}
+			v.letter(r, known)
+		}
+	}
+	flush()
+}
+
+// letter counts a letter above ASCII.
+func (v *votes) letter(r rune, known stopList) {
+	switch {
+	case unicode.Is(unicode.Cyrillic, r):
+		v.kyrl++
+	case unicode.In(r, unicode.Hiragana, unicode.Katakana):
+		v.kana++
+	case unicode.Is(unicode.Han, r):
+		v.han++
+	default:
+		v.add(known.letters[r], letterPart)
+	}
+}
+
+// add adds what is shared by a set of languages.
+func (v *votes) add(of uint16, part float64) {
+	n := 0
+	for l := range lexicons {
+		n += int(of >> l & 1)
+	}
+	for l := range lexicons {
+		if of>>l&1 != 0 {
+			v.of[l] += part / float64(n)
+		}
+	}
+}
+
+// charactersOfWord is how many Latin letters say as much as a Chinese character.
+const charactersOfWord = 3
+
+// most is the language that most speaks for.
+func (v *votes) most() Language {
+	switch unspaced := v.han + v.kana; {
+	case charactersOfWord*unspaced > v.latin+v.kyrl && 10*v.kana > v.han:
+		return Japanese
+	case charactersOfWord*unspaced > v.latin+v.kyrl:
+		return Chinese
+	}
+	best, next := -1, 0.0
+	for l, x := range v.of[:len(lexicons)] {
+		switch {
+		case best < 0 || x > v.of[best]:
+			if best >= 0 {
+				next = v.of[best]
+			}
+			best = l
+		case x > next:
+			next = x
+		}
+	}
+	if v.of[best] < leastSure || v.of[best] < leastAhead*next {
+		if v.kyrl > v.latin {
+			return Russian
+		}
+		return ""
+	}
+	return lexicons[best].language
+}
+
+// stopList says which languages have a word or letter, a bit each.
+type stopList struct {
+	words   map[string]struct{ of, asks uint16 }
+	letters map[rune]uint16
+}
+
+var stopLists = sync.OnceValue(func() stopList {
+	list := stopList{make(map[string]struct{ of, asks uint16 }), make(map[rune]uint16)}
+	for i, l := range lexicons {
+		for _, w := range strings.Fields(l.asks) {
+			e := list.words[w]
+			e.of, e.asks = e.of|1<<i, e.asks|1<<i
+			list.words[w] = e
+		}
+		for _, w := range strings.Fields(l.stop) {
+			e := list.words[w]
+			e.of |= 1 << i
+			list.words[w] = e
+		}
+		for _, r := range l.letters {
+			list.letters[r] |= 1 << i
+		}
+	}
+	return list
+})
