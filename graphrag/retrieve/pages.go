@@ -144,7 +144,7 @@ func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, 
 		return nil, err
 	}
 	var errs [5]error
-	p.words, errs[0] = text.New(text.Options{Otherwise: text.Main(bodies)}) // of titles, and of short questions
+	p.words, errs[0] = wordsOf(bodies)
 	p.body, errs[1] = bm25.Build(ctx, p.passages, bm25.Options{Analyzer: p.words})
 	p.title, errs[2] = bm25.BuildTexts(ctx, titles, bm25.Options{B: titleB, Analyzer: p.words})
 	p.page, errs[3] = bm25.BuildTexts(ctx, bodies, bm25.Options{Analyzer: p.words})
@@ -160,6 +160,16 @@ func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, 
 		}
 	}
 	return p, nil
+}
+
+// wordsOf returns the analyzer of texts: English if most are, else for each its own, and for
+// titles and questions that do not tell theirs that of most.
+func wordsOf(texts []string) (*text.Standard, error) {
+	main := text.Main(texts)
+	if main == text.English {
+		return text.Default(), nil
+	}
+	return text.New(text.Options{Language: text.Each, Otherwise: main})
 }
 
 // cover records which tiles the passages of a page overlap; before is the number of tiles of

@@ -34,14 +34,14 @@ func For(a Analyzer, s string) Analyzer {
 	return a
 }
 
-// Options choose how a [Standard] makes terms. The zero value makes snowball stems
-// (Porter2 in English) and bigrams for scripts without blanks, and drops stop words.
+// Options choose how a [Standard] makes terms. The zero value is English:
+// Porter2 stems, stop words dropped, bigrams for scripts without blanks.
 type Options struct {
-	// Language selects stemmer and stop words. Empty means those of each text's own
-	// language, as [LanguageOf] tells it.
+	// Language selects stemmer and stop words; empty means [English], and [Each] those
+	// of each text's own language, as [LanguageOf] tells it.
 	Language Language
 	// Otherwise is the language of texts that do not tell theirs, where Language is
-	// empty; empty means [English].
+	// Each; empty means English.
 	Otherwise Language
 	// NoStems keeps words as they are.
 	NoStems bool
@@ -70,18 +70,18 @@ type Standard struct {
 // New returns the analyzer for the options. The one error is an unknown
 // language.
 func New(o Options) (*Standard, error) {
-	o.Otherwise = cmp.Or(o.Otherwise, English)
+	o.Language, o.Otherwise = cmp.Or(o.Language, English), cmp.Or(o.Otherwise, English)
 	for _, name := range []Language{o.Language, o.Otherwise} {
-		if _, ok := lexiconOf(name); !ok && name != "" {
+		if _, ok := lexiconOf(name); !ok && name != Each {
 			return nil, fmt.Errorf("text: new analyzer: unknown language %q: use one of %v", name, Languages())
 		}
 	}
-	if o.Language != "" {
+	if o.Language != Each {
 		return newStandard(o), nil
 	}
-	each := &tongues{options: o, of: make(map[Language]*Standard)}
-	a := *each.in(o.Otherwise)
-	a.options, a.each = o, each
+	in := &tongues{options: o, of: make(map[Language]*Standard)}
+	a := *in.in(o.Otherwise)
+	a.options, a.each = o, in
 	return &a, nil
 }
 
@@ -148,6 +148,9 @@ func Default() *Standard { return standard() }
 
 var standard = sync.OnceValue(func() *Standard { return must(Options{}) })
 
+// each is the analyzer for every language.
+var each = sync.OnceValue(func() *Standard { return must(Options{Language: Each}) })
+
 // Plain returns the analyzer without linguistics: lower-cased runs of letters
 // and numbers and nothing else, no stems, no stop words, no bigrams. It is what
 // Python's [^\W_]+ finds in a lower-cased text, and the common ground on which
@@ -167,7 +170,10 @@ func must(o Options) *Standard {
 
 // Name spells out the options.
 func (a *Standard) Name() string {
-	name := string(cmp.Or(a.options.Language, "each in its language, else "+a.options.Otherwise))
+	name := string(a.options.Language)
+	if a.each != nil {
+		name += ", else " + string(a.options.Otherwise)
+	}
 	for _, o := range []struct {
 		is   bool
 		name string

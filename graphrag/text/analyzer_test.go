@@ -71,7 +71,7 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for a, want := range map[*text.Standard]string{
-		text.Default(): "each in its language, else english", text.Plain(): "none, no bigrams, no marks", bare: "french, no stems, no stop words",
+		text.Default(): "english", text.Plain(): "none, no bigrams, no marks", bare: "french, no stems, no stop words",
 	} {
 		if got := a.Name(); got != want {
 			t.Errorf("name %q, want %q", got, want)

@@ -168,7 +168,7 @@ func (v *votes) most() Language {
 	return lexicons[best].language
 }
 
-// stopList says which languages have a word or letter, a bit each.
+// stopList says which languages have a word or letter, a bit each. English is the first.
 type stopList struct {
 	words   map[string]struct{ of, asks uint16 }
 	letters map[rune]uint16
@@ -189,6 +189,13 @@ var stopLists = sync.OnceValue(func() stopList {
 		}
 		for _, r := range l.letters {
 			list.letters[r] |= 1 << i
+		}
+	}
+	delete(list.words, "com") // of addresses
+	for w, e := range list.words {
+		if e.of&1 != 0 { // English too: "no", "do" and "as" are on every page
+			e.of, e.asks = 1, e.asks&1
+			list.words[w] = e
 		}
 	}
 	return list

@@ -22,7 +22,7 @@ func TestLanguageOf(t *testing.T) {
 		"¿Quién reparó el tejado del club?":                        text.Spanish,
 		"Il traghetto parte dal porto vecchio alle sette.":         text.Italian,
 		"Chi ha riparato il tetto del circolo?":                    text.Italian,
-		"O barco sai do porto velho às sete horas.":                text.Portuguese,
+		"O barco sai do porto velho às sete horas da manhã.":       text.Portuguese,
 		"Quem reparou o telhado do clube?":                         text.Portuguese,
 		"De veerboot vaart elke dag van de haven naar het eiland.": text.Dutch,
 		"Wie heeft het dak van het clubhuis hersteld?":             text.Dutch,

@@ -37,9 +37,12 @@ const (
 	Chinese    Language = "chinese"
 	Japanese   Language = "japanese"
 	None       Language = "none"
+
+	// Each stands for the language of each text.
+	Each Language = "each"
 )
 
-// Languages returns all languages a [Standard] analyzer can be built for.
+// Languages returns the single languages a [Standard] analyzer can be built for.
 func Languages() []Language {
 	out := make([]Language, 0, len(lexicons)+1)
 	for _, l := range lexicons {

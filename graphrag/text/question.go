@@ -33,7 +33,7 @@ func ReadQuestion(question string) Wording {
 	var about, all, names []string
 	seen := make(map[string]bool)
 	language := LanguageOf(question)
-	words, standard := 0, Default().In(language)
+	words, standard := 0, each().In(language)
 	standard.Spans(question, func(word []byte, start, end int) {
 		words++
 		w := string(word)

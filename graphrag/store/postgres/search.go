@@ -125,7 +125,9 @@ type counter struct {
 	terms    map[text.Analyzer]map[string]string
 }
 
-func (w words) counter() counter { return counter{w.analyzer, make(map[text.Analyzer]map[string]string)} }
+func (w words) counter() counter {
+	return counter{w.analyzer, make(map[text.Analyzer]map[string]string)}
+}
 
 func (c counter) count(to map[string]int32, s string, weight int32) (n int32) {
 	if weight == 0 {
