@@ -11,8 +11,7 @@
 // ignored; at a node without edges the walk restarts.
 //
 // [Solver.Solve] computes x until the L1 norm of the residual, measured in float64, is
-// within [Options.Tolerance]. [Solver.SolveFirst] stops once the order of the first k nodes
-// is certain. On an undirected graph the system is symmetric: with x = D·y, where D has the
+// within [Options.Tolerance]. On an undirected graph the system is symmetric: with x = D·y, where D has the
 // strengths of the nodes and A the weights,
 //
 //	(D - d·A)·y = (1-d)·v

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
 // query is the memory of one query, in Eisenstat's form of conjugate gradients: y = D⁻¹x, its
@@ -18,7 +16,6 @@ type query struct {
 	y, r, w []float64
 	t, z    []float32
 	saved   []float64 // y of the classes that results changes for a moment
-	ranking ranking
 }
 
 func newQuery(q *quotient) *query {
@@ -33,23 +30,22 @@ func newQuery(q *quotient) *query {
 // shrinks the error by (1-√(1-d²))/d or better.
 const maxSweeps = 100_000
 
-// solve iterates until the L1 norm of the residual is within the tolerance, or enough
-// reports true for it.
-func (x *query) solve(ctx context.Context, q *quotient, seeds []Seed, v reset, tolerance float64, enough func(norm float64) bool) error {
+// solve iterates until the L1 norm of the residual is within the tolerance.
+func (x *query) solve(ctx context.Context, q *quotient, seeds []Seed, v reset, tolerance float64) error {
 	if a, ok := q.rows.(arcs[float64]); ok {
-		return solve(ctx, &a, q, x, seeds, v, tolerance, enough)
+		return solve(ctx, &a, q, x, seeds, v, tolerance)
 	}
 	a := q.rows.(arcs[float32])
-	return solve(ctx, &a, q, x, seeds, v, tolerance, enough)
+	return solve(ctx, &a, q, x, seeds, v, tolerance)
 }
 
-func solve[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *query, seeds []Seed, v reset, tolerance float64, enough func(norm float64) bool) error {
+func solve[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *query, seeds []Seed, v reset, tolerance float64) error {
 	if err := begin(ctx, a, q, x, seeds, v); err != nil {
 		return err
 	}
 	rho, norm := x.measure(q)
 	beta := 0.0
-	for sweep := 0; (1+q.damping)*norm > tolerance*v.sum && !enough((1+q.damping)*norm); sweep++ {
+	for sweep := 0; (1+q.damping)*norm > tolerance*v.sum; sweep++ {
 		if sweep == maxSweeps {
 			return fmt.Errorf("residual %.3g after %d sweeps, want %.3g", norm, sweep, tolerance)
 		}
@@ -175,18 +171,6 @@ func (x *query) measure(q *quotient) (rho, norm float64) {
 	return rho, norm
 }
 
-// reach bounds the error of the x of a node, relative to its strength. The system is M·y = b
-// ([quotient]), and its residual is (E-L)·r. The arcs of a row have d times the strength of
-// the node, those of L no more, and E is at most the strength: so the residual of one node is
-// at most (1+d)·max(r/k) times its strength, and the error of y at most 1/(1-d) times that.
-func (x *query) reach(q *quotient) float64 {
-	most := 0.0
-	for c, r := range x.r {
-		most = max(most, math.Abs(r)/q.size[c])
-	}
-	return most * (1 + q.damping) / (1 - q.damping)
-}
-
 // gather sums p at the targets, in eight independent sums.
 func gather[W, P float32 | float64](targets []int32, weights []W, p []P) float64 {
 	var sums [8]float64
@@ -211,8 +195,8 @@ func addProducts[W, P float32 | float64](sums *[8]float64, targets []int32, weig
 	return weights[len(targets):]
 }
 
-// results writes the x of the nodes from, from+1 and so on to dst.
-func (x *query) results(q *quotient, seeds []Seed, v reset, from int, dst []float64) {
+// results writes the x of all nodes to dst.
+func (x *query) results(q *quotient, seeds []Seed, v reset, dst []float64) {
 	x.saved = x.saved[:0]
 	for _, seed := range seeds {
 		if own, c := q.own(seed, v); own > 0 {
@@ -220,53 +204,19 @@ func (x *query) results(q *quotient, seeds []Seed, v reset, from int, dst []floa
 			x.y[c] -= own / q.strength[c]
 		}
 	}
-	for i, c := range q.class[from:] {
+	for i, c := range q.class {
 		dst[i] = 0
 		if c >= 0 {
 			dst[i] = max(0, x.y[c]*q.share[c]/v.sum)
 		}
 	}
 	for _, seed := range seeds {
-		if own, _ := q.own(seed, v); int(seed.Node) >= from {
-			dst[int(seed.Node)-from] += own / v.sum
-		}
+		own, _ := q.own(seed, v)
+		dst[seed.Node] += own / v.sum
 	}
 	for _, seed := range slices.Backward(seeds) { // the first seed of a class saved its y
 		if own, c := q.own(seed, v); own > 0 {
 			x.y[c], x.saved = x.saved[len(x.saved)-1], x.saved[:len(x.saved)-1]
 		}
 	}
-}
-
-// ranking is the memory of [ranking.certain].
-type ranking struct {
-	top   rank.Top[int32]
-	first []rank.Scored[int32]
-}
-
-// certain reports whether the first k values stay first, in their order, if each value
-// changes by up to reach times its strength.
-func (r *ranking) certain(values, strength []float64, reach float64, k int) bool {
-	k = min(k, len(values))
-	r.top.Reset(k)
-	for u, value := range values {
-		r.top.Push(int32(u), value)
-	}
-	if r.first = r.top.Append(r.first[:0]); k == 0 {
-		return true
-	}
-	last, behind := r.first[k-1], 0.0 // upper bound of the values after the last
-	for u, value := range values {
-		if rank.Compare(rank.Scored[int32]{ID: int32(u), Score: value}, last) > 0 {
-			behind = max(behind, value+reach*strength[u])
-		}
-	}
-	for _, f := range slices.Backward(r.first) {
-		off := reach * strength[f.ID]
-		if f.Score-off <= behind {
-			return false
-		}
-		behind = max(behind, f.Score+off)
-	}
-	return true
 }

@@ -72,26 +72,6 @@ func New(g *graph.Graph, opts Options) (*Solver, error) {
 // values sum to 1. The result is written to dst if its capacity suffices.
 // Errors wrap [ErrReset] or are those of the context.
 func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]float64, error) {
-	return s.solve(ctx, seeds, 0, -1, dst)
-}
-
-// SolveFirst is [Solver.Solve] for the ranking of the first k of the nodes from, from+1 and
-// so on: it stops as soon as no further step can change which nodes these are, or their
-// order, and returns the values of the nodes from there on. Near ties are solved to the
-// tolerance.
-func (s *Solver) SolveFirst(ctx context.Context, seeds []Seed, from, k int, dst []float64) ([]float64, error) {
-	if from < 0 || from > s.g.N() || k < 0 {
-		return nil, fmt.Errorf("ppr: solve: the first %d nodes from %d on, of %d", k, from, s.g.N())
-	}
-	return s.solve(ctx, seeds, from, k, dst)
-}
-
-// certainFrom is the residual below which a solution checks whether its ranking is certain:
-// the first ten of 5,800 passages were never certain above it.
-const certainFrom = 1e-3
-
-// solve is SolveFirst, or Solve if k is negative.
-func (s *Solver) solve(ctx context.Context, seeds []Seed, from, k int, dst []float64) ([]float64, error) {
 	v, err := s.checkReset(seeds)
 	if err != nil {
 		return nil, err
@@ -102,22 +82,12 @@ func (s *Solver) solve(ctx context.Context, seeds []Seed, from, k int, dst []flo
 	}
 	x := s.queries.Get().(*query)
 	defer s.queries.Put(x)
-	n := s.g.N() - from
-	dst = slices.Grow(dst[:0], n)[:n]
-	write := func() {
-		x.results(q, seeds, v, from, dst)
-		s.addLost(seeds, v, from, dst)
-	}
-	if err := x.solve(ctx, q, seeds, v, s.tolerance, func(norm float64) bool {
-		if k < 0 || norm > certainFrom*v.sum {
-			return false
-		}
-		write()
-		return x.ranking.certain(dst, s.strength[from:], x.reach(q)/v.sum, k)
-	}); err != nil {
+	if err := x.solve(ctx, q, seeds, v, s.tolerance); err != nil {
 		return nil, fmt.Errorf("ppr: solve: %w", err)
 	}
-	write()
+	dst = slices.Grow(dst[:0], s.g.N())[:s.g.N()]
+	x.results(q, seeds, v, dst)
+	s.addLost(seeds, v, dst)
 	return dst, nil
 }
 
@@ -165,12 +135,11 @@ func (s *system) checkReset(seeds []Seed) (reset, error) {
 	return reset{total, 1 - s.damping*lost/total}, nil
 }
 
-// addLost adds the seeds without an edge, which only restarts reach, to the values of
-// the nodes from, from+1 and so on.
-func (s *system) addLost(seeds []Seed, v reset, from int, dst []float64) {
+// addLost adds the seeds without an edge, which only restarts reach.
+func (s *system) addLost(seeds []Seed, v reset, dst []float64) {
 	for _, seed := range seeds {
-		if s.strength[seed.Node] == 0 && int(seed.Node) >= from {
-			dst[int(seed.Node)-from] += (1 - s.damping) * (seed.Weight / v.total) / v.sum
+		if s.strength[seed.Node] == 0 {
+			dst[seed.Node] += (1 - s.damping) * (seed.Weight / v.total) / v.sum
 		}
 	}
 }

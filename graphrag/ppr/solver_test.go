@@ -116,9 +116,6 @@ func TestRefused(t *testing.T) {
 		if _, err := s.Solve(t.Context(), seeds, nil); !errors.Is(err, ppr.ErrReset) {
 			t.Errorf("%s: solve: %v", name, err)
 		}
-		if _, err := s.SolveFirst(t.Context(), seeds, 0, 3, nil); !errors.Is(err, ppr.ErrReset) {
-			t.Errorf("%s: solve first: %v", name, err)
-		}
 	}
 	if _, err := ppr.New(g, ppr.Options{Damping: 1, Tolerance: math.NaN()}); err == nil {
 		t.Error("bad options were taken")
@@ -150,19 +147,14 @@ func TestNoAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx := t.Context()
-	for name, query := range map[string]func(){
-		"solve": func() { x, _ = s.Solve(ctx, seeds, x) },
-		"first": func() { x, _ = s.SolveFirst(ctx, seeds, 0, 20, x) },
-	} {
-		// A collection may empty the pool, and the race detector does so at
-		// random: the fewest count.
-		least := math.Inf(1)
-		for range 30 {
-			least = min(least, testing.AllocsPerRun(1, query))
-		}
-		if least != 0 {
-			t.Errorf("%s: %v allocations a query", name, least)
-		}
+	// A collection may empty the pool, and the race detector does so at random: the fewest
+	// count.
+	least := math.Inf(1)
+	for range 30 {
+		least = min(least, testing.AllocsPerRun(1, func() { x, _ = s.Solve(ctx, seeds, x) }))
+	}
+	if least != 0 {
+		t.Errorf("%v allocations a query", least)
 	}
 }
 

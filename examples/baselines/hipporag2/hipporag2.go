@@ -174,7 +174,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 		return graphrag.Found{Ranked: s.corpus.ByScore(similar, q.Want(), "dense"), Steps: steps}, nil
 	}
 	steps = append(steps, graphrag.Step{Kind: "filter", Found: s.texts(facts)})
-	scores, err := s.ranked(ctx, facts, similar, q.Want())
+	scores, err := s.ranked(ctx, facts, similar)
 	return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Steps: steps}, err
 }
 
@@ -211,16 +211,17 @@ func (s *searcher) texts(facts []scored) []string {
 	return out
 }
 
-// ranked are the ranks of the passages after a walk, of which k are wanted.
-func (s *searcher) ranked(ctx context.Context, facts []scored, similar []float64, k int) ([]float64, error) {
+// ranked are the ranks of the passages after a walk.
+func (s *searcher) ranked(ctx context.Context, facts []scored, similar []float64) ([]float64, error) {
 	seeds := s.seeds(facts, similar)
 	if len(seeds) == 0 {
 		return similar, nil
 	}
-	if s.corpus.PerDoc > 0 {
-		k = len(similar) // any may be among them
+	ranks, err := s.walk.Solve(ctx, seeds, nil)
+	if err != nil {
+		return nil, err
 	}
-	return s.walk.SolveFirst(ctx, seeds, s.view.Entities, k, nil)
+	return ranks[s.view.Entities:], nil
 }
 
 // seeds are where the walk begins: the phrases of the facts, and the passages that are like
