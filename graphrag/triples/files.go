@@ -43,6 +43,7 @@ func Load(ctx context.Context, path string, a text.Analyzer) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
+	ix.bad = bad
 	return ix, bad.excess(path, ix.Len())
 }
 
@@ -65,7 +66,7 @@ func Files(path string, bad *Bad) iter.Seq2[Triple, error] {
 	return func(yield func(Triple, error) bool) {
 		r, file, err := open(path, bad)
 		if err != nil {
-			yield(Triple{}, fmt.Errorf("triples: %w", err))
+			yield(Triple{}, err)
 			return
 		}
 		defer file.Close() // only read

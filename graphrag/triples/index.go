@@ -31,6 +31,7 @@ type Index struct {
 	meta            folderMeta
 	words           *bm25.Index
 	folder          *flat.Folder // holds the slices, if they are not in memory
+	bad             Bad
 }
 
 // edge is a triple by the numbers of its parts; ^number for a tail that is a value.
@@ -38,6 +39,9 @@ type edge struct{ head, relation, tail int32 }
 
 // Len is the number of triples.
 func (ix *Index) Len() int { return len(ix.edges) }
+
+// Bad is what [Load] passed over in a file.
+func (ix *Index) Bad() Bad { return ix.bad }
 
 // Entities is the number of entities and values.
 func (ix *Index) Entities() int { return ix.entities.len() }

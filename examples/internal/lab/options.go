@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
 // setting is a value of -set: an option of a system.
@@ -103,7 +105,14 @@ func (s *Settings) Changed(sys all.System) (all.System, []error) {
 	switch {
 	case !sys.Graph:
 	case s.kg != "":
-		change("kg", "graph", s.kg)
+		ix, err := triples.Load(context.Background(), s.kg, nil)
+		if err != nil {
+			return sys, []error{fmt.Errorf("-kg: %w", err)}
+		}
+		if bad := ix.Bad(); bad.Lines > 0 {
+			s.passedOver = fmt.Sprintf("-kg: lines that are no triples are passed over: %d, first: %v", bad.Lines, bad.First[0])
+		}
+		sys = sys.WithGraph(ix)
 	case s.Graph != nil:
 		ix, err := s.Graph()
 		if err != nil {

@@ -47,6 +47,9 @@ func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error)
 		return nil, err
 	}
 	p.Count = p.Kit.Count
+	if s.passedOver != "" {
+		log.Warn(s.passedOver)
+	}
 	if s.auto {
 		log.Warn("-embed-model auto: " + cmp.Or(s.EmbedModel, "no encoder is in the cache"))
 	}

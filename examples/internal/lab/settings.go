@@ -70,6 +70,7 @@ type Settings struct {
 	changed    []string
 	sets       []setting
 	kg, schema string
+	passedOver string // lines of -kg
 	selected   []all.System
 }
 
