@@ -18,7 +18,7 @@ func ExampleByMembers() {
 		{Head: 0, Relation: directed, Tail: 2}, {Head: 1, Relation: directed, Tail: 3},
 		{Head: 0, Relation: bornIn, Tail: 4}, {Head: 1, Relation: bornIn, Tail: 5},
 	}
-	vectors, err := perception.EntityVectors(entities, 2, relations, triples, perception.BothDirections)
+	vectors, err := perception.EntityVectors(entities, 2, relations, triples)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -23,8 +23,6 @@ const None = -1
 type Options struct {
 	// Relations is how relations are compared, by default [MultisetJaccard].
 	Relations RelationSimilarity `source:"ours: the norm is left open"`
-	// Direction says which triples make the relations of an entity.
-	Direction Direction `source:"ours: left open"`
 	// RelationWeight w makes the score φ = w·S_r + (1-w)·S_s; from 0 to 1, 0
 	// means the 0.3 of the published code, [None] meaning alone.
 	RelationWeight float64 `source:"its program"`
@@ -287,8 +285,7 @@ func (o Options) Check() error {
 }
 
 func (o *Options) check(checks *opt.Checks) {
-	o.Direction.check(checks)
-	checks.Want(slices.Contains([]RelationSimilarity{"", MultisetJaccard, SetJaccard, EuclideanJaccard}, o.Relations), "Relations", o.Relations, "multiset, set or euclidean")
+	checks.Want(slices.Contains([]RelationSimilarity{"", MultisetJaccard, EuclideanJaccard}, o.Relations), "Relations", o.Relations, "multiset or euclidean")
 	if o.RelationWeight != None {
 		opt.Range(checks, "RelationWeight", o.RelationWeight, 0, 1)
 	}
@@ -321,7 +318,7 @@ func (o *Options) resolve(n int) error {
 
 // Defaults returns the options with what zero stands for.
 func (o Options) Defaults() Options {
-	o.Relations, o.Direction = cmp.Or(o.Relations, MultisetJaccard), cmp.Or(o.Direction, BothDirections)
+	o.Relations = cmp.Or(o.Relations, MultisetJaccard)
 	o.RelationWeight = cmp.Or(o.RelationWeight, 0.3)
 	o.Beta = cmp.Or(o.Beta, 10)
 	o.MaxClusters = cmp.Or(o.MaxClusters, 200)

@@ -21,22 +21,13 @@ import (
 func TestEntityVectorsWorked(t *testing.T) {
 	entities, relations := []float32{1, 0, 0, 1, 1, 1}, []float32{.5, 0, 0, .5}
 	triples := []perception.Triple{{0, 0, 1}, {0, 1, 2}, {1, 0, 2}}
-	for direction, want := range map[perception.Direction][]float32{
-		perception.Outgoing: {
-			1, 0, .25, .25, .5, 1,
-			0, 1, .5, 0, 1, 1,
-			1, 1, 0, 0, 0, 0,
-		},
-		perception.BothDirections: {
-			1, 0, .25, .25, .5, 1,
-			.5, .5, .5, 0, .5, 1,
-			.5, .5, .25, .25, 1, 1,
-		},
-	} {
-		got, err := perception.EntityVectors(entities, 2, relations, triples, direction)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("direction %q: %v, %v, want %v", direction, got, err, want)
-		}
+	want := []float32{
+		1, 0, .25, .25, .5, 1,
+		.5, .5, .5, 0, .5, 1,
+		.5, .5, .25, .25, 1, 1,
+	}
+	if got, err := perception.EntityVectors(entities, 2, relations, triples); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 }
 
@@ -121,8 +112,7 @@ func TestPartition(t *testing.T) {
 		vectors, triples := entities(n, 5, min(n, 6), uint64(n))
 		for i, o := range []perception.Options{
 			{}, {MaxCommunities: 3}, {Epsilon: 5, MaxSize: perception.None}, {MaxCommunities: 2}, {Beta: 2, Adoption: perception.None}, {Beta: 1},
-			{RelationWeight: perception.None}, {Lambda: 2, Relations: perception.SetJaccard},
-			{Relations: perception.EuclideanJaccard, Direction: perception.Outgoing},
+			{RelationWeight: perception.None}, {Lambda: 2}, {Relations: perception.EuclideanJaccard},
 		} {
 			p := byMembers(t, vectors, 5, triples, o)
 			checkPartition(t, fmt.Sprintf("%d entities, options %d", n, i), n, p)
@@ -216,7 +206,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: %v, want …%s…", name, err, c.want)
 		}
 	}
-	if _, err := perception.EntityVectors(vectors, 2, nil, triples, perception.BothDirections); err == nil {
+	if _, err := perception.EntityVectors(vectors, 2, nil, triples); err == nil {
 		t.Errorf("relations out of range: %v", err)
 	}
 	if p := byMembers(t, nil, 2, nil, perception.Options{}); len(p.Communities) != 0 {

@@ -15,8 +15,6 @@ type RelationSimilarity string
 const (
 	// MultisetJaccard is Σmin/Σmax over the counts of relations, the default.
 	MultisetJaccard RelationSimilarity = "multiset"
-	// SetJaccard is the share of relations in common, counts left aside.
-	SetJaccard RelationSimilarity = "set"
 	// EuclideanJaccard is √Σmin²/√Σmax², the literal reading.
 	EuclideanJaccard RelationSimilarity = "euclidean"
 )
@@ -36,12 +34,12 @@ type profiles struct {
 
 func (p *profiles) of(e int32) []relationCount { return p.counts[p.offsets[e]:p.offsets[e+1]] }
 
-func newProfiles(n int, triples []Triple, direction Direction) *profiles {
+func newProfiles(n int, triples []Triple) *profiles {
 	type mention struct{ entity, relation int32 }
 	var all []mention
 	for _, t := range triples {
 		all = append(all, mention{t.Head, t.Relation})
-		if direction != Outgoing && t.Head != t.Tail {
+		if t.Head != t.Tail {
 			all = append(all, mention{t.Tail, t.Relation})
 		}
 	}
@@ -83,13 +81,13 @@ type group struct {
 	length  float64         // of sum
 	unit    []float64       // sum of the vectors scaled to length 1
 	profile []relationCount // Ψ(C)
-	norm    float64         // ‖Ψ(C)‖: total, number or sum of squares of the counts
+	norm    float64         // ‖Ψ(C)‖: total or sum of squares of the counts
 	center  int32           // the member with the largest φ
 	score   float64         // mean φ of the members
 }
 
-// perception computes dual-perception scores by the options' Relations,
-// Direction, RelationWeight and Lambda.
+// perception computes dual-perception scores by the options' Relations, RelationWeight and
+// Lambda.
 type perception struct {
 	n, dim   int
 	vectors  []float32
@@ -100,7 +98,7 @@ type perception struct {
 
 func newPerception(vectors []float32, dim int, triples []Triple, opts Options) *perception {
 	p := &perception{n: len(vectors) / dim, dim: dim, vectors: vectors, opts: opts}
-	p.profiles = newProfiles(p.n, triples, opts.Direction)
+	p.profiles = newProfiles(p.n, triples)
 	p.lengths = make([]float64, p.n)
 	for e := range p.lengths {
 		sum := 0.0
@@ -195,10 +193,7 @@ func (p *perception) cosine(e int32, c *group) float64 {
 
 // measure is what a count is worth under the kind of similarity.
 func (p *perception) measure(count int32) float64 {
-	switch p.opts.Relations {
-	case SetJaccard:
-		return min(1, float64(count))
-	case EuclideanJaccard:
+	if p.opts.Relations == EuclideanJaccard {
 		return float64(count) * float64(count)
 	}
 	return float64(count)

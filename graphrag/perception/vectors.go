@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
 // Triple is a fact: two entities and the relation between them, by number.
@@ -17,32 +15,16 @@ type Triple struct {
 	Head, Relation, Tail int32
 }
 
-// Direction says which triples belong to an entity.
-type Direction string
-
-const (
-	// BothDirections: those with the entity as head or as tail, the default. A
-	// triple from an entity to itself counts once.
-	BothDirections Direction = "both"
-	// Outgoing: those with the entity as head.
-	Outgoing Direction = "outgoing"
-)
-
-func (d Direction) check(checks *opt.Checks) {
-	checks.Want(d == "" || d == BothDirections || d == Outgoing, "Direction", d, "both or outgoing")
-}
-
 // EntityVectors represents entities by their triples (Youtu-GraphRAG,
 // equation 4): the mean, over the triples of an entity, of the vectors of head,
-// relation and tail side by side. entities and relations hold a vector of dim
+// relation and tail side by side; a triple belongs to its head and its tail, and once to an
+// entity that is both. entities and relations hold a vector of dim
 // components for each entity and relation, row after row; the result has a row of
 // 3·dim for each entity. An entity without triples gets its own vector and zeros.
-func EntityVectors(entities []float32, dim int, relations []float32, triples []Triple, direction Direction) ([]float32, error) {
+func EntityVectors(entities []float32, dim int, relations []float32, triples []Triple) ([]float32, error) {
 	n, err := checkVectors("entities", entities, dim)
 	rels, relErr := checkVectors("relations", relations, dim)
-	checks := opt.Checks{Of: "perception"}
-	direction.check(&checks)
-	if err := errors.Join(err, relErr, checks.Err()); err != nil {
+	if err := errors.Join(err, relErr); err != nil {
 		return nil, err
 	}
 	if err := checkTriples(triples, n, rels); err != nil {
@@ -60,7 +42,7 @@ func EntityVectors(entities []float32, dim int, relations []float32, triples []T
 	}
 	for _, t := range slices.SortedFunc(slices.Values(triples), compareTriples) { // sums do not depend on the order given
 		add(t.Head, t)
-		if direction != Outgoing && t.Tail != t.Head {
+		if t.Tail != t.Head {
 			add(t.Tail, t)
 		}
 	}

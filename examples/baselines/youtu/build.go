@@ -152,7 +152,7 @@ func perceived(ctx context.Context, o Options, by embed.Embedder, g *kg.Graph) (
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	vectors, err = perception.EntityVectors(entities, dim, relations, all, o.Communities.Direction)
+	vectors, err = perception.EntityVectors(entities, dim, relations, all)
 	if err != nil {
 		return nil, 0, nil, err
 	}
