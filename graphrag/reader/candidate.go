@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
@@ -54,6 +55,7 @@ type piece struct {
 
 // corpus is the candidates of all evidence. Its memory is reused.
 type corpus struct {
+	language   text.Language
 	lexicon    *lexicon
 	q          *question
 	pieces     []piece
@@ -64,7 +66,7 @@ type corpus struct {
 
 // collect reads all evidence and derived texts. The only error is that of ctx.
 func (c *corpus) collect(ctx context.Context, question string, evidence []graphrag.Hit, derived []graphrag.Derived) error {
-	c.q = newQuestion(question, c.lexicon)
+	c.q = newQuestion(question, c.lexicon, c.language)
 	for i, h := range evidence {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -212,7 +214,7 @@ func (c *corpus) scoreOf(x *candidate, met float64) float64 {
 		x.quality *= referencePart
 	}
 	s := x.quality * met / max(c.q.total, 1e-9)
-	if shows(x.said, c.q.want) {
+	if c.q.shows(x.said) {
 		s *= shapeBonus
 	}
 	switch {
@@ -251,7 +253,7 @@ const (
 func (c *corpus) confidence(x *candidate) float64 {
 	all, page := set(1)<<c.q.terms-1, c.asked(c.pieces[x.piece].page)
 	z := sureBase + sureAsked*c.met(x, page, all&^c.q.names) + sureNames*c.met(x, page, all&c.q.names)
-	if c.q.want != 0 && !shows(x.said, c.q.want) {
+	if c.q.want != 0 && !c.q.shows(x.said) {
 		z += sureShape
 	}
 	if x.own == 0 && !x.answers || c.q.terms == 0 {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -44,7 +43,7 @@ type ExtractiveOptions struct {
 	// mode and begins with [Closest] in Open mode; for overviews, a tenth of it,
 	// and no mark. 0 means DefaultThreshold.
 	Threshold float64
-	// Analyzer maps words to terms; nil means text.Default().
+	// Analyzer maps words to terms; nil means that of the question's language.
 	Analyzer text.Analyzer
 	// Embedder, if set, raises the scores of the 20 best candidates by their cosine
 	// with the question, for answers in other words. It does not change the
@@ -98,35 +97,40 @@ func Extractive(o ExtractiveOptions) (Reader, error) {
 	o.SummarySentences = cmp.Or(o.SummarySentences, DefaultSummarySentences)
 	o.Threshold = cmp.Or(o.Threshold, DefaultThreshold)
 	if o.Analyzer == nil {
-		o.Analyzer = text.Default()
+		o.Analyzer, _ = text.New(text.Options{Language: text.Each})
 	}
 	return newExtractive(o), nil
 }
 
 func newExtractive(o ExtractiveOptions) *extractive {
-	r := &extractive{o: o}
-	r.known.Store(newLibrary(o.Analyzer))
+	r := &extractive{o: o, known: make(map[text.Language]*library)}
 	r.memory.New = func() any { return &corpus{lexicon: new(lexicon)} }
 	return r
 }
 
 type extractive struct {
 	o      ExtractiveOptions
-	known  atomic.Pointer[library]
+	mu     sync.Mutex
+	known  map[text.Language]*library
 	memory sync.Pool // of *corpus
 }
 
 // Name implements [Reader].
 func (r *extractive) Name() string { return "extractive/" + string(r.o.Mode) }
 
-// library returns the cache of parsed texts, an empty one when it is full.
-func (r *extractive) library() *library {
-	known := r.known.Load()
-	if known.full() {
-		r.known.CompareAndSwap(known, newLibrary(r.o.Analyzer))
-		known = r.known.Load()
+// library returns the cache of texts parsed in a language, an empty one when it is full.
+func (r *extractive) library(l text.Language) *library {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.known[l]; known != nil && !known.full() {
+		return known
 	}
-	return known
+	a := r.o.Analyzer
+	if s, ok := a.(*text.Standard); ok {
+		a = s.In(l)
+	}
+	r.known[l] = newLibrary(a)
+	return r.known[l]
 }
 
 // Read implements [Reader].
@@ -134,7 +138,8 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 	c := r.memory.Get().(*corpus)
 	defer r.memory.Put(c)
 	defer c.reset()
-	c.lexicon.begin(r.library())
+	c.language = spoken(q.Text, evidence)
+	c.lexicon.begin(r.library(c.language))
 	if err := c.collect(ctx, q.Text, evidence, derived); err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}

@@ -34,6 +34,7 @@ type question struct {
 	want     shape
 	steps    bool              // asks for a procedure or a list
 	yesNo    bool              // asks for yes or no
+	shapes   map[string]shape  // of words of its language, beside the English ones
 	weight   [maxTerms]float64 // for ranking
 	bare     [maxTerms]float64 // for confidence: by rarity alone
 	total    float64
@@ -55,11 +56,15 @@ var asking = strings.Fields(`accord regard concern specif describ explain identi
 const hanziAsking = "是谁的什么吗呢哪里有了在几何怎样多少为如能可以我你们请被和与或及个位吧啊这那于从到将把由"
 
 // newQuestion analyzes a question and numbers its terms.
-func newQuestion(s string, l *lexicon) *question {
+func newQuestion(s string, l *lexicon, language text.Language) *question {
 	q := &question{text: s, want: wanted(s), steps: asksSteps(s), yesNo: asksYesNo(s)}
-	words := capitalized(s)
+	h := hows()[language]
+	if h != nil {
+		q.want, q.steps, q.yesNo, q.shapes = h.wanted(s), h.has(folded(s), h.steps), h.begins(s, h.yesNo), h.shapes
+	}
+	words := capitalized(s, language != text.German)
 	l.known.analyzer.Words(s, func(word []byte) bool {
-		if unspacedAsking(string(word)) {
+		if unspacedAsking(string(word), language) {
 			return true
 		}
 		id := int(l.of(word))
@@ -73,7 +78,7 @@ func newQuestion(s string, l *lexicon) *question {
 		if r, _ := utf8.DecodeRune(word); text.Unspaced(r) {
 			q.unspaced |= 1 << id
 		}
-		if slices.Contains(asking, l.term(id)) {
+		if term := l.term(id); h != nil && h.asking[term] || h == nil && slices.Contains(asking, term) {
 			q.weak |= 1 << id
 		}
 		return true
@@ -81,17 +86,21 @@ func newQuestion(s string, l *lexicon) *question {
 	return q
 }
 
-// unspacedAsking reports whether a word contains a character of hanziAsking.
-func unspacedAsking(word string) bool {
+// unspacedAsking reports whether a word contains a character of hanziAsking; in Japanese of
+// hiragana, of which particles and endings are made.
+func unspacedAsking(word string, language text.Language) bool {
+	if language == text.Japanese {
+		return strings.ContainsAny(word, "誰何") || strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Hiragana, r) })
+	}
 	return strings.ContainsAny(word, hanziAsking)
 }
 
 // capitalized returns the words of a question, folded, with a digit, or with a capital
-// letter and not at its beginning.
-func capitalized(s string) map[string]bool {
+// letter and not at its beginning, if capital letters make names.
+func capitalized(s string, names bool) map[string]bool {
 	out := make(map[string]bool)
 	for i, w := range strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
-		if strings.IndexFunc(w, unicode.IsNumber) >= 0 || i > 0 && strings.IndexFunc(w, unicode.IsUpper) >= 0 {
+		if strings.IndexFunc(w, unicode.IsNumber) >= 0 || names && i > 0 && strings.IndexFunc(w, unicode.IsUpper) >= 0 {
 			out[strings.ToLower(w)] = true
 		}
 	}
@@ -215,7 +224,8 @@ var wordShapes = func() map[string]shape {
 const longestShape = 9
 
 // shows reports whether a text has any of the shapes.
-func shows(s string, want shape) bool {
+func (q *question) shows(s string) bool {
+	want := q.want
 	if want == 0 {
 		return false
 	}
@@ -225,7 +235,7 @@ func shows(s string, want shape) bool {
 	first := true
 	for word := range strings.FieldsSeq(s) {
 		word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-		if word != "" && shapeOf(word, first)&want != 0 {
+		if word != "" && (shapeOf(word, first)&want != 0 || q.shapes != nil && q.shapes[strings.ToLower(word)]&want != 0) {
 			return true
 		}
 		first = false
@@ -250,12 +260,12 @@ func shapeOf(word string, first bool) shape {
 		return hasNumber | hasDate
 	case digits > 0:
 		return hasNumber
-	case unicode.Is(unicode.Han, begin):
+	case text.Unspaced(begin):
 		out := hasName
 		if strings.ContainsAny(word, "一二两三四五六七八九十百千万") {
 			out |= hasNumber
 		}
-		if strings.ContainsAny(word, "年月日周") {
+		if strings.ContainsAny(word, "年月日周時曜点") {
 			out |= hasDate
 		}
 		return out

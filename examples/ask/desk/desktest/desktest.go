@@ -24,12 +24,18 @@ import (
 // with other programs.
 func Open(t testing.TB, system string, args ...string) *desk.Desk {
 	t.Helper()
-	dir := t.TempDir()
-	for name, data := range map[string]string{
+	return OpenFiles(t, map[string]string{
 		"owl.md":     "# Owls\n\nSome text.\n\nThe barn owl hears a mouse under the snow.\n",
 		"lights.csv": "Light,Meaning\nred,<script>alert(1)</script> no internet\n",
 		"ada.md":     "Ada Lovelace worked with Charles Babbage in London. Charles Babbage designed the Analytical Engine. Ada Lovelace wrote about the Analytical Engine.\n",
-	} {
+	}, system, args...)
+}
+
+// OpenFiles is [Open] over other files.
+func OpenFiles(t testing.TB, files map[string]string, system string, args ...string) *desk.Desk {
+	t.Helper()
+	dir := t.TempDir()
+	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
