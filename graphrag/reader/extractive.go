@@ -58,8 +58,8 @@ type ExtractiveOptions struct {
 // sentences, items, rows of tables under the names of their columns, definitions with
 // their terms, lines of code with their comments, front matter, headlines, and short lists
 // with the line before them; navigation, link lists and questions are left out. The score
-// of a candidate is the share of the question's terms that it contains, weighted by their
-// rarity in the evidence. Terms of its context (a header, a defined term, the preceding
+// of a candidate is the share of the question's terms that it contains; names weigh more, and
+// words that stand beside each other in the question and in the candidate. Terms of its context (a header, a defined term, the preceding
 // question of a FAQ, headings) and of its neighbours count in part; there is a bonus for
 // the kind of answer that is asked for (a number, a date, a name, a price) and a loss by
 // the rank of its chunk.
@@ -230,7 +230,7 @@ func between(quote string, sameParagraph bool) string {
 // When a second candidate is quoted beside the best, and which.
 const (
 	enough    = 0.8  // confidence from which the best is quoted alone
-	factFloor = 0.3  // share of the best score that another must reach
+	factFloor = 0.5  // share of the best score that another must reach
 	sameLoss  = 0.15 // loss of a candidate with the same terms of the question
 	lackGain  = 2.0  // gain by terms that the first lacks, as in chained questions
 	repeated  = 0.8  // share of common terms from which two candidates are the same
@@ -240,7 +240,7 @@ const (
 // next ones that do not repeat it.
 func (c *corpus) facts(scores []float64, best, limit int) []int {
 	chosen := []int{best}
-	have := c.candidates[best].own | c.candidates[best].lead
+	have := c.candidates[best].own | c.candidates[best].lead | c.candidates[best].head
 	for len(chosen) < limit {
 		next, gain := -1, 0.0
 		for i := range c.candidates {
@@ -250,7 +250,10 @@ func (c *corpus) facts(scores []float64, best, limit int) []int {
 				continue
 			}
 			same := float64((x.own & have).count()) / float64(max(1, x.own.count()))
-			lacked := c.q.of(x.own&^have) / max(c.q.total, 1e-9)
+			lacked := c.q.of((x.own|x.lead)&^have) / max(c.q.total, 1e-9)
+			if lacked == 0 {
+				continue // it adds nothing
+			}
 			if g := (1 - sameLoss*same + lackGain*lacked) * scores[i]; g > gain {
 				next, gain = i, g
 			}
@@ -259,7 +262,7 @@ func (c *corpus) facts(scores []float64, best, limit int) []int {
 			break
 		}
 		chosen = append(chosen, next)
-		have |= c.candidates[next].own
+		have |= c.candidates[next].own | c.candidates[next].lead
 	}
 	return chosen
 }

@@ -36,7 +36,7 @@ type question struct {
 	yesNo    bool              // asks for yes or no
 	shapes   map[string]shape  // of words of its language, beside the English ones
 	weight   [maxTerms]float64 // for ranking
-	bare     [maxTerms]float64 // for confidence: by rarity alone
+	bare     [maxTerms]float64 // for confidence
 	total    float64
 }
 
@@ -107,23 +107,20 @@ func capitalized(s string, names bool) map[string]bool {
 	return out
 }
 
-// weigh sets the weights of the terms by how many of n candidates contain each.
-func (q *question) weigh(df *[maxTerms]int, n int) {
+// weigh sets the weights of the terms. They depend on the question alone, so that no text
+// changes what another one is worth: rarity among whatever was found chose no better sentences
+// on five kinds of text. met are the terms that some candidate contains.
+func (q *question) weigh(met set) {
 	q.total = 0
 	for t := range q.terms {
-		w := rarity(float64(df[t]), float64(n))
-		q.bare[t] = w
-		if q.weak&(1<<t) != 0 {
-			q.bare[t] *= weakPart
-		}
-		if q.unspaced&(1<<t) != 0 && df[t] == 0 {
-			q.bare[t] *= weakPart
+		q.weight[t], q.bare[t] = 1, 1
+		if q.weak&(1<<t) != 0 || q.unspaced&(1<<t) != 0 && met&(1<<t) == 0 {
+			q.bare[t] = weakPart
 		}
 		if q.names&(1<<t) != 0 {
-			w *= namePart
+			q.weight[t] = namePart
 		}
-		q.weight[t] = w
-		q.total += w
+		q.total += q.weight[t]
 	}
 }
 
