@@ -59,9 +59,10 @@ type PagesOptions struct {
 	Plan    Plan
 	Planned float64
 	// Like compares questions with the tiles of all pages ([chunk.Page.Tiles]), in their
-	// order, and Likeness is the weight of that similarity; nil compares by words only. The
-	// similarity of a passage is that of the best tile that it overlaps, so an encoder reads
-	// each word once.
+	// order; nil compares by words only. The similarity of a passage is that of the best
+	// tile that it overlaps, so an encoder reads each word once. Likeness is the weight of
+	// one standard deviation of the similarities of a question, so that encoders whose
+	// cosines lie closer together weigh the same.
 	Like     Texts
 	Likeness float64
 	// Follow, if set, propagates relevance between pages: it is given the probability of
@@ -87,7 +88,7 @@ const (
 	defaultLength         = 1.2
 	defaultAspects        = 0.6
 	defaultPlanned        = 45
-	defaultLikeness       = 90
+	defaultLikeness       = 16
 	defaultDetail         = 0.5
 	defaultSpread         = 6.0
 	defaultOverviewSpread = 36.0
@@ -338,8 +339,9 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read te
 		if a.more, err = p.o.Like.Scores(ctx, read.Words, a.more); err != nil {
 			return nil, err
 		}
+		weight := p.o.Likeness / deviation(a.more)
 		for i := range a.passage {
-			a.passage[i] += p.o.Likeness * slices.Max(a.more[p.tiles[2*i]:p.tiles[2*i+1]])
+			a.passage[i] += weight * slices.Max(a.more[p.tiles[2*i]:p.tiles[2*i+1]])
 		}
 	}
 	a.fields = p.title.Scores(read.Words, a.fields)
@@ -361,6 +363,26 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read te
 		}
 	}
 	return a.order, nil
+}
+
+// The standard deviation of similarities of MiniLM, which counts as much as that of so many
+// tiles: a few tell little.
+const (
+	usualDeviation = 0.1
+	usualTiles     = 100
+)
+
+// deviation is the standard deviation of similarities, of a mean with what is usual.
+func deviation(x []float64) float64 {
+	mean := 0.0
+	for _, s := range x {
+		mean += s / float64(len(x))
+	}
+	sum := usualTiles * usualDeviation * usualDeviation
+	for _, s := range x {
+		sum += (s - mean) * (s - mean)
+	}
+	return math.Sqrt(sum / float64(usualTiles+len(x)))
 }
 
 // follow orders pages by their probability after propagation.

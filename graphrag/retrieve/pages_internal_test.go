@@ -4,6 +4,7 @@ package retrieve
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -35,5 +36,23 @@ func TestPagesMemory(t *testing.T) {
 	}
 	if n := cap(one.list); n > 2*len(pages) {
 		t.Errorf("room for %d candidates, of %d pages", n, len(pages))
+	}
+}
+
+// Encoders whose cosines lie closer together, or higher, weigh the same over many tiles; over
+// a few, what is usual counts.
+func TestDeviation(t *testing.T) {
+	var wide, narrow []float64
+	for i := range 5000 {
+		x := math.Sin(float64(i))
+		wide, narrow = append(wide, .3*x), append(narrow, .7+.06*x)
+	}
+	if ratio := deviation(wide) / deviation(narrow); math.Abs(ratio-5) > .3 {
+		t.Errorf("cosines five times as far apart: %v", ratio)
+	}
+	for _, few := range [][]float64{{.9}, {.5, .5}, {.45, .55}} {
+		if got := deviation(few); math.Abs(got-usualDeviation) > .002 {
+			t.Errorf("%v: %v", few, got)
+		}
 	}
 }

@@ -43,8 +43,8 @@ const (
 	configFile = "config.json"
 )
 
-// preferred are the models that have a name of their own, the one that finds most first
-// (docs/systems.md, wild).
+// preferred are the models that have a name of their own, the fastest first: they find about
+// as much (docs/systems.md, wild).
 var preferred = []string{"minilm", "bge-small", "e5-small"}
 
 // Find tells what a name stands for, and fetches nothing. "auto" is the name of the best

@@ -62,7 +62,7 @@ func TestFind(t *testing.T) {
 	if e, err := Open(t.Context(), dir, o); err != nil || e.Dim() != 64 {
 		t.Errorf("%v, error %v", e, err)
 	}
-	for _, name := range []string{"e5-small", "bge-small", "minilm"} { // each better than the one before
+	for _, name := range []string{"e5-small", "bge-small", "minilm"} { // each faster than the one before, or as fast
 		if err := os.MkdirAll(filepath.Join(o.Dir, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
