@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,8 +80,31 @@ func TestOneQuestion(t *testing.T) {
 		t.Errorf("%v after a change:\n%s%s", err, out, errs)
 	}
 	out, _, err = ask(t, "", "-docs", ".", "Who is the mayor of Reykjavik and what does she hear?")
-	if !errors.Is(err, cli.ErrNoAnswer) || cli.Fail(io.Discard, "ask", err) != 2 || !strings.HasPrefix(out, "The files do not say.\nThe closest passage:\n") || !strings.Contains(out, "notes/owl.md:5") {
+	if !errors.Is(err, cli.ErrNoAnswer) || cli.Fail(io.Discard, "ask", err) != 2 || !strings.HasPrefix(out, "The files do not say.\nThe closest passage:\n") || !strings.Contains(out, "notes/owl.md:5") || strings.Contains(out, "\x1b") {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// In the place of an answer stand the sentences of three passages at most, each with a word of the
+// question, which is lit.
+func TestClosest(t *testing.T) {
+	d := desktest.OpenFiles(t, map[string]string{
+		"a.md": "Barn owls hunt at night.", "b.md": "The owl, a barn OWL, sleeps by day.", "c.md": "Owls are kept in the barn of Ludwig.",
+		"d.md": "The barn was sold; an owl stayed.", "e.md": "Tides rise and fall.",
+	}, "wild")
+	r, err := d.Ask(t.Context(), desk.Query{Question: "Who painted the barn owl of Reykjavik in 1804?"})
+	if err != nil || !r.Refused || len(r.Closest) != 3 {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	places := map[string]bool{}
+	for _, s := range r.Closest {
+		places[s.File] = true
+		if s.File == "b.md" && (s.Marked("<", ">") != "The <owl>, a <barn> <OWL>, sleeps by day." || !slices.Equal(s.Lit, []string{"owl", "barn", "OWL"})) || len(s.Lit) == 0 {
+			t.Errorf("lit %q: %s", s.Lit, s.Marked("<", ">"))
+		}
+	}
+	if len(places) != 3 || places["e.md"] || !places["b.md"] {
+		t.Errorf("of %v", places)
 	}
 }
 

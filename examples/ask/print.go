@@ -6,7 +6,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+
+	"golang.org/x/term"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -47,9 +50,18 @@ func writeSources(w io.Writer, r desk.Reply, verbose bool) {
 	for _, f := range r.Facts {
 		fmt.Fprintf(w, "   (%s)\n", text.OneLine(f))
 	}
-	if r.Closest != nil {
+	switch len(r.Closest) {
+	case 0:
+	case 1:
 		fmt.Fprintln(w, "The closest passage:")
-		writeSource(w, *r.Closest)
+	default:
+		fmt.Fprintln(w, "The closest passages:")
+	}
+	for _, s := range r.Closest {
+		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			s.Quote = s.Marked("\x1b[1m", "\x1b[22m")
+		}
+		writeSource(w, s)
 	}
 	if !verbose {
 		return

@@ -244,10 +244,29 @@ func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer
 		return r, err
 	}
 	r.Confidence = near.Confidence
-	if sources := d.sources(near); len(sources) > 0 {
-		r.Closest = &sources[0]
+	r.Closest = d.nearest(r.Closest, near, q)
+	for i := 0; i < len(a.Evidence) && len(r.Closest) < closest; i++ {
+		if near, err = d.closest.Read(ctx, q, a.Evidence[i:i+1], nil); err != nil {
+			return r, err
+		}
+		r.Closest = d.nearest(r.Closest, near, q)
 	}
 	return r, nil
+}
+
+// closest is how many passages stand in the place of an answer.
+const closest = 3
+
+// nearest adds the first source of what was read of a passage, unless it is there or shares no
+// word with the question.
+func (d *Desk) nearest(to []Source, near graphrag.Answer, q graphrag.Question) []Source {
+	for _, s := range d.sources(near) {
+		if s.light(q.Text); len(s.Lit) > 0 && !slices.ContainsFunc(to, func(o Source) bool { return o.At() == s.At() || o.Quote == s.Quote }) {
+			return append(to, s)
+		}
+		break
+	}
+	return to
 }
 
 // pin finds the sentences of passages that a model cited as a whole: those that come

@@ -4,6 +4,7 @@ package desk
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -20,10 +21,10 @@ type Reply struct {
 	ReadAs string `json:"read_as,omitempty"`
 	System string `json:"system,omitempty"`
 	Answer string `json:"answer"`
-	// Refused says that the folder does not hold the answer; Closest is what comes
-	// nearest.
-	Refused bool    `json:"refused,omitempty"`
-	Closest *Source `json:"closest,omitempty"`
+	// Refused says that the folder does not hold the answer; Closest are the sentences of
+	// the three passages that come nearest.
+	Refused bool     `json:"refused,omitempty"`
+	Closest []Source `json:"closest,omitempty"`
 	// Confidence is that of graphrag.Answer: it ranks answers, and is no probability.
 	Confidence float64   `json:"confidence,omitempty"`
 	Sources    []Source  `json:"sources,omitempty"`
@@ -44,6 +45,9 @@ type Source struct {
 	Place string `json:"place"` // line, page or paragraph
 	Title string `json:"title,omitempty"`
 	Quote string `json:"quote"`
+	// Lit are the words of a closest quote that the question has too.
+	Lit []string    `json:"lit,omitempty"`
+	lit []text.Span // their places in Quote
 	// Start and End delimit what it supports in the answer, in bytes; Before and After are
 	// what stands around the quote in the file.
 	Start  int    `json:"start"`
@@ -54,6 +58,42 @@ type Source struct {
 
 // At is where the quote stands: "notes/owls.md:12".
 func (s Source) At() string { return s.Path + ":" + s.Place }
+
+// Marked is the quote with marks around the words of Lit.
+func (s Source) Marked(begin, end string) string {
+	var b strings.Builder
+	at := 0
+	for _, p := range s.lit {
+		if p.Start >= at {
+			b.WriteString(s.Quote[at:p.Start] + begin + p.In(s.Quote) + end)
+			at = p.End
+		}
+	}
+	return b.String() + s.Quote[at:]
+}
+
+// light finds the words of the quote that a question has too, but for stop words.
+func (s *Source) light(question string) {
+	words := text.Default()
+	if a, ok := text.For(words, question).(*text.Standard); ok {
+		words = a
+	}
+	asked := make(map[string]bool)
+	words.Words(question, func(w []byte) bool {
+		if term, ok := words.Term(string(w)); ok {
+			asked[term] = true
+		}
+		return true
+	})
+	words.Spans(s.Quote, func(w []byte, start, end int) {
+		if term, ok := words.Term(string(w)); ok && asked[term] {
+			s.lit = append(s.lit, text.Span{Start: start, End: end})
+			if w := s.Quote[start:end]; !slices.Contains(s.Lit, w) {
+				s.Lit = append(s.Lit, w)
+			}
+		}
+	})
+}
 
 // Passage is a piece of a file that was found.
 type Passage struct {

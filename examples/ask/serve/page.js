@@ -46,9 +46,16 @@ function source(s, number) {
   const li = make("li");
   li.append(place(s, number));
   const text = make("p", "text", dense(s.before, s.path));
-  text.append(make("mark", "", dense(s.quote, s.path)), dense(s.after, s.path));
+  const quote = dense(s.quote, s.path);
+  text.append(...(s.lit ? lit(quote, s.lit) : [make("mark", "", quote)]), dense(s.after, s.path));
   li.append(text);
   return li;
+}
+
+// lit marks words of a text, which are letters and digits alone.
+function lit(text, words) {
+  const any = words.map((w) => /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]/u.test(w) ? w : `(?<![\\p{L}\\p{N}])${w}(?![\\p{L}\\p{N}])`);
+  return text.split(new RegExp(`(${any.join("|")})`, "u")).map((part, i) => i % 2 ? make("mark", "", part) : part);
 }
 
 function sources(list, numbered) {
@@ -125,7 +132,7 @@ function show(turn, answer, r) {
     turn.append(ul);
   }
   if (r.closest) {
-    turn.append(make("p", "note", "The closest passage:"), sources([r.closest], false));
+    turn.append(make("p", "note", r.closest.length > 1 ? "The closest passages:" : "The closest passage:"), sources(r.closest, false));
   }
   if (r.passages && r.passages.length) turn.append(found(r.passages));
 }

@@ -48,7 +48,7 @@ func OpenFiles(t testing.TB, files map[string]string, system string, args ...str
 	flags := flag.NewFlagSet("desk", flag.ContinueOnError)
 	s.Flags(flags, func(string) string { return "" }, "")
 	flags.StringVar(&s.Model, "model", "", "")
-	if err := flags.Parse(args); err != nil {
+	if err := flags.Parse(append([]string{"-cache", filepath.Join(t.TempDir(), "replies.journal")}, args...)); err != nil {
 		t.Fatal(err)
 	}
 	if problems := s.Complete(flags, all.Names()); len(problems) > 0 {
