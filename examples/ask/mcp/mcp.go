@@ -64,7 +64,7 @@ func Server(d *desk.Desk) *mcp.Server {
 	t := tools{d, make(chan struct{}, atOnce)}
 	readOnly := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
 	mcp.AddTool(s, &mcp.Tool{Name: "search", Annotations: readOnly, Description: "Finds the passages of the folder that are most like a query, with path, line and score."}, t.search)
-	mcp.AddTool(s, &mcp.Tool{Name: "ask", Annotations: readOnly, Description: "Answers a question from the folder, with the quotes that say so and their places. Refuses what the folder does not say, and gives the closest passage."}, t.ask)
+	mcp.AddTool(s, &mcp.Tool{Name: "ask", Annotations: readOnly, Description: "Answers a question from the folder, with the quotes that say so and their places. Refuses what the folder does not say, and gives the closest passages."}, t.ask)
 	mcp.AddTool(s, &mcp.Tool{Name: "neighbours", Annotations: readOnly, Description: "Lists the facts around a name in the knowledge graph of the folder. Only systems with a graph have one; others say so."}, t.neighbours)
 	return s
 }
