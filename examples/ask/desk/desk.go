@@ -260,13 +260,15 @@ const closest = 3
 // nearest adds the first source of what was read of a passage, unless it is there or shares no
 // word with the question.
 func (d *Desk) nearest(to []Source, near graphrag.Answer, q graphrag.Question) []Source {
-	for _, s := range d.sources(near) {
-		if s.light(q.Text); len(s.Lit) > 0 && !slices.ContainsFunc(to, func(o Source) bool { return o.At() == s.At() || o.Quote == s.Quote }) {
-			return append(to, s)
-		}
-		break
+	sources := d.sources(near)
+	if len(sources) == 0 {
+		return to
 	}
-	return to
+	s := sources[0]
+	if s.light(q.Text); len(s.Lit) == 0 || slices.ContainsFunc(to, func(o Source) bool { return o.At() == s.At() || o.Quote == s.Quote }) {
+		return to
+	}
+	return append(to, s)
 }
 
 // pin finds the sentences of passages that a model cited as a whole: those that come
