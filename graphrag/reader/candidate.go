@@ -195,6 +195,7 @@ const (
 	headPart   = 0.2    // weight of a term in headings or the title
 	besidePart = 0.25   // weight of the terms in the better of the neighbours
 	phraseGain = 0.3    // gain by the share of the question's phrases
+	defineGain = 2.0    // factor for defining what is asked for
 	shapeBonus = 1.3    // factor for containing the kind of answer that is asked for
 	listBonus  = 1.3    // factor of a list if steps are asked for, divisor if not
 	wordGain   = 0.0025 // gain by each word: a long sentence is more often complete
@@ -248,6 +249,9 @@ func (c *corpus) scoreOf(x *candidate, met float64) float64 {
 	if c.q.shows(x.said) {
 		s *= shapeBonus
 	}
+	if c.defines(x) {
+		s *= defineGain
+	}
 	switch {
 	case x.list && c.q.steps:
 		s *= listBonus
@@ -275,6 +279,7 @@ const (
 	sureNames   = 3.0  // times the share of covered names
 	surePhrases = 2.0  // times the share of covered phrases
 	sureShape   = -2.0 // if a number, a date, a name or a price is asked for and missing
+	sureUsed    = -4.0 // if it is asked what something is, and the candidate only uses its name
 	sureEmpty   = -2.0 // if the candidate itself contains no term of the question
 
 	// Terms that only the context covers count in part.
@@ -287,6 +292,9 @@ func (c *corpus) confidence(x *candidate) float64 {
 	z := sureBase + sureAsked*c.met(x, page, all&^c.q.names) + sureNames*c.met(x, page, all&c.q.names) + surePhrases*c.phrases(x)
 	if c.q.want != 0 && !c.q.shows(x.said) {
 		z += sureShape
+	}
+	if c.q.defined != nil && !x.answers && !c.defines(x) {
+		z += sureUsed
 	}
 	if x.own == 0 && !x.answers || c.q.terms == 0 {
 		z += sureEmpty

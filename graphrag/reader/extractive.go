@@ -62,7 +62,8 @@ type ExtractiveOptions struct {
 // and so do words that stand beside each other in the question and in the candidate. Terms
 // of its context (a header, a defined term, the preceding question of a FAQ, headings) and
 // of its neighbours count in part; there is a bonus for the kind of answer that is asked
-// for (a number, a date, a name, a price) and a loss by the rank of its chunk.
+// for (a number, a date, a name, a price) and a loss by the rank of its chunk. What or who
+// something is, in English, is answered by what defines it.
 //
 // One candidate is quoted, and a second if the confidence in the first is low. An overview
 // quotes the best statements, no two of them the same fact, grouped by page, starting with

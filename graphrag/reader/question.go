@@ -4,6 +4,7 @@ package reader
 
 import (
 	"math/bits"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -32,6 +33,7 @@ type question struct {
 	weak     set // terms of the wording of questions, such as "name" or "list"
 	unspaced set // character pairs of scripts without blanks, not all of them words
 	want     shape
+	defined  *regexp.Regexp    // what defines what it asks for, if it asks what something is
 	steps    bool              // asks for a procedure or a list
 	yesNo    bool              // asks for yes or no
 	shapes   map[string]shape  // of words of its language, beside the English ones
@@ -57,7 +59,7 @@ const hanziAsking = "是谁的什么吗呢哪里有了在几何怎样多少为�
 
 // newQuestion analyzes a question and numbers its terms.
 func newQuestion(s string, l *lexicon, language text.Language) *question {
-	q := &question{text: s, want: wanted(s), steps: asksSteps(s), yesNo: asksYesNo(s)}
+	q := &question{text: s, defined: definition(s, language), want: wanted(s), steps: asksSteps(s), yesNo: asksYesNo(s)}
 	h := hows()[language]
 	if h != nil {
 		q.want, q.steps, q.yesNo, q.shapes = h.wanted(s), h.has(folded(s), h.steps), h.begins(s, h.yesNo), h.shapes
