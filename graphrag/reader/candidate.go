@@ -28,7 +28,6 @@ type candidate struct {
 	// of a row, the line before a list, the question of a FAQ), and that its headings
 	// and title contain.
 	own, lead, head set
-	near            set  // terms that stand beside the question's next one
 	answers         bool // a question of the page before it
 
 	terms   []int32 // see distinct
@@ -83,11 +82,13 @@ func (c *corpus) collect(ctx context.Context, question string, evidence []graphr
 		title := c.lexicon.known.terms(d.Text[:heading])
 		c.add(piece{reading: c.lexicon.known.read(source{text: d.Text[heading:]}), evidence: -1, doc: strings.Join(d.Docs, " "), derived: i, title: c.asked(title)})
 	}
-	var met set
+	var df [maxTerms]int
 	for i := range c.candidates {
-		met |= c.candidates[i].own
+		for own := c.candidates[i].own; own != 0; own &= own - 1 {
+			df[own.first()]++
+		}
 	}
-	c.q.weigh(met)
+	c.q.weigh(&df, len(c.candidates))
 	return ctx.Err()
 }
 
@@ -116,33 +117,6 @@ func (c *corpus) own(terms []int32) (s set) {
 	return s
 }
 
-// phraseReach is how many terms apart two words of a phrase may stand.
-const phraseReach = 2
-
-// near returns the question's terms that stand beside the question's next term: words that
-// make a name or a phrase, also in lower case. terms are in the order of their occurrence.
-func (c *corpus) near(terms []int32) (s set) {
-	for i, t := range terms {
-		for _, u := range terms[max(0, i-phraseReach):min(len(terms), i+phraseReach+1)] {
-			if int(u) < c.q.terms && u == t+1 {
-				s |= 1 << t
-			}
-		}
-	}
-	return s
-}
-
-// phrases returns the share of the question's pairs of neighbours that a candidate contains,
-// or has a part of in its lead; 1 if there are none.
-func (c *corpus) phrases(x *candidate) float64 {
-	if c.q.terms < 2 {
-		return 1
-	}
-	all := x.own | x.lead
-	split := all & (all >> 1) & (x.lead | x.lead>>1)
-	return float64((x.near | split).count()) / float64(c.q.terms-1)
-}
-
 // rarity is the weight of a term that df of n texts contain: the IDF of BM25, always
 // positive, to the power .7.
 func rarity(df, n float64) float64 { return math.Pow(math.Log(1+(n-df+0.5)/(df+0.5)), 0.7) }
@@ -156,7 +130,7 @@ func (c *corpus) add(p piece) {
 	for i := range p.quotes {
 		q := &p.quotes[i]
 		x := candidate{quote: q, piece: len(c.pieces), terms: c.lexicon.local(q.has), quality: q.quality}
-		x.own, x.near = c.own(x.terms), c.near(x.terms)
+		x.own = c.own(x.terms)
 		if q.list {
 			x.own = sets[q.block]
 		}
@@ -194,7 +168,6 @@ const (
 	answerPart = 0.9    // weight of a term in a preceding question of the page
 	headPart   = 0.2    // weight of a term in headings or the title
 	besidePart = 0.25   // weight of the terms in the better of the neighbours
-	phraseGain = 0.3    // gain by the share of the question's phrases
 	defineGain = 2.0    // factor for defining what is asked for
 	shapeBonus = 1.3    // factor for containing the kind of answer that is asked for
 	listBonus  = 1.3    // factor of a list if steps are asked for, divisor if not
@@ -242,10 +215,6 @@ func (c *corpus) scoreOf(x *candidate, met float64) float64 {
 		x.quality *= referencePart
 	}
 	s := x.quality * met / max(c.q.total, 1e-9)
-	s *= 1 + phraseGain*c.phrases(x)
-	if n := c.q.names; n != 0 { // that neither the candidate nor its context has
-		s /= 1 + float64((n&^(x.own|x.lead|x.head)).count())/float64(n.count())
-	}
 	if c.q.shows(x.said) {
 		s *= shapeBonus
 	}
@@ -274,13 +243,12 @@ func (c *corpus) echoes(x *candidate) bool {
 
 // The coefficients of the logistic model of confidence.
 const (
-	sureBase    = -5.6
-	sureAsked   = 4.0  // times the share of covered terms that are no names
-	sureNames   = 3.0  // times the share of covered names
-	surePhrases = 2.0  // times the share of covered phrases
-	sureShape   = -2.0 // if a number, a date, a name or a price is asked for and missing
-	sureUsed    = -4.0 // if it is asked what something is, and the candidate only uses its name
-	sureEmpty   = -2.0 // if the candidate itself contains no term of the question
+	sureBase  = -5.3
+	sureAsked = 5.0  // times the share of covered terms that are no names
+	sureNames = 3.0  // times the share of covered names
+	sureShape = -2.0 // if a number, a date, a name or a price is asked for and missing
+	sureUsed  = -4.0 // if it is asked what something is, and the candidate only uses its name
+	sureEmpty = -2.0 // if the candidate itself contains no term of the question
 
 	// Terms that only the context covers count in part.
 	nearLead, nearHead, nearPage = 0.9, 0.7, 0.4
@@ -289,7 +257,7 @@ const (
 // confidence returns the confidence, 0 to 1, that a candidate answers the question.
 func (c *corpus) confidence(x *candidate) float64 {
 	all, page := set(1)<<c.q.terms-1, c.asked(c.pieces[x.piece].page)
-	z := sureBase + sureAsked*c.met(x, page, all&^c.q.names) + sureNames*c.met(x, page, all&c.q.names) + surePhrases*c.phrases(x)
+	z := sureBase + sureAsked*c.met(x, page, all&^c.q.names) + sureNames*c.met(x, page, all&c.q.names)
 	if c.q.want != 0 && !c.q.shows(x.said) {
 		z += sureShape
 	}

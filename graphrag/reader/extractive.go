@@ -58,12 +58,12 @@ type ExtractiveOptions struct {
 // sentences, items, rows of tables under the names of their columns, definitions with
 // their terms, lines of code with their comments, front matter, headlines, and short lists
 // with the line before them; navigation, link lists and questions are left out. The score
-// of a candidate is the share of the question's terms that it contains; names weigh more,
-// and so do words that stand beside each other in the question and in the candidate. Terms
-// of its context (a header, a defined term, the preceding question of a FAQ, headings) and
-// of its neighbours count in part; there is a bonus for the kind of answer that is asked
-// for (a number, a date, a name, a price) and a loss by the rank of its chunk. What or who
-// something is, in English, is answered by what defines it.
+// of a candidate is the share of the question's terms that it contains, weighted by their
+// rarity in the evidence. Terms of its context (a header, a defined term, the preceding
+// question of a FAQ, headings) and of its neighbours count in part; there is a bonus for
+// the kind of answer that is asked for (a number, a date, a name, a price) and a loss by
+// the rank of its chunk. What or who something is, in English, is answered by what defines
+// it.
 //
 // One candidate is quoted, and a second if the confidence in the first is low. An overview
 // quotes the best statements, no two of them the same fact, grouped by page, starting with
@@ -230,12 +230,11 @@ func between(quote string, sameParagraph bool) string {
 
 // When a second candidate is quoted beside the best, and which.
 const (
-	enough     = 0.8  // confidence from which the best is quoted alone
-	factFloor  = 0.3  // share of the best score that another must reach
-	otherFloor = 0.5  // and one of another text
-	sameLoss   = 0.15 // loss of a candidate with the same terms of the question
-	lackGain   = 2.0  // gain by terms that the first lacks, as in chained questions
-	repeated   = 0.8  // share of common terms from which two candidates are the same
+	enough    = 0.8  // confidence from which the best is quoted alone
+	factFloor = 0.3  // share of the best score that another must reach
+	sameLoss  = 0.15 // loss of a candidate with the same terms of the question
+	lackGain  = 2.0  // gain by terms that the first lacks, as in chained questions
+	repeated  = 0.8  // share of common terms from which two candidates are the same
 )
 
 // facts returns at most limit candidates for a question about facts: the best, and the
@@ -247,16 +246,12 @@ func (c *corpus) facts(scores []float64, best, limit int) []int {
 		next, gain := -1, 0.0
 		for i := range c.candidates {
 			x := &c.candidates[i]
-			floor := factFloor
-			if x.piece != c.candidates[best].piece {
-				floor = otherFloor
-			}
-			if scores[i] < floor*scores[best] || x.list || slices.Contains(chosen, i) ||
+			if scores[i] < factFloor*scores[best] || x.list || slices.Contains(chosen, i) ||
 				slices.ContainsFunc(chosen, func(o int) bool { return repeats(c.candidates[o].distinct(), x.distinct()) }) {
 				continue
 			}
 			same := float64((x.own & have).count()) / float64(max(1, x.own.count()))
-			lacked := c.q.of((x.own|x.lead)&^have) / max(c.q.total, 1e-9)
+			lacked := c.q.of(x.own&^have) / max(c.q.total, 1e-9)
 			if g := (1 - sameLoss*same + lackGain*lacked) * scores[i]; g > gain {
 				next, gain = i, g
 			}
@@ -265,7 +260,7 @@ func (c *corpus) facts(scores []float64, best, limit int) []int {
 			break
 		}
 		chosen = append(chosen, next)
-		have |= c.candidates[next].own | c.candidates[next].lead
+		have |= c.candidates[next].own
 	}
 	return chosen
 }

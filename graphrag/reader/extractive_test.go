@@ -195,7 +195,7 @@ func (e *sameWords) EmbedDocuments(_ context.Context, texts []string) ([][]float
 
 // An embedder moves up what says the same in other words, and asks for few texts.
 func TestExtractiveAlike(t *testing.T) {
-	text := "The governor of Ume had a derogatory office. The governor of Ume was pejoratively called the Owl." + strings.Repeat(" The harbour of Ume has cranes.", 40)
+	text := "The governor of Ume had a derogatory office. The governor was pejoratively called the Owl." + strings.Repeat(" The harbour of Ume has cranes.", 40)
 	q := graphrag.Question{Text: "What derogatory nickname did the governor of Ume have?"}
 	words := extractive(t, reader.ExtractiveOptions{FactSentences: 1})
 	if a := read(t, words, q, hits(text)); !strings.Contains(a.Text, "derogatory office") {

@@ -38,7 +38,7 @@ type question struct {
 	yesNo    bool              // asks for yes or no
 	shapes   map[string]shape  // of words of its language, beside the English ones
 	weight   [maxTerms]float64 // for ranking
-	bare     [maxTerms]float64 // for confidence
+	bare     [maxTerms]float64 // for confidence: by rarity alone
 	total    float64
 }
 
@@ -109,20 +109,23 @@ func capitalized(s string, names bool) map[string]bool {
 	return out
 }
 
-// weigh sets the weights of the terms. They depend on the question alone, so that no text
-// changes what another one is worth: rarity among whatever was found chose no better sentences
-// on five kinds of text. met are the terms that some candidate contains.
-func (q *question) weigh(met set) {
+// weigh sets the weights of the terms by how many of n candidates contain each.
+func (q *question) weigh(df *[maxTerms]int, n int) {
 	q.total = 0
 	for t := range q.terms {
-		q.weight[t], q.bare[t] = 1, 1
-		if q.weak&(1<<t) != 0 || q.unspaced&(1<<t) != 0 && met&(1<<t) == 0 {
-			q.bare[t] = weakPart
+		w := rarity(float64(df[t]), float64(n))
+		q.bare[t] = w
+		if q.weak&(1<<t) != 0 {
+			q.bare[t] *= weakPart
+		}
+		if q.unspaced&(1<<t) != 0 && df[t] == 0 {
+			q.bare[t] *= weakPart
 		}
 		if q.names&(1<<t) != 0 {
-			q.weight[t] = namePart
+			w *= namePart
 		}
-		q.total += q.weight[t]
+		q.weight[t] = w
+		q.total += w
 	}
 }
 
