@@ -75,6 +75,24 @@ func shares(scores []float64, whole float64) []float64 {
 	return scores
 }
 
+// Joined compares queries with texts that are concatenations of documents of an index, with
+// blanks between them. Scores are equal to the bit to those of [Words] over these texts,
+// without an index of them. It is safe for concurrent use.
+type Joined struct{ index *bm25.Index }
+
+// Joined returns a Joined over the documents of an index, nil if its settings differ.
+func (w *Words) Joined(ix *bm25.Index) *Joined {
+	if !w.index.Like(ix) {
+		return nil
+	}
+	return &Joined{ix}
+}
+
+// Scores returns [Words.Scores] of the texts that groups of documents form.
+func (j *Joined) Scores(ctx context.Context, query string, groups [][]int32) ([]float64, error) {
+	return shares(j.index.Joined(query, groups, nil)), ctx.Err()
+}
+
 // MinMax scales scores, in place, so that the lowest becomes 0 and the highest 1. If all are
 // equal they become 1, or stay 0.
 func MinMax(scores []float64) []float64 {

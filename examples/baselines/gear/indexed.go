@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
@@ -28,6 +29,17 @@ func (g indexed) Link(ctx context.Context, texts []string, k int) ([]Links, erro
 		out[i] = Links{g.Search(t, k, nil), g.Whole(t)}
 	}
 	return out, nil
+}
+
+// wordsOf is the index of the words of a graph's triples; nil if it has none here.
+func wordsOf(g Graph) *bm25.Index {
+	switch g := g.(type) {
+	case indexed:
+		return g.Words()
+	case own:
+		return wordsOf(g.Graph)
+	}
+	return nil
 }
 
 // looked is how many neighbors of a triple are looked at for one that is kept.

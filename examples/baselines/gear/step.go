@@ -49,7 +49,7 @@ func (s *searcher) step(expand bool) graphrag.Retriever {
 				}
 			}
 		}
-		found.Derived, err = s.memory(ctx, q.Text, near)
+		found.Derived, err = s.memory(ctx, seen, near)
 		return found, err
 	})
 }
@@ -71,13 +71,22 @@ func (s *searcher) first(found graphrag.Found) []graphrag.Chunk {
 
 func sameChunk(a, b graphrag.Chunk) bool { return a.ID == b.ID }
 
-// memory are the triples most like the query as facts to remember.
-func (s *searcher) memory(ctx context.Context, question string, near []proximal) ([]graphrag.Derived, error) {
-	texts := make([]string, len(near))
+// memory are the triples most like the query as facts to remember. Those that are all of
+// the graph are compared as it has them, which needs no index of them.
+func (s *searcher) memory(ctx context.Context, seen *around, near []proximal) ([]graphrag.Derived, error) {
+	texts, alone := make([]string, len(near)), make([][]int32, len(near))
+	known := seen.joined != nil && len(near) > 0
 	for i, p := range near {
-		texts[i] = p.text()
+		texts[i], alone[i] = p.text(), []int32{p.number}
+		known = known && p.number >= 0
 	}
-	scores, err := s.likeness(ctx, question, texts)
+	var scores []float64
+	var err error
+	if known {
+		scores, err = seen.Scores(ctx, alone)
+	} else {
+		scores, err = s.likeness(ctx, seen.question, texts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -244,6 +253,7 @@ type around struct {
 	Graph
 	question string
 	find     func(ctx context.Context, texts text.List) (retrieve.Texts, error)
+	joined   *retrieve.Joined // of the triples, once find is seen to compare as their index does
 }
 
 func (a *around) Neighbors(ctx context.Context, list []int32, limit int) ([][]int32, error) {
@@ -251,9 +261,17 @@ func (a *around) Neighbors(ctx context.Context, list []int32, limit int) ([][]in
 }
 
 func (a *around) Scores(ctx context.Context, chains [][]int32) ([]float64, error) {
+	if a.joined != nil {
+		return a.joined.Scores(ctx, a.question, chains)
+	}
 	t, err := a.find(ctx, text.Strings(a.texts(chains)))
 	if err != nil {
 		return nil, err
+	}
+	if w, ok := t.(*retrieve.Words); ok {
+		if ix := wordsOf(a.Graph); ix != nil {
+			a.joined = w.Joined(ix)
+		}
 	}
 	return t.Scores(ctx, a.question, nil)
 }
