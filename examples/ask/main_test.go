@@ -103,6 +103,10 @@ func TestClosest(t *testing.T) {
 			t.Errorf("lit %q: %s", s.Lit, s.Marked("<", ">"))
 		}
 	}
+	german := desktest.OpenFiles(t, map[string]string{"h.md": "Das Haus am Hafen ist alt.", "b.md": "Der Bäcker und die Mühle sind neu."}, "wild")
+	if r, err := german.Ask(t.Context(), desk.Query{Question: "Wer strich die Häuser von Reykjavik im Jahr 1804?"}); err != nil || !r.Refused || len(r.Closest) != 1 || !slices.Equal(r.Closest[0].Lit, []string{"Haus"}) {
+		t.Errorf("%v: %+v", err, r)
+	}
 	if len(places) != 3 || places["e.md"] || !places["b.md"] {
 		t.Errorf("of %v", places)
 	}

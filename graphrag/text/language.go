@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// How a text is sampled: windows windows of windowBytes, spread evenly.
+// A text is sampled at so many places, spread evenly, with so many bytes each.
 const (
 	windowBytes = 256
 	windows     = 4

@@ -72,11 +72,12 @@ func (s Source) Marked(begin, end string) string {
 	return b.String() + s.Quote[at:]
 }
 
-// light finds the words of the quote that a question has too, but for stop words.
+// light finds the words of the quote that a question has too, but for stop words, in its
+// language.
 func (s *Source) light(question string) {
-	words := text.Default()
-	if a, ok := text.For(words, question).(*text.Standard); ok {
-		words = a
+	words, err := text.New(text.Options{Language: text.LanguageOf(question)})
+	if err != nil {
+		panic(err) // a language of package text
 	}
 	asked := make(map[string]bool)
 	words.Words(question, func(w []byte) bool {

@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// autoEncoder as -embed-model is the best model that was fetched before.
+// autoEncoder as -embed-model is the first model that was fetched before, see [hub.Find].
 const autoEncoder = "auto"
 
 // keptEncoder keeps the vectors of passages; that of a question is made in less time

@@ -8,7 +8,7 @@
 //	e5-small               intfloat/e5-small-v2, 134 MB, MIT
 //	hf:ORG/NAME@REVISION   any other that package local reads; REVISION is a commit
 //	file:DIR, DIR          a folder, which without the prefix must hold a config.json
-//	auto                   the best of the first three that the cache holds, or none
+//	auto                   the first of these three that the cache holds, or none
 //	none                   no encoder
 //
 // Weights and vocabulary of the first three are those of one commit, with the size and
