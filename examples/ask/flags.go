@@ -45,7 +45,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 			cli.Group{Title: "Output", Flags: []string{"json", "v"}},
 			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "kit", "index-kit", "answer-kit", "prompt", "reply-tokens", "temperature", "concurrency", "cache"}})
 	}
-	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files")
+	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files, or one file")
 	fs.StringVar(&s.question, "q", "", "the `QUESTION`, in place of what stands behind the flags")
 	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions, one a line or JSONL with \"question\" and perhaps \"id\"; \"-\" is the standard input; the answers are JSONL")
 	fs.StringVar(&s.serve, "serve", "", "answer on a page at this `ADDR` of this machine, such as :8080")
@@ -104,12 +104,10 @@ func (s *settings) check(system string) (problems []error) {
 			problems = append(problems, fmt.Errorf("-system %s %s", s.system.Name, lacks))
 		}
 	}
-	if info, err := os.Stat(s.docs); s.docs == "" {
-		problems = append(problems, errors.New("name a folder of files: -docs FOLDER"))
-	} else if err != nil {
+	if s.docs == "" {
+		problems = append(problems, errors.New("name a folder of files, or a file: -docs FOLDER"))
+	} else if _, err := os.Stat(s.docs); err != nil {
 		problems = append(problems, fmt.Errorf("-docs: %w", err))
-	} else if !info.IsDir() {
-		problems = append(problems, fmt.Errorf("-docs %s is not a folder: name the one that the file is in", s.docs))
 	}
 	problems = append(problems, lab.AtLeast("k", s.k, 1)...)
 	ways := 0

@@ -85,6 +85,30 @@ func TestOneQuestion(t *testing.T) {
 	}
 }
 
+// One file is read as a folder of its own, also by a link: its neighbours are not, and its place
+// is shown as a path that opens. A file that cannot be read is named.
+func TestOneFile(t *testing.T) {
+	dir := notes(t)
+	t.Chdir(dir)
+	if err := os.Symlink(filepath.Join("notes", "owl.md"), "link.md"); err != nil {
+		t.Skip(err)
+	}
+	for _, name := range []string{"notes/owl.md", "link.md", filepath.Join(dir, "notes", "owl.md")} {
+		out, errs, err := ask(t, "", "-docs", name, "What does the barn owl hear?")
+		if err != nil || !strings.Contains(out, "\n   "+shownAs(name, dir)+":5  “") || !strings.Contains(errs, "1 file; index in ") || strings.Contains(errs, "skipped") {
+			t.Errorf("%s: %v\n%s%s", name, err, out, errs)
+		}
+	}
+	for name, want := range map[string]string{"broken.txt": "broken.txt: not UTF-8", "picture.png": "another kind of file (.png)"} {
+		if _, _, err := ask(t, "", "-docs", name, "What?"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
+// shownAs is a file as the program names it.
+func shownAs(name, dir string) string { return strings.TrimPrefix(name, dir+"/") }
+
 // In the place of an answer stand the sentences of three passages at most, each with a word of the
 // question, which is lit.
 func TestClosest(t *testing.T) {
@@ -169,9 +193,8 @@ func TestUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "name a folder of files: -docs FOLDER"},
+		{nil, "name a folder of files, or a file: -docs FOLDER"},
 		{[]string{"-docs", filepath.Join(dir, "none"), "-q", "x"}, "-docs"},
-		{[]string{"-docs", file, "-q", "x"}, "not a folder"},
 		{[]string{"-docs", dir, "-index", file, "-q", "x"}, "is a file: name a folder"},
 		{[]string{"-docs", dir, "-q", ""}, "the question is empty"},
 		{[]string{"-docs", dir, " \t"}, "the question is empty"},

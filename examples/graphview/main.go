@@ -6,9 +6,9 @@
 //	go run ./examples/graphview -out graph.svg PATH     # a picture
 //	go run ./examples/graphview -q "question" PATH    # what led to the answer
 //
-// PATH is a folder of documents, from which names and facts are found by rules; the output
-// folder of Microsoft's GraphRAG or the working folder of LightRAG; or a file with the JSON of a
-// kg.Extraction on each line. Nothing asks a model.
+// PATH is a document or a folder of them, from which names and facts are found by rules; the output
+// folder of Microsoft's GraphRAG or the working folder of LightRAG; or a file .json… with the JSON
+// of a kg.Extraction on each line. Nothing asks a model.
 package main
 
 import (
@@ -30,6 +30,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/foreign"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/view"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -44,7 +45,7 @@ func main() {
 
 // about stands above the flags.
 const about = `
-PATH stands after the flags: a folder of documents, from which names and facts are found by rules;
+PATH stands after the flags: a document or a folder of them, from which names and facts are found by rules;
 the output folder of Microsoft's GraphRAG or the working folder of LightRAG; or a file with the JSON
 of a kg.Extraction on each line. Nothing asks a model.`
 
@@ -118,11 +119,15 @@ func read(ctx context.Context, name string, stderr io.Writer) (*kg.Graph, *kit.S
 	if err != nil {
 		return nil, nil, "", err
 	}
-	if !info.IsDir() {
+	if ext := filepath.Ext(name); !info.IsDir() && (ext == "" || strings.HasPrefix(ext, ".json")) {
 		g, err := saved(ctx, name)
 		return g, nil, "", err
 	}
-	system, note, err := index(ctx, os.DirFS(name), stderr)
+	docs, err := load.Root(name)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	system, note, err := index(ctx, docs, stderr)
 	if err != nil {
 		return nil, nil, "", err
 	}

@@ -48,6 +48,7 @@ func TestGraphs(t *testing.T) {
 		want []string
 	}{
 		"documents": {[]string{pages}, []string{">Fram</text>", ">Colin Archer</text>", ">Fridtjof Nansen</text>"}},
+		"document":  {[]string{filepath.Join(pages, "fram.md")}, []string{">Fram</text>", ">Colin Archer</text>"}},
 		"LightRAG":  {[]string{light}, []string{">Fram</text>", ">Colin Archer</text>"}},
 		"base":      {[]string{graphFile(t)}, []string{">Fram</text>", ">Colin Archer</text>"}},
 		"question":  {[]string{"-q", "Who built the Fram?", light}, []string{">Fram</text>"}},

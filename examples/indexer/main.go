@@ -34,6 +34,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
 	"github.com/wildgraph/wildgraph/graphrag/index"
 	"github.com/wildgraph/wildgraph/graphrag/index/temporal"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
@@ -254,10 +255,15 @@ func (f *flags) dial(ctx context.Context, stderr io.Writer) (c client.Client, er
 func (f *flags) submit(ctx context.Context, x *index.Index, stderr io.Writer) (index.Job, error) {
 	var skipped []error
 	job, err := x.Submit(ctx, func(yield func(graphrag.Document, error) bool) {
+		docs, err := load.Root(f.docs)
+		if err != nil {
+			yield(graphrag.Document{}, err)
+			return
+		}
 		o := cli.NewFiles()
 		defer o.Close() // all was read
 		read, more := 0, true
-		problems, err := o.Walk(ctx, os.DirFS(f.docs), func(name string, data []byte) error {
+		problems, err := o.Walk(ctx, docs, func(name string, data []byte) error {
 			file, err := o.Read(name, data)
 			if err != nil || !more {
 				return err

@@ -27,7 +27,7 @@ import (
 
 // Options of [Open]: the files, the index, and the system.
 type Options struct {
-	// Docs is the folder of files, Index the folder of their index, which is created; see
+	// Docs is the folder of files, or one file, Index the folder of their index, which is created; see
 	// [UserIndex]. An index belongs to one Docs and one system.
 	Docs, Index string
 	// New makes the system, whose kit reads through [Folder.Reader].
@@ -92,14 +92,14 @@ func Open(ctx context.Context, o Options) (*Folder, Change, error) {
 	fail := func(err error) (*Folder, Change, error) {
 		return nil, Change{}, fmt.Errorf("folder: %w", err)
 	}
-	root, err := os.OpenRoot(o.Docs)
+	docs, err := load.Root(o.Docs)
 	if err != nil {
 		return fail(err)
 	}
 	if err := apart(o.Docs, o.Index); err != nil {
 		return fail(err)
 	}
-	f := &Folder{o: o, docs: root.FS()}
+	f := &Folder{o: o, docs: docs}
 	if err := os.MkdirAll(o.Index, 0o700); err != nil {
 		return fail(err)
 	}
@@ -228,7 +228,7 @@ func (f *Folder) read(ctx context.Context, next *draft) (skipped []error, err er
 		return next.file(name, sha256.Sum256(data), func() (*load.File, error) { return f.o.Load.Read(name, data) })
 	})
 	tell(0)
-	if err == nil && len(next.entries) == 0 && next.old == nil {
+	if err == nil && len(next.seen) == 0 && next.old == nil {
 		err = f.o.Load.Nothing(skipped)
 	}
 	return skipped, err

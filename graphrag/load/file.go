@@ -12,7 +12,9 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"sort"
@@ -163,6 +165,38 @@ func (a anchors) source(offset int) int {
 func Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped []error, err error) {
 	return Options{}.Folder(ctx, fsys)
 }
+
+// Root returns a folder of files that no link leads out of, or one file as a folder that
+// holds nothing else.
+func Root(name string) (fs.FS, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return alone{os.DirFS(filepath.Dir(name)), fs.FileInfoToDirEntry(info)}, nil
+	}
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	return root.FS(), nil
+}
+
+// alone is a folder in which one file is seen.
+type alone struct {
+	fs.FS
+	file fs.DirEntry
+}
+
+func (a alone) Open(name string) (fs.File, error) {
+	if name != "." && name != a.file.Name() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return a.FS.Open(name)
+}
+
+func (a alone) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntry{a.file}, nil }
 
 // Documents are the files of a folder that the package can read, in the order of their
 // paths, for a [graphrag.System] to index. Files that it cannot read are left out;

@@ -30,7 +30,7 @@ import (
 
 // Options say what a desk answers from, and how.
 type Options struct {
-	// Docs is the folder, Index where its index is; "" is a folder of the user's cache.
+	// Docs is the folder, or one file, Index where its index is; "" is a folder of the user's cache.
 	Docs, Index string
 	// System is one of the registry.
 	System all.System
@@ -147,6 +147,9 @@ func settings(k kit.Kit, o Options) string {
 // shown is a folder as paths that a terminal can open begin: relative to the current one
 // where that is shorter.
 func shown(docs string) string {
+	if info, err := os.Stat(docs); err == nil && !info.IsDir() {
+		docs = filepath.Dir(docs)
+	}
 	wd, err := os.Getwd()
 	if err != nil {
 		return docs

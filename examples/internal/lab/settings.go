@@ -353,16 +353,14 @@ func AtLeast(flag string, v, least int) []error {
 	return []error{fmt.Errorf("-%s %d: want %d or more", flag, v, least)}
 }
 
-// Folders is a problem for each flag that is given and names no folder.
-func (s *Settings) Folders(byFlag map[string]string) (problems []error) {
-	for flag, dir := range byFlag {
-		if info, err := os.Stat(dir); s.given[flag] && err != nil {
-			problems = append(problems, fmt.Errorf("-%s: %v", flag, err))
-		} else if s.given[flag] && !info.IsDir() {
-			problems = append(problems, fmt.Errorf("-%s %s is not a folder", flag, dir))
-		}
+// IsFolder is a problem if a flag is given and names no folder.
+func (s *Settings) IsFolder(flag, dir string) []error {
+	if info, err := os.Stat(dir); s.given[flag] && err != nil {
+		return []error{fmt.Errorf("-%s: %v", flag, err)}
+	} else if s.given[flag] && !info.IsDir() {
+		return []error{fmt.Errorf("-%s %s is not a folder", flag, dir)}
 	}
-	return problems
+	return nil
 }
 
 // check finds what is wrong with the flags; systems are the names there are.

@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if s.ListOptions {
 		return s.WriteOptions(stdout)
 	}
-	d, err := load(ctx, s)
+	d, err := loaded(ctx, s)
 	if err != nil {
 		return err
 	}

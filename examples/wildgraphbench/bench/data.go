@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -36,9 +37,9 @@ type data struct {
 // shortDepth is the deepest recall that papers on multi-hop data sets give.
 const shortDepth = 20
 
-// load opens the data set: the shipped sample, a folder, or a file of questions with a
+// loaded opens the data set: the shipped sample, a folder, or a file of questions with a
 // folder of documents.
-func load(ctx context.Context, s settings) (data, error) {
+func loaded(ctx context.Context, s settings) (data, error) {
 	d, err := open(ctx, s)
 	if errors.Is(err, wildgraph.ErrUnknownDomain) || errors.Is(err, multihop.ErrUnknownSet) {
 		err = cli.Usagef("-domains: %w", err)
@@ -165,11 +166,10 @@ func openOwn(ctx context.Context, s settings) (data, error) {
 	if rel, err := filepath.Rel(absolute(s.docs), absolute(s.questions)); err == nil && filepath.IsLocal(rel) {
 		return data{}, cli.Usagef("-questions %s is in the folder of -docs and may be indexed: move it out", s.questions)
 	}
-	root, err := os.OpenRoot(s.docs)
+	docs, err := load.Root(s.docs)
 	if err != nil {
-		return data{}, err
+		return data{}, cli.Usagef("-docs: %w", err)
 	}
-	defer root.Close() // all was read
 	f, err := os.Open(s.questions)
 	if err != nil {
 		return data{}, err
@@ -177,7 +177,7 @@ func openOwn(ctx context.Context, s settings) (data, error) {
 	defer f.Close() // only read
 	files := cli.NewFiles()
 	defer files.Close() // all was read
-	set, err := own.Load(ctx, filepath.Base(s.questions), f, root.FS(), files.Options)
+	set, err := own.Load(ctx, filepath.Base(s.questions), f, docs, files.Options)
 	return oneDomain(s, set, err)
 }
 

@@ -110,7 +110,9 @@ func TestOwnDataUsage(t *testing.T) {
 		{[]string{"-questions", questions, "-docs", docs, "-data", docs}, "give one data set"},
 		{[]string{"-questions", questions, "-docs", docs, "-domains", "a"}, "mine has one domain"},
 		{[]string{"-questions", questions, "-docs", filepath.Dir(docs)}, "may be indexed: move it out"},
-		{[]string{"-questions", questions, "-docs", questions}, "is not a folder"},
+		{[]string{"-questions", questions, "-docs", questions}, "may be indexed: move it out"},
+		{[]string{"-questions", questions, "-docs", docs + "x"}, "-docs: "},
+		{[]string{"-data", questions}, "is not a folder"},
 	} {
 		if _, _, err := bench(t, bare, append(tt.args, "-out", t.TempDir())...); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, want %q", tt.args, err, tt.want)

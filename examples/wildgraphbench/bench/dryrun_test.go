@@ -92,7 +92,7 @@ func TestDryRunOfAPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := load(t.Context(), s)
+	set, err := loaded(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}

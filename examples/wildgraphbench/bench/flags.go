@@ -60,7 +60,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	}
 	fs.StringVar(&s.data, "data", "", "`DIR` of a data set: WildGraphBench, HotpotQA, 2Wiki, MuSiQue, GraphRAG-Bench, AnonyRAG, or BEIR's layout; multi-hop sets may stand in folders in it (default: the shipped sample)")
 	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions of your own, a JSON object a line, see docs/own-data.md; with -docs")
-	fs.StringVar(&s.docs, "docs", "", "`FOLDER` of the documents that -questions are about")
+	fs.StringVar(&s.docs, "docs", "", "`FOLDER` of the documents, or one document, that -questions are about")
 	lab.List(fs, &s.domains, "domains", "comma-separated `LIST` of domains, or of multi-hop data sets: "+strings.Join(append(multihop.Sets(), anonyName), ", ")+" (default: all present)")
 	repeated(fs, &s.scores, "score", "judge the predictions in `NAME=FILE` as one more row (repeatable)", parseScore)
 	fs.StringVar(&s.worksheet, "worksheet", "", "write the questions with what each system read into `FOLDER`, as JSONL and as a page, for people to answer; -score human=FILE takes the answers back")
@@ -185,7 +185,7 @@ func (s *settings) validate(systems []string, problems []error) error {
 	if s.Given("judge-profile") && s.JudgeModel == "" && !words {
 		bad("-judge-profile needs -judge-model: it is the procedure of a model")
 	}
-	problems = append(problems, s.Folders(map[string]string{"data": s.data, "docs": s.docs})...)
+	problems = append(problems, s.IsFolder("data", s.data)...)
 	switch {
 	case (s.questions == "") != (s.docs == ""):
 		bad("-questions FILE and -docs FOLDER go together")
