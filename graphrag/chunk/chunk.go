@@ -202,9 +202,7 @@ const (
 
 // TokenOptions are the options of [Tokens].
 type TokenOptions struct {
-	// Counter counts the tokens, nil means [tokens.Cl100k].
-	Counter *tokens.Counter
-	// Size is the length of a window in tokens, 0 means DefaultSize.
+	// Size is the length of a window in tokens of [tokens.Cl100k], 0 means DefaultSize.
 	Size int
 	// Overlap is what two neighbours share, in tokens, less than Size. 0 means
 	// a twelfth of Size (DefaultOverlap for DefaultSize), -1 none.
@@ -227,14 +225,7 @@ func Tokens(o TokenOptions) (Splitter, error) {
 	if err := checkWindow(o.Size, o.Overlap); err != nil {
 		return nil, err
 	}
-	return windows{counterOr(o.Counter), o.Size, o.Overlap}, nil
-}
-
-func counterOr(c *tokens.Counter) *tokens.Counter {
-	if c == nil {
-		return tokens.Cl100k()
-	}
-	return c
+	return windows{o.Size, o.Overlap}, nil
 }
 
 func checkWindow(size, overlap int) error {
@@ -254,17 +245,14 @@ func checkText(s string) (blank bool, err error) {
 }
 
 // windows cuts text into windows of a number of tokens.
-type windows struct {
-	counter       *tokens.Counter
-	size, overlap int
-}
+type windows struct{ size, overlap int }
 
 // Split implements [Splitter].
 func (w windows) Split(ctx context.Context, s string) ([]Span, error) {
 	if blank, err := checkText(s); blank || err != nil {
 		return nil, err
 	}
-	starts, err := w.counter.Starts(ctx, nil, s)
+	starts, err := tokens.Cl100k().Starts(ctx, nil, s)
 	if err != nil {
 		return nil, err
 	}
@@ -293,9 +281,8 @@ func appendSpan(spans []Span, p Span) []Span {
 
 // SentenceOptions are the options of [Sentences].
 type SentenceOptions struct {
-	// Counter counts the tokens, nil means [tokens.Cl100k].
-	Counter *tokens.Counter
-	// MaxTokens bounds the length of a chunk in tokens, 0 means DefaultSize.
+	// MaxTokens bounds the length of a chunk in tokens of [tokens.Cl100k], 0 means
+	// DefaultSize.
 	MaxTokens int
 }
 
@@ -312,21 +299,18 @@ func Sentences(o SentenceOptions) (Splitter, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	return packer{counterOr(o.Counter), o.MaxTokens}, nil
+	return packer{o.MaxTokens}, nil
 }
 
 // packer packs sentences up to max tokens.
-type packer struct {
-	counter *tokens.Counter
-	max     int
-}
+type packer struct{ max int }
 
 // Split implements [Splitter].
 func (p packer) Split(ctx context.Context, s string) ([]Span, error) {
 	if blank, err := checkText(s); blank || err != nil {
 		return nil, err
 	}
-	starts, err := p.counter.Starts(ctx, nil, s)
+	starts, err := tokens.Cl100k().Starts(ctx, nil, s)
 	if err != nil {
 		return nil, err
 	}

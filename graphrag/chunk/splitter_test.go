@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
-	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
 // must unwraps a splitter that cannot fail.
@@ -28,11 +27,11 @@ func must[T any](s T, err error) T {
 func splitters() map[string]Splitter {
 	return map[string]Splitter{
 		"tokens":        must(Tokens(TokenOptions{Size: 7, Overlap: 2})),
-		"tokens o200k":  must(Tokens(TokenOptions{Counter: tokens.O200k(), Size: 3, Overlap: -1})),
+		"few tokens":    must(Tokens(TokenOptions{Size: 3, Overlap: -1})),
 		"single tokens": must(Tokens(TokenOptions{Size: 1, Overlap: -1})),
 		"tokens 1200":   must(Tokens(TokenOptions{})),
 		"sentences":     must(Sentences(SentenceOptions{MaxTokens: 12})),
-		"one token":     must(Sentences(SentenceOptions{Counter: tokens.O200k(), MaxTokens: 1})),
+		"one token":     must(Sentences(SentenceOptions{MaxTokens: 1})),
 	}
 }
 
@@ -190,9 +189,8 @@ func FuzzSplit(f *testing.F) {
 
 func BenchmarkSplit(b *testing.B) {
 	all := map[string]Splitter{
-		"tokens":       must(Tokens(TokenOptions{})),
-		"tokens-o200k": must(Tokens(TokenOptions{Counter: tokens.O200k()})),
-		"sentences":    must(Sentences(SentenceOptions{})),
+		"tokens":    must(Tokens(TokenOptions{})),
+		"sentences": must(Sentences(SentenceOptions{})),
 	}
 	run := func(b *testing.B, split Splitter, pages []string) {
 		b.SetBytes(texttest.Size(pages))
@@ -206,7 +204,7 @@ func BenchmarkSplit(b *testing.B) {
 		}
 	}
 	text := []string{texttest.Generated(1 << 20)}
-	for _, name := range []string{"tokens", "tokens-o200k", "sentences"} {
+	for _, name := range []string{"tokens", "sentences"} {
 		b.Run(name+"/generated", func(b *testing.B) { run(b, all[name], text) })
 		b.Run(name+"/pages", func(b *testing.B) { run(b, all[name], texttest.Pages(b, 30)) })
 	}

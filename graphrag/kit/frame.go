@@ -65,10 +65,6 @@ type Cut struct {
 	Sentences bool
 	// KeepLinks indexes and reads the targets of links as well.
 	KeepLinks bool
-	// DropFurniture removes menus, buttons, cookie notes and lists of links before pages
-	// are cut, which saves a quarter to a half of the tokens that a model reads. The
-	// published figures are over whole pages.
-	DropFurniture bool
 	// Splitter, if set, cuts in place of Size, Overlap and Sentences. Name tells it from
 	// others: in a saved system, and where systems share chunks.
 	Splitter chunk.Splitter `json:"-"`
@@ -99,12 +95,7 @@ func (c Cut) Chunker() (*chunk.Chunker, error) {
 		return nil, err
 	}
 	o := chunk.Options{Splitter: splitter, Lead: load.Lead, Name: fmt.Sprintf("kit %+v", c.named())}
-	switch {
-	case c.DropFurniture && c.KeepLinks:
-		o.Clean = text.StripFurniture
-	case c.DropFurniture:
-		o.Clean = plainText
-	case !c.KeepLinks:
+	if !c.KeepLinks {
 		o.Clean = text.StripLinks
 	}
 	return chunk.New(o)
@@ -114,13 +105,6 @@ func (c Cut) Chunker() (*chunk.Chunker, error) {
 func (c Cut) named() Cut {
 	c.Splitter = nil
 	return c
-}
-
-// plainText removes furniture and then links.
-func plainText(s string) (string, text.Mapping) {
-	s, first := text.StripFurniture(s)
-	s, then := text.StripLinks(s)
-	return s, first.Compose(then, len(s))
 }
 
 // check reports all errors in a frame.

@@ -9,43 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// Counter counts the tokens of a text, exactly as the tokenizer of its encoding
-// does. Special tokens such as <|endoftext|> are plain text, and a
+// Counter counts the tokens of a text, exactly as the tokenizer of cl100k_base does.
+// Special tokens such as <|endoftext|> are plain text, and a
 // byte that is not valid UTF-8 counts like the character U+FFFD. It is safe
 // for concurrent use.
 type Counter struct {
-	name  string
 	v     *vocabulary
 	cache sync.Pool // of *cache
 }
-
-var (
-	cl100k = sync.OnceValue(func() *Counter { return newCounter(cl100kBase) })
-	o200k  = sync.OnceValue(func() *Counter { return newCounter(o200kBase) })
-)
 
 // Cl100k is the counter of cl100k_base: GPT-3.5, GPT-4, text-embedding-3, and the
 // default of Microsoft GraphRAG. The first call loads the vocabulary, which is
 // embedded; all calls share one counter.
 func Cl100k() *Counter { return cl100k() }
 
-// O200k is the counter of o200k_base: GPT-4o and later. See [Cl100k].
-func O200k() *Counter { return o200k() }
-
-// The names of the encodings.
-const (
-	cl100kBase = "cl100k_base"
-	o200kBase  = "o200k_base"
-)
-
-func newCounter(encoding string) *Counter {
-	c := &Counter{name: encoding, v: load(encoding)}
+var cl100k = sync.OnceValue(func() *Counter {
+	c := &Counter{v: load()}
 	c.cache.New = func() any { return new(cache) }
 	return c
-}
-
-// Name is that of the encoding, "cl100k_base" or "o200k_base".
-func (c *Counter) Name() string { return c.name }
+})
 
 // Count returns the number of tokens of s.
 func (c *Counter) Count(s string) int {

@@ -12,13 +12,13 @@ import (
 
 func Example() {
 	s := "How many tokens is this <|endoftext|>?"
-	fmt.Println(tokens.Cl100k().Count(s), tokens.O200k().Count(s))
+	fmt.Println(tokens.Cl100k().Count(s))
 	starts, err := tokens.Cl100k().Starts(context.Background(), nil, "How many tokens?")
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(starts)
 	// Output:
-	// 11 12
+	// 11
 	// [0 3 8 15]
 }

@@ -8,19 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// A class is what the split patterns of the encodings need to know of a
-// character. No character has two.
+// A class is what the split pattern needs to know of a character. No character has two.
 type class uint8
 
 const (
-	other    class = iota // symbols, punctuation, controls, unassigned
-	newline               // \r \n
-	space                 // the rest of \s
-	number                // \p{N}
-	upper                 // \p{Lu} \p{Lt}
-	lower                 // \p{Ll}
-	caseless              // \p{Lm} \p{Lo}
-	mark                  // \p{M}
+	symbol  class = iota // punctuation, marks, controls, unassigned
+	newline              // \r \n
+	space                // the rest of \s
+	number               // \p{N}
+	letter               // \p{L}
 )
 
 // A set is a union of classes, one bit each.
@@ -30,11 +26,9 @@ func (c class) in(s set) bool { return s>>c&1 != 0 }
 
 const (
 	spaces  set = 1<<newline | 1<<space
-	letters set = 1<<upper | 1<<lower | 1<<caseless
-	heads   set = 1<<upper | 1<<caseless | 1<<mark // o200k: the first part of a word
-	tails   set = 1<<lower | 1<<caseless | 1<<mark // o200k: the rest of a word
-	prefix  set = 1<<other | 1<<space | 1<<mark    // [^\r\n\p{L}\p{N}]
-	symbols set = 1<<other | 1<<mark               // [^\s\p{L}\p{N}]
+	letters set = 1 << letter
+	prefix  set = 1<<symbol | 1<<space // [^\r\n\p{L}\p{N}]
+	symbols set = 1 << symbol          // [^\s\p{L}\p{N}]
 )
 
 // classify looks a character up in the Unicode tables.
@@ -46,16 +40,10 @@ func classify(r rune) class {
 		return space
 	case unicode.Is(unicode.N, r):
 		return number
-	case unicode.Is(unicode.Ll, r):
-		return lower
-	case unicode.Is(unicode.Lu, r) || unicode.Is(unicode.Lt, r):
-		return upper
 	case unicode.Is(unicode.L, r):
-		return caseless
-	case unicode.Is(unicode.M, r):
-		return mark
+		return letter
 	}
-	return other
+	return symbol
 }
 
 // basicPlane has the classes of the first 65,536 characters.
@@ -67,19 +55,18 @@ var basicPlane = sync.OnceValue(func() *[1 << 16]class {
 	return table
 })
 
-// pattern cuts text into the pieces within which an encoding merges bytes to
-// tokens. It does what the regular expression of the encoding does, as a
-// scanner: same pieces, in linear time, without backtracking.
+// pattern cuts text into the pieces within which bytes merge to tokens. It does what
+// the regular expression of cl100k_base does, as a scanner: same pieces, in linear time,
+// without backtracking.
 type pattern struct {
 	table *[1 << 16]class
-	o200k bool
 }
 
 // class returns the class and length of the character at i; length 0 at the
 // end of s.
 func (p pattern) class(s string, i int) (class, int) {
 	if i >= len(s) {
-		return other, 0
+		return symbol, 0
 	}
 	if c := s[i]; c < utf8.RuneSelf {
 		return p.table[c], 1
@@ -114,29 +101,22 @@ func (p pattern) run(s string, i int, in set) int {
 //
 // The patterns are, in order of preference:
 //
-//	cl100k: (?i:'s|'t|'re|'ve|'m|'ll|'d) | [^\r\n\p{L}\p{N}]?\p{L}+
-//	o200k:  [^\r\n\p{L}\p{N}]? and a word in one of two cases, see word
-//	both:   \p{N}{1,3} | ?[^\s\p{L}\p{N}]+[\r\n]* | \s*[\r\n]+ | \s+(?!\S) | \s+
-//
-// (o200k also takes slashes after symbols.)
+//	(?i:'s|'t|'re|'ve|'m|'ll|'d) | [^\r\n\p{L}\p{N}]?\p{L}+
+//	\p{N}{1,3} | ?[^\s\p{L}\p{N}]+[\r\n]* | \s*[\r\n]+ | \s+(?!\S) | \s+
 func (p pattern) next(s string, i int) int {
 	c, n := p.class(s, i)
-	if !p.o200k {
-		if s[i] == '\'' {
-			if end := contraction(s, i); end > i {
-				return end
-			}
+	if s[i] == '\'' {
+		if end := contraction(s, i); end > i {
+			return end
 		}
-		if c.in(letters) {
-			return p.run(s, i+n, letters)
+	}
+	if c.in(letters) {
+		return p.run(s, i+n, letters)
+	}
+	if c.in(prefix) {
+		if end := p.run(s, i+n, letters); end > i+n {
+			return end
 		}
-		if c.in(prefix) {
-			if end := p.run(s, i+n, letters); end > i+n {
-				return end
-			}
-		}
-	} else if end := p.cased(s, i, n, c); end > i {
-		return end
 	}
 	switch {
 	case c == number:
@@ -161,7 +141,7 @@ func (p pattern) next(s string, i int) int {
 // ends at i.
 func (p pattern) symbols(s string, i int) int {
 	i = p.run(s, i, symbols)
-	for i < len(s) && (s[i] == '\r' || s[i] == '\n' || p.o200k && s[i] == '/') {
+	for i < len(s) && (s[i] == '\r' || s[i] == '\n') {
 		i++
 	}
 	return i
@@ -191,53 +171,6 @@ func (p pattern) blank(s string, i int) int {
 		return end
 	}
 	return last
-}
-
-// cased returns the end of an o200k word at i, with or without a first
-// character, of class c and n bytes, that is neither letter nor digit:
-//
-//	[^\r\n\p{L}\p{N}]? [heads]* [tails]+ (contraction)?
-//	[^\r\n\p{L}\p{N}]? [heads]+ [tails]* (contraction)?
-//
-// Each pattern is tried first with that character, then without. The result
-// is i if none of them fits.
-func (p pattern) cased(s string, i, n int, c class) int {
-	starts := [2]int{i + n, i}
-	from := starts[:]
-	if !c.in(prefix) {
-		from = starts[1:]
-	}
-	for _, start := range from {
-		if end := p.word(s, start); end > start {
-			return contraction(s, end)
-		}
-	}
-	for _, start := range from {
-		if end := p.run(s, start, heads); end > start {
-			return contraction(s, end)
-		}
-	}
-	return i
-}
-
-// word returns the end of [heads]*[tails]+ at i, or i. Characters that are
-// both go to the heads, unless the tails would be left with nothing.
-func (p pattern) word(s string, i int) int {
-	end, both := i, i // both: the end of the last character that can be a tail
-	for end < len(s) {
-		c, n := p.class(s, end)
-		if !c.in(heads) {
-			if c == lower {
-				return p.run(s, end, tails)
-			}
-			break
-		}
-		end += n
-		if c.in(tails) {
-			both = end
-		}
-	}
-	return both
 }
 
 // contraction returns the end of 's, 't, 're, 've, 'm, 'll or 'd at i, in

@@ -3,39 +3,36 @@
 package tokens
 
 import (
+	"bytes"
 	"compress/flate"
 	"container/heap"
 	"context"
-	"embed"
+	_ "embed" // the vocabulary
 	"fmt"
 	"io"
 	"math"
 )
 
-// vocabulary has the tokens of an encoding: which bytes are a token, and in
-// which order tokens merge (a smaller id merges first).
+// vocabulary has the tokens of cl100k_base: which bytes are a token, and in which order
+// tokens merge (a smaller id merges first).
 type vocabulary struct {
 	pattern pattern
 	ids     map[string]int32
 }
 
-// vocabularies has a file for each encoding: its tokens in the order of their ids, each after
-// a byte with its length, packed by DEFLATE. TestVocabularies writes them from
-// github.com/tiktoken-go/tokenizer, which has them as Go maps, slow to compile.
+// packed has the tokens in the order of their ids, each after a byte with its length,
+// packed by DEFLATE. TestVocabulary writes them from github.com/tiktoken-go/tokenizer,
+// which has them as Go maps, slow to compile.
 //
-//go:embed cl100k_base o200k_base
-var vocabularies embed.FS
+//go:embed cl100k_base
+var packed []byte
 
-// load reads a vocabulary.
-func load(encoding string) *vocabulary {
-	v := &vocabulary{pattern: pattern{table: basicPlane(), o200k: encoding == o200kBase}, ids: make(map[string]int32, 1<<17)}
-	file, err := vocabularies.Open(encoding)
-	var all []byte
-	if err == nil {
-		all, err = io.ReadAll(flate.NewReader(file))
-	}
+// load reads the vocabulary.
+func load() *vocabulary {
+	v := &vocabulary{pattern: pattern{table: basicPlane()}, ids: make(map[string]int32, 1<<17)}
+	all, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
 	if err != nil {
-		panic(fmt.Sprintf("tokens: vocabulary %q, which is linked in: %v", encoding, err))
+		panic(fmt.Sprintf("tokens: the vocabulary, which is linked in: %v", err))
 	}
 	for rest := string(all); rest != ""; {
 		end := 1 + int(rest[0])

@@ -47,7 +47,7 @@ func TestOptions(t *testing.T) {
 	k := baselinestest.ModelKit(t, llmtest.NewScript("m"))
 	for _, s := range append(systems(t), all.Variants()...) {
 		options := s.Options()
-		if len(options) < 6 {
+		if len(options) < 5 {
 			t.Errorf("%s has %d options", s.Name, len(options))
 		}
 		for _, o := range options {

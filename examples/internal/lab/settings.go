@@ -24,7 +24,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
@@ -266,7 +265,7 @@ const callsInFlight = 8
 // Decisive are the settings that decide the answers.
 func (s Settings) Decisive() map[string]any {
 	c := map[string]any{
-		"chunk_size": s.ChunkSize, "chunk_overlap": s.ChunkOverlap, "encoding": tokens.Cl100k().Name(),
+		"chunk_size": s.ChunkSize, "chunk_overlap": s.ChunkOverlap, "encoding": "cl100k_base",
 		"chunks_per_page": s.ChunksPerDoc, "mode": s.Mode, "seed": s.Seed,
 	}
 	if s.EmbedModel != "" {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package text
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Printable is a text of somebody else's that can be shown: without the characters
+// that steer a terminal, that turn the direction of what is read, or that nobody
+// sees. Line breaks and tabs stay, other control characters become blanks, and so
+// do the separators of lines and paragraphs.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case !hidden(r):
+			return r
+		case unicode.In(r, unicode.Cf):
+			return -1
+		}
+		return ' '
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+// OneLine is a printable text on one line, for a table or a line of progress.
+func OneLine(s string) string { return blankLines.Replace(Printable(s)) }
+
+var blankLines = strings.NewReplacer("\n", " ", "\t", " ")
+
+// JSON encodes values without HTML escapes, and with the characters that Printable
+// takes out as \u escapes, so that what is written can be looked at in a terminal.
+func JSON(w io.Writer) *json.Encoder {
+	enc := json.NewEncoder(escaper{w})
+	enc.SetEscapeHTML(false)
+	return enc
+}
+
+// escaper takes what a json.Encoder writes: whole values.
+type escaper struct{ w io.Writer }
+
+func (e escaper) Write(p []byte) (int, error) {
+	if _, err := e.w.Write(escape(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// escape writes hidden characters as \u escapes: inside of texts they mean the same,
+// and elsewhere valid JSON has none but line breaks and tabs.
+func escape(data []byte) []byte {
+	if !strings.ContainsFunc(string(data), hidden) {
+		return data
+	}
+	out := make([]byte, 0, len(data)+64)
+	for _, r := range string(data) {
+		if hidden(r) {
+			for _, unit := range utf16.Encode([]rune{r}) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
+			}
+			continue
+		}
+		out = utf8.AppendRune(out, r)
+	}
+	return out
+}
+
+// hidden reports whether Printable removes a character. The joiners
+// shape the letters of some scripts, and are kept.
+func hidden(r rune) bool {
+	switch {
+	case ' ' <= r && r <= '~', r == '\n', r == '\t', r == '\u200c', r == '\u200d':
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// Head is the start of a text, of at most a number of bytes, up to the end of a word; ""
+// if the first word is longer.
+func Head(s string, bytes int) string {
+	if len(s) <= bytes {
+		return s
+	}
+	return strings.TrimSpace(s[:max(strings.LastIndexFunc(s[:bytes+1], unicode.IsSpace), 0)])
+}
