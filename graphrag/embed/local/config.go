@@ -110,14 +110,10 @@ func readJSON(dir, name string, must bool, to any) (found bool, err error) {
 
 // readConfig reads all that the folder says beside weights and vocabulary.
 func readConfig(dir string) (config, error) {
-	c := config{Kinds: 2, Act: "gelu", Position: "absolute", Eps: 1e-12}
-	if _, err := readJSON(dir, configFile, true, &c); err != nil {
+	c, err := readBERT(dir)
+	if err != nil {
 		return c, err
 	}
-	if err := c.check(); err != nil {
-		return c, badFile(dir, configFile, remedyModel, err)
-	}
-	c.tokens = c.Places
 	pooling, err := c.readModules(dir)
 	if err == nil {
 		err = c.readSentence(dir)
@@ -126,6 +122,19 @@ func readConfig(dir string) (config, error) {
 		err = c.readPooling(dir, pooling)
 	}
 	return c, err
+}
+
+// readBERT reads what config.json says of the body.
+func readBERT(dir string) (config, error) {
+	c := config{Kinds: 2, Act: "gelu", Position: "absolute", Eps: 1e-12}
+	if _, err := readJSON(dir, configFile, true, &c); err != nil {
+		return c, err
+	}
+	c.tokens = c.Places
+	if err := c.check(); err != nil {
+		return c, badFile(dir, configFile, remedyModel, err)
+	}
+	return c, nil
 }
 
 // check finds what the forward pass cannot do.

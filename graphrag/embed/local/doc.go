@@ -14,6 +14,11 @@
 // folder that asks for anything else is refused, with the file, the reason and a
 // remedy. Package hub finds such folders by a model's name.
 //
+// The same BERT with a layer for a task is read by [OpenReranker], [OpenEntailment],
+// [OpenSpans] and [OpenNames]: scores of passages, whether a text follows from another,
+// the words that answer, and names with their kinds. Folders are those of the library
+// transformers; the architecture and labels in config.json must be those of the task.
+//
 // Vectors are computed in float32. They depend neither on the number of workers nor
 // on the batch, to the bit; between kinds of processor the last bits differ.
 // Processors with AVX2 or AVX-512 are about as fast as their units for floats

@@ -15,6 +15,7 @@ type network struct {
 	config
 	kernels
 	words, places []float32 // hidden numbers for each piece and each place
+	second        []float32 // what tokens of a second part have beside those of a first
 	norm          layerNorm
 	layers        []layer
 }
@@ -38,7 +39,7 @@ type layerNorm struct{ gain, bias []float32 }
 type scratch struct {
 	letters
 	ids                 []int32
-	ends                []int // of the texts in ids
+	ends, seconds       []int // of the texts in ids, and of where their second parts begin
 	x, y, qkv, ctx, mid []float32
 	keys, values        []float32
 	scores, heads       []float32
@@ -88,13 +89,17 @@ func (n *network) forward(s *scratch) {
 	}
 }
 
-// embed writes piece and place of each token; the kind of segment is in the places.
+// embed writes piece and place of each token; the kind of the first segment is in the
+// places.
 func (n *network) embed(s *scratch) {
 	from := 0
-	for _, end := range s.ends {
+	for t, end := range s.ends {
 		for i, id := range s.ids[from:end] {
 			row := s.x[(from+i)*n.Hidden:][:n.Hidden]
 			copy(row, n.words[int(id)*n.Hidden:])
+			if from+i >= s.seconds[t] {
+				add(row, n.second)
+			}
 			normalize(row, n.places[i*n.Hidden:], n.norm.gain, n.norm.bias, n.eps())
 		}
 		from = end

@@ -21,9 +21,14 @@ type Options struct {
 // Encoder turns texts into vectors with a model that was read from a folder. It
 // implements embed.Embedder and embed.Model, and is safe for concurrent use.
 type Encoder struct {
+	model
+	prompts prompts
+}
+
+// model is what an Encoder and the heads have in common: a BERT and its tokenizer.
+type model struct {
 	net     network
 	words   *wordPiece
-	prompts prompts
 	name    string
 	workers int
 	spare   sync.Pool // of *scratch
@@ -42,24 +47,29 @@ const (
 
 // Open reads a model. Errors name the file and what to do about it.
 func Open(dir string, opts Options) (*Encoder, error) {
-	bad := opt.Checks{Of: "local"}
-	opt.Min(&bad, "Workers", opts.Workers, 0)
-	if err := bad.Err(); err != nil {
+	e := new(Encoder)
+	if err := e.begin(opts); err != nil {
 		return nil, err
 	}
-	e := &Encoder{workers: opts.Workers}
-	e.net.kernels = fastest()
-	e.spare.New = func() any { return new(scratch) }
 	if err := e.read(dir); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
+func (m *model) begin(opts Options) error {
+	bad := opt.Checks{Of: "local"}
+	opt.Min(&bad, "Workers", opts.Workers, 0)
+	m.workers = opts.Workers
+	m.net.kernels = fastest()
+	m.spare.New = func() any { return new(scratch) }
+	return bad.Err()
+}
+
 // Name tells the model by size and content: architecture, weights, vocabulary and
 // what the folder says about texts, prompts included. Vectors of equal names are
 // equal on one kind of processor.
-func (e *Encoder) Name() string { return e.name }
+func (m *model) Name() string { return m.name }
 
 // Dim is the length of the vectors.
 func (e *Encoder) Dim() int { return e.net.Hidden }
@@ -94,39 +104,68 @@ func (e *Encoder) embed(ctx context.Context, prompt string, texts []string) ([][
 	for i := range out {
 		out[i] = flat[i*dim : (i+1)*dim : (i+1)*dim]
 	}
-	share := (len(texts) + par.Workers(e.workers) - 1) / par.Workers(e.workers)
-	err := par.Ranges(ctx, len(texts), min(textsAtOnce, max(share, 1)), e.workers, func(_, lo, hi int) error {
-		s := e.spare.Get().(*scratch)
-		defer e.spare.Put(s)
-		return e.encode(ctx, s, prompt, texts[lo:hi], out[lo:hi])
-	})
-	if err != nil {
+	put, take := e.encoding(prompt, texts, out)
+	if err := e.inPacks(ctx, len(texts), put, take); err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// encode writes the vectors of some texts, pack by pack. The texts of a pack lie
-// one behind the other, so none is padded to the length of another.
-func (e *Encoder) encode(ctx context.Context, s *scratch, prompt string, texts []string, out [][]float32) error {
-	for len(texts) > 0 {
+// encoding is how texts go in and their vectors come out.
+func (e *Encoder) encoding(prompt string, texts []string, out [][]float32) (put, take) {
+	return func(s *scratch, i int) {
+			s.ids = e.words.tokens(s.ids, prompt+texts[i], e.net.tokens, &s.letters)
+			s.seconds = append(s.seconds, len(s.ids))
+		}, func(i, _ int, tokens []float32) error {
+			if !e.net.pool(out[i], tokens) {
+				return errDamaged
+			}
+			return nil
+		}
+}
+
+var errDamaged = errors.New("local: the vector of a text is beyond all numbers: the weights are damaged, copy the model again")
+
+type (
+	// put appends the tokens of the i-th text to s.ids, and to s.seconds where its second
+	// part begins, its end if it has none.
+	put func(s *scratch, i int)
+	// take gets the vectors of the tokens of the i-th text, and which of them begins its
+	// second part.
+	take func(i, second int, tokens []float32) error
+)
+
+// inPacks encodes n texts. put and take are called by several goroutines.
+func (m *model) inPacks(ctx context.Context, n int, put put, take take) error {
+	share := (n + par.Workers(m.workers) - 1) / par.Workers(m.workers)
+	return par.Ranges(ctx, n, min(textsAtOnce, max(share, 1)), m.workers, func(_, lo, hi int) error {
+		s := m.spare.Get().(*scratch)
+		defer m.spare.Put(s)
+		return m.packs(ctx, s, lo, hi, put, take)
+	})
+}
+
+// packs encodes some texts, pack by pack. The texts of a pack lie one behind the other, so
+// none is padded to the length of another.
+func (m *model) packs(ctx context.Context, s *scratch, lo, hi int, put put, take take) error {
+	for lo < hi {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.ids, s.ends = s.ids[:0], s.ends[:0]
-		for len(s.ends) < len(texts) && len(s.ids) < packTokens {
-			s.ids = e.words.tokens(s.ids, prompt+texts[len(s.ends)], e.net.tokens, &s.letters)
+		s.ids, s.ends, s.seconds = s.ids[:0], s.ends[:0], s.seconds[:0]
+		for lo+len(s.ends) < hi && len(s.ids) < packTokens {
+			put(s, lo+len(s.ends))
 			s.ends = append(s.ends, len(s.ids))
 		}
-		e.net.forward(s)
+		m.net.forward(s)
 		from := 0
 		for i, end := range s.ends {
-			if !e.net.pool(out[i], s.x[from*e.net.Hidden:end*e.net.Hidden]) {
-				return errors.New("local: the vector of a text is beyond all numbers: the weights are damaged, copy the model again")
+			if err := take(lo+i, s.seconds[i]-from, s.x[from*m.net.Hidden:end*m.net.Hidden]); err != nil {
+				return err
 			}
 			from = end
 		}
-		texts, out = texts[len(s.ends):], out[len(s.ends):]
+		lo += len(s.ends)
 	}
 	return nil
 }

@@ -162,7 +162,8 @@ func TestNothingIsAllocatedForAText(t *testing.T) {
 	for i := range out {
 		out[i] = make([]float32, e.Dim())
 	}
-	if n := testing.AllocsPerRun(10, func() { _ = e.encode(t.Context(), s, "", sentences, out) }); n > 0 {
+	put, take := e.encoding("", sentences, out)
+	if n := testing.AllocsPerRun(10, func() { _ = e.packs(t.Context(), s, 0, len(sentences), put, take) }); n > 0 {
 		t.Errorf("%v allocations for %d texts", n, len(sentences))
 	}
 }
@@ -178,7 +179,8 @@ func TestCancelledBetweenPacks(t *testing.T) {
 		out[i] = make([]float32, e.Dim())
 	}
 	e.net.gelu = func([]float32) { cancel() } // of the first pack
-	if err := e.encode(ctx, new(scratch), "", many, out); !errors.Is(err, context.Canceled) {
+	put, take := e.encoding("", many, out)
+	if err := e.packs(ctx, new(scratch), 0, len(many), put, take); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if last := out[len(out)-1]; slices.Max(last) != 0 {

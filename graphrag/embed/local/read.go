@@ -29,25 +29,34 @@ func (e *Encoder) read(dir string) (err error) {
 		return err
 	}
 	sum := sha256.New()
-	if e.words, err = readWords(dir, e.net.Vocab, sum); err != nil {
+	if err = e.readTokenizer(dir, sum); err != nil {
 		return err
 	}
-	if e.net.lower {
-		e.words.rules = e.words.rules.lowered()
-	}
-	r := e.words.rules
-	fmt.Fprintf(sum, "%d %+v %t %t %t %t", arithmetic, e.net.config, r.Clean, r.Chinese, r.strip(), r.Lower)
 	if e.prompts != (prompts{}) {
 		fmt.Fprintf(sum, "%q %q", e.prompts.query, e.prompts.passage)
 	}
-	if err = e.readWeights(dir, sum); err != nil {
+	if err = e.readWeights(dir, sum, func(*weights) error { return nil }); err != nil {
 		return err
 	}
 	e.name = fmt.Sprintf("bert-%dx%d-%.8x", e.net.Layers, e.net.Hidden, sum.Sum(nil))
 	return nil
 }
 
-func (e *Encoder) readWeights(dir string, sum hash.Hash) error {
+// readTokenizer reads the vocabulary and its rules; they and the config go to sum.
+func (m *model) readTokenizer(dir string, sum hash.Hash) (err error) {
+	if m.words, err = readWords(dir, m.net.Vocab, sum); err != nil {
+		return err
+	}
+	if m.net.lower {
+		m.words.rules = m.words.rules.lowered()
+	}
+	r := m.words.rules
+	fmt.Fprintf(sum, "%d %+v %t %t %t %t", arithmetic, m.net.config, r.Clean, r.Chinese, r.strip(), r.Lower)
+	return nil
+}
+
+// readWeights reads the body, and by more what else of the weights is asked for.
+func (m *model) readWeights(dir string, sum hash.Hash, more func(*weights) error) error {
 	f, err := os.Open(filepath.Join(dir, weightsFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -65,7 +74,10 @@ func (e *Encoder) readWeights(dir string, sum hash.Hash) error {
 		t, err = openTensors(f, info.Size())
 	}
 	if err == nil {
-		err = e.net.read(t)
+		w := &weights{tensors: t}
+		if err = m.net.read(w); err == nil {
+			err = more(w)
+		}
 	}
 	if err == nil {
 		_, err = io.Copy(sum, io.NewSectionReader(f, 0, info.Size()))
@@ -129,16 +141,22 @@ func (w *weights) attention(name string, hidden, heads int) linear {
 
 // read takes the weights of BERT by the names that the library transformers gives
 // them.
-func (n *network) read(t *tensors) error {
-	w := weights{tensors: t}
-	if _, ok := t.by["bert.embeddings.word_embeddings.weight"]; ok {
+func (n *network) read(w *weights) error {
+	if _, ok := w.by["bert.embeddings.word_embeddings.weight"]; ok {
 		w.prefix = "bert."
+		defer func() { w.prefix = "" }()
 	}
 	n.words = w.get("embeddings.word_embeddings.weight", n.Vocab, n.Hidden)
 	n.places = w.get("embeddings.position_embeddings.weight", n.Places, n.Hidden)
 	kinds := w.get("embeddings.token_type_embeddings.weight", n.Kinds, n.Hidden)
 	for i := 0; i < n.Places && w.err == nil; i++ {
 		add(n.places[i*n.Hidden:(i+1)*n.Hidden], kinds)
+	}
+	if n.Kinds > 1 && w.err == nil {
+		n.second = kinds[n.Hidden:]
+		for i, x := range kinds[:n.Hidden] {
+			n.second[i] -= x
+		}
 	}
 	n.norm = w.norm("embeddings.LayerNorm", n.Hidden)
 	for i := 0; i < n.Layers && w.err == nil; i++ {

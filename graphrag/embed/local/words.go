@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Span is a piece of a text, in bytes, and what the model thinks of it.
+type Span struct {
+	Start, End int
+	Score      float64
+}
+
+// Spans finds the words of a passage that answer a question (Devlin and others 2019,
+// sections 4.2 and 4.3). It is safe for concurrent use.
+type Spans struct{ head }
+
+// OpenSpans reads a BertForQuestionAnswering.
+func OpenSpans(dir string, opts Options) (*Spans, error) {
+	s := new(Spans)
+	err := s.open(dir, opts, task{"BertForQuestionAnswering", "qa_outputs", false, func([]string) error {
+		s.labels = []string{"start", "end"}
+		return nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Bounds of the program that Devlin and others published with the paper, run_squad.py.
+const (
+	questionTokens = 64  // of a question; the rest is cut off
+	spanTokens     = 30  // of an answer
+	overlapTokens  = 128 // of two windows of a long passage
+)
+
+// Find returns the best answer in each passage, whole words. Its score is that of the
+// words minus that of there being no answer (section 4.3): above 0 a model that was
+// trained with unanswerable questions says that the passage answers. A passage without
+// words has an empty span and the score -Inf.
+func (s *Spans) Find(ctx context.Context, question string, passages []string) ([]Span, error) {
+	var letters letters
+	asked := s.words.tokens(nil, question, min(questionTokens+2, s.net.tokens/2), &letters)
+	windows, texts := []window{}, make([]located, len(passages))
+	room := s.net.tokens - len(asked) - 1
+	for i, p := range passages {
+		texts[i] = s.words.locate(p, &letters)
+		for from, n := 0, len(texts[i].ids); from < n; from += room - min(overlapTokens, room/2) {
+			windows = append(windows, window{i, from, min(from+room, n)})
+			if from+room >= n {
+				break
+			}
+		}
+	}
+	best := make([]Span, len(windows))
+	err := s.inPacks(ctx, len(windows), func(to *scratch, i int) {
+		w := windows[i]
+		to.ids = append(to.ids, asked...)
+		to.seconds = append(to.seconds, len(to.ids))
+		to.ids = append(append(to.ids, texts[w.text].ids[w.from:w.to]...), s.words.end)
+	}, func(i, second int, tokens []float32) (err error) {
+		best[i], err = s.best(second, tokens)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Span, len(passages))
+	for i := range out {
+		out[i].Score = math.Inf(-1)
+	}
+	for i, w := range windows {
+		if t := &texts[w.text]; best[i].Score > out[w.text].Score {
+			out[w.text] = Span{t.words[t.of[w.from+best[i].Start]][0], t.words[t.of[w.from+best[i].End]][1], best[i].Score}
+		}
+	}
+	return out, nil
+}
+
+// best returns the first and the last token of the best answer in a window whose passage
+// begins at the token second and ends before the last.
+func (s *Spans) best(second int, tokens []float32) (Span, error) {
+	hidden := s.net.Hidden
+	n := len(tokens) / hidden
+	logits := make([]float64, 2*n)
+	for i := range n {
+		s.out.apply(logits[2*i:2*i+2], tokens[i*hidden:(i+1)*hidden])
+	}
+	out := Span{Score: math.Inf(-1)}
+	for i := second; i < n-1; i++ {
+		for j := i; j < min(i+spanTokens, n-1); j++ {
+			if score := logits[2*i] + logits[2*j+1] - logits[0] - logits[1]; score > out.Score {
+				out = Span{i - second, j - second, score}
+			}
+		}
+	}
+	return out, finite(logits)
+}
+
+// Names finds names in texts and their kinds: a classifier of tokens (Devlin and others
+// 2019, section 5.3). It is safe for concurrent use.
+type Names struct{ head }
+
+// Name is a name in a text: where it stands, its kind as the model calls it (PER, ORG),
+// and the mean probability of its words.
+type Name struct {
+	Span
+	Kind string
+}
+
+// OpenNames reads a BertForTokenClassification whose labels are O, B-KIND and I-KIND.
+func OpenNames(dir string, opts Options) (*Names, error) {
+	n := new(Names)
+	err := n.open(dir, opts, task{"BertForTokenClassification", "classifier", false, func(labels []string) error {
+		for _, l := range labels {
+			if l != "O" && !strings.HasPrefix(l, "B-") && !strings.HasPrefix(l, "I-") {
+				return fmt.Errorf("it has the label %.40q, want O, B-KIND and I-KIND", l)
+			}
+		}
+		return nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// Find returns the names of each text, in order. The label of a word is that of its first
+// token.
+func (n *Names) Find(ctx context.Context, texts []string) ([][]Name, error) {
+	var letters letters
+	windows, at := []window{}, make([]located, len(texts))
+	tagged := make([][]Name, len(texts)) // a word each, O is ""
+	for i, text := range texts {
+		at[i] = n.words.locate(text, &letters)
+		tagged[i] = make([]Name, len(at[i].words))
+		for from := 0; from < len(at[i].ids); {
+			to := at[i].cut(from, n.net.tokens-2)
+			windows = append(windows, window{i, from, to})
+			from = to
+		}
+	}
+	err := n.inPacks(ctx, len(windows), func(to *scratch, i int) {
+		w := windows[i]
+		to.ids = append(append(append(to.ids, n.words.begin), at[w.text].ids[w.from:w.to]...), n.words.end)
+		to.seconds = append(to.seconds, len(to.ids))
+	}, func(i, _ int, tokens []float32) error {
+		w := windows[i]
+		return n.tag(tagged[w.text], at[w.text], w, tokens[n.net.Hidden:])
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range tagged {
+		tagged[i] = joined(tagged[i])
+	}
+	return tagged, nil
+}
+
+// tag writes the labels of the words that begin in a window.
+func (n *Names) tag(out []Name, text located, w window, tokens []float32) error {
+	p := make([]float64, len(n.labels))
+	for i := w.from; i < w.to; i++ {
+		word := text.of[i]
+		if i > 0 && text.of[i-1] == word {
+			continue
+		}
+		n.out.apply(p, tokens[(i-w.from)*n.net.Hidden:(i-w.from+1)*n.net.Hidden])
+		if err := finite(p); err != nil {
+			return err
+		}
+		softmax64(p)
+		best := slices.Index(p, slices.Max(p))
+		out[word] = Name{Span{text.words[word][0], text.words[word][1], p[best]}, strings.TrimPrefix(n.labels[best], "O")}
+	}
+	return nil
+}
+
+// joined makes names of tagged words: B- begins one, I- goes on with one of its kind.
+func joined(words []Name) []Name {
+	out, length, open := []Name{}, 0., false
+	for _, w := range words {
+		if w.Kind == "" {
+			open = false
+			continue
+		}
+		begins, kind := w.Kind[0] == 'B', w.Kind[2:]
+		if last := len(out) - 1; open && !begins && out[last].Kind == kind {
+			length++
+			out[last].End = w.End
+			out[last].Score += (w.Score - out[last].Score) / length
+			continue
+		}
+		length, open = 1, true
+		out = append(out, Name{w.Span, kind})
+	}
+	return out
+}
+
+// window is a piece of the tokens of a text.
+type window struct{ text, from, to int }
+
+// located are the tokens of a text and the words they are of.
+type located struct {
+	ids   []int32
+	of    []int32  // the word of each token
+	words [][2]int // where each begins and ends in the text, in bytes
+}
+
+// cut returns the end of a window of at most n tokens that parts no word, if it can.
+func (l *located) cut(from, n int) int {
+	to := min(from+n, len(l.ids))
+	for end := to; end > from && to < len(l.ids); end-- {
+		if l.of[end-1] != l.of[end] {
+			return end
+		}
+	}
+	return to
+}
+
+// locate returns the tokens of a text, without the two around them, and where the words
+// stand that they are of: BERT's words, cut at spaces, punctuation and Chinese characters.
+func (w *wordPiece) locate(text string, s *letters) (l located) {
+	start, read := 0, 0
+	word := func(end int) {
+		s.word = s.word[:0]
+		for _, r := range text[start:end] {
+			if !w.rules.Clean || !dropped(r) {
+				s.word = utf8.AppendRune(s.word, r)
+			}
+		}
+		l.add(w.flush(l.ids, s), start, end)
+		start = end
+	}
+	for i, r := range text {
+		if i < read {
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		switch name := w.specialAt(text[i:]); {
+		case name != "":
+			word(i)
+			read = i + len(name)
+			l.add(append(l.ids, w.special[name]), i, read)
+			start = read
+		case w.rules.Clean && dropped(r):
+		case unicode.IsSpace(r):
+			word(i)
+			start += size
+		case w.rules.Chinese && chinese(r), punctuation(r):
+			word(i)
+			word(i + size)
+		}
+	}
+	word(len(text))
+	return l
+}
+
+// add takes the tokens with those of one more word behind.
+func (l *located) add(ids []int32, start, end int) {
+	for range ids[len(l.ids):] {
+		l.of = append(l.of, int32(len(l.words)))
+	}
+	if len(ids) > len(l.ids) {
+		l.words = append(l.words, [2]int{start, end})
+	}
+	l.ids = ids
+}
