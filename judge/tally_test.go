@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -156,5 +157,37 @@ func TestByFunc(t *testing.T) {
 	}
 	if s, err := j.Summary(t.Context(), judge.Case{Refused: true, Statements: []string{"!"}}); err != nil || s.Recall.State != judge.Scored || j.Name() != "letters" {
 		t.Errorf("a refusal: %+v, %v", s, err)
+	}
+}
+
+// entails knows one pair of texts, and one that it fails at.
+type entails struct{}
+
+func (entails) Name() string { return "pairs" }
+
+func (entails) Entail(_ context.Context, premise string, hypotheses []string) ([]local.Entailed, error) {
+	if premise == "Q?\nbroken" {
+		return nil, errors.New("the weights are damaged")
+	}
+	p := local.Entailed{Entails: .4, Contradicts: .3}
+	if premise == "Q?\nIt was built in 1892." && hypotheses[0] == "Built in 1892." {
+		p = local.Entailed{Entails: .9}
+	}
+	return []local.Entailed{p}, nil
+}
+
+func TestByEntailment(t *testing.T) {
+	j := judge.ByEntailment(entails{})
+	if j.Name() != "entailment/pairs" {
+		t.Errorf("name %s", j.Name())
+	}
+	for answer, want := range map[string]float64{"It was built in 1892.": 1, "It was built.": 0, "": 0} {
+		got, err := j.Fact(t.Context(), judge.Case{Question: "Q?", Answer: answer, Reference: "Built in 1892."})
+		if err != nil || got.State != judge.Scored || got.Value != want {
+			t.Errorf("%q: %+v, error %v", answer, got, err)
+		}
+	}
+	if _, err := j.Fact(t.Context(), judge.Case{Question: "Q?", Answer: "broken"}); err == nil || err.Error() != "judge: the weights are damaged" {
+		t.Errorf("error %v", err)
 	}
 }

@@ -50,6 +50,12 @@ func labelOf(run *benchmark.Run) label {
 	if l.lexical {
 		l.prefix = "Lexical "
 	}
+	if strings.HasPrefix(run.Judge, "entailment/") {
+		l.prefix = "Entailed "
+		l.strong, l.text = "Judged by entailment.", "Verdicts are those of a small model that was trained to tell whether one text follows from another: they do not compare with published ones."
+		l.note = "Judged by whether answers entail the gold statements: these figures do not compare with published ones."
+		l.title, l.published = " (entailment)", false
+	}
 	return l
 }
 

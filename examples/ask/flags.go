@@ -28,7 +28,7 @@ type settings struct {
 }
 
 // shared are the flags that the program has in common with those that run benchmarks.
-var shared = []string{"embed-model", "kit", "index-kit", "answer-kit", "cache", "reply-tokens", "temperature", "concurrency", "seed", "set", "kg", "schema", "prompt"}
+var shared = []string{"embed-model", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "cache", "reply-tokens", "temperature", "concurrency", "seed", "set", "kg", "schema", "prompt"}
 
 // parse reads the command line. Every problem that it sees is reported at once.
 func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
@@ -43,7 +43,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 			cli.Group{Title: "What to ask", Flags: []string{"docs", "q", "questions", "serve", "mcp"}},
 			cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
 			cli.Group{Title: "Output", Flags: []string{"json", "v"}},
-			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "kit", "index-kit", "answer-kit", "prompt", "reply-tokens", "temperature", "concurrency", "cache"}})
+			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "reply-tokens", "temperature", "concurrency", "cache"}})
 	}
 	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files, or one file")
 	fs.StringVar(&s.question, "q", "", "the `QUESTION`, in place of what stands behind the flags")

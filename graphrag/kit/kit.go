@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/report"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -70,6 +71,8 @@ type Kit struct {
 	// AnswerModel serves the steps of answering that only one recipe has, such as the
 	// filter of HippoRAG 2; if nil, the recipe uses rules.
 	AnswerModel llm.Model
+	// Rerank, if set, orders anew what systems retrieve, see [retrieve.Rerank].
+	Rerank retrieve.Scorer
 	// Read answers from evidence.
 	Read reader.Reader
 
@@ -183,7 +186,7 @@ func (k Kit) check(needs []Role) error {
 func Mixed(index, answer Kit) Kit {
 	k := index
 	k.Answer, k.QuestionNames, k.AnswerModel = answer.Answer, answer.QuestionNames, answer.AnswerModel
-	k.Decompose, k.Filter = answer.Decompose, answer.Filter
+	k.Decompose, k.Filter, k.Rerank = answer.Decompose, answer.Filter, answer.Rerank
 	k.Read, k.Count, k.MaxContext = answer.Read, answer.Count, answer.MaxContext
 	return k
 }

@@ -172,6 +172,34 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 	return k
 }
 
+// WithNames returns the kit with a model that finds the names of passages and questions, for
+// systems that go by names alone; facts are extracted as before. A question in which it finds
+// none is searched by rules.
+func (k Kit) WithNames(find extract.NameFinder) Kit {
+	k.Entities = func() (Extraction, error) {
+		return Extraction{Extractor: named{extract.Titled(once{extract.ByNames(find), find.Name()}, false), "entities"}}, nil
+	}
+	byRules := k.QuestionNames
+	k.QuestionNames = func(known func(folded string) bool) (NameFinder, error) {
+		rules, err := byRules(known)
+		return func(ctx context.Context, question string) ([]string, error) {
+			found, err := find.Find(ctx, []string{question})
+			if err != nil {
+				return nil, err
+			}
+			if len(found[0]) == 0 {
+				return rules(ctx, question)
+			}
+			names := make([]string, len(found[0]))
+			for i, n := range found[0] {
+				names[i] = question[n.Start:n.End]
+			}
+			return names, nil
+		}, err
+	}
+	return k
+}
+
 // named is a whole extractor whose name stands for all that it finds in chunks.
 type named struct {
 	extract.Extractor

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // state is one version of an index. It does not change once readers see it.
@@ -134,6 +135,9 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.Shelf.Close())
+	}
+	if by := f.Kit.Rerank; by != nil {
+		s.retriever = retrieve.Rerank(s.retriever, by)
 	}
 	c.Shelf.Finish()
 	s.shelf = c.Shelf

@@ -110,7 +110,7 @@ func (d *Desk) open(ctx context.Context) (err error) {
 // beside each other.
 func kind(o Options) string {
 	name := o.System.Name
-	for _, model := range []string{indexing(o), o.Settings.EmbedModel} {
+	for _, model := range []string{indexing(o), o.Settings.EmbedModel, o.Settings.NameModel} {
 		if model != "" {
 			name += "-" + unnamed.ReplaceAllString(filepath.Base(model), "-")
 		}
@@ -135,8 +135,10 @@ func indexing(o Options) string {
 // settings name what decides an index beside its system.
 func settings(k kit.Kit, o Options) string {
 	out := k.Lookup + ", " + k.Encoder
-	if m := indexing(o); m != "" {
-		out += ", " + m
+	for _, m := range []string{indexing(o), o.Settings.NameModel} {
+		if m != "" {
+			out += ", " + m
+		}
 	}
 	if c := o.System.Changes(); len(c) > 0 {
 		out += fmt.Sprintf(", %v", c) // in the order of the options' names

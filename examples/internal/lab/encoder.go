@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -35,12 +36,9 @@ func (k keptEncoder) EmbedDocuments(ctx context.Context, texts []string) ([][]fl
 // openEncoder opens the model, which may be fetched first. Its vectors are kept beside the
 // replies of models, in a file of the model's name; a dry run writes none.
 func (p *Parts) openEncoder(ctx context.Context) error {
-	e, err := hub.Open(ctx, p.settings.EmbedModel, hub.Options{Progress: p.fetching()})
-	if err != nil && strings.HasPrefix(p.settings.EmbedModel, "file:") {
-		return cli.Usagef("-embed-model: %w", err)
-	}
+	e, err := hub.Open(ctx, p.settings.EmbedModel, hub.Options{Progress: p.fetching("embed-model", p.settings.EmbedModel)})
 	if err != nil {
-		return fmt.Errorf("-embed-model: %w", err)
+		return badModel("embed-model", p.settings.EmbedModel, err)
 	}
 	if p.settings.DryRun {
 		p.Embedder = e
@@ -65,14 +63,57 @@ func (p *Parts) openEncoder(ctx context.Context) error {
 	return nil
 }
 
-// fetching tells how far a model is fetched, a line for each tenth of a large file.
-func (p *Parts) fetching() func(file string, done, total int64) {
+// badModel is an error of a flag that names a model: a folder that is none is wrong usage.
+func badModel(flag, name string, err error) error {
+	if strings.HasPrefix(name, "file:") {
+		return cli.Usagef("-%s: %w", flag, err)
+	}
+	return fmt.Errorf("-%s: %w", flag, err)
+}
+
+// openHeads opens the models for single steps, which may be fetched first, and puts them into
+// the kit.
+func (p *Parts) openHeads(ctx context.Context) error {
+	p.heads = map[string]any{}
+	s := p.settings
+	return errors.Join(
+		head(ctx, p, "rerank-model", s.RerankModel, local.OpenReranker, func(r *local.Reranker) { p.Kit.Rerank = r }),
+		head(ctx, p, "name-model", s.NameModel, local.OpenNames, func(n *local.Names) { p.Kit = p.Kit.WithNames(n) }),
+		head(ctx, p, "span-model", s.SpanModel, local.OpenSpans, func(f *local.Spans) { p.Kit.Read = reader.BySpans(f, p.Kit.Read) }),
+	)
+}
+
+// OpenEntailment opens the model of -entail-model, which may be fetched first.
+func (p *Parts) OpenEntailment(ctx context.Context, name string) (e *local.Entailment, err error) {
+	return e, head(ctx, p, "entail-model", name, local.OpenEntailment, func(opened *local.Entailment) { e = opened })
+}
+
+// head opens a model that a flag names, if it does.
+func head[H interface{ Name() string }](ctx context.Context, p *Parts, flag, name string, open func(string, local.Options) (H, error), use func(H)) error {
+	if name == "" || p.settings.DryRun { // they make no calls to be counted
+		return nil
+	}
+	dir, err := hub.Folder(ctx, name, hub.Options{Progress: p.fetching(flag, name)})
+	if err != nil {
+		return badModel(flag, name, err)
+	}
+	h, err := open(dir, local.Options{})
+	if err != nil {
+		return badModel(flag, name, err)
+	}
+	p.heads[strings.ReplaceAll(flag, "-", "_")] = h.Name()
+	use(h)
+	return nil
+}
+
+// fetching tells how far the model of a flag is fetched, a line for each tenth of a large file.
+func (p *Parts) fetching(flag, name string) func(file string, done, total int64) {
 	const large = 10 << 20
 	said := int64(0)
 	return func(file string, done, total int64) {
 		if tenth := 10 * done / max(total, 1); total >= large && tenth != said {
 			said = tenth
-			p.Log.Warn(fmt.Sprintf("-embed-model %s is fetched: %d of %d MB of %s", p.settings.EmbedModel, done/1e6, total/1e6, file))
+			p.Log.Warn(fmt.Sprintf("-%s %s is fetched: %d of %d MB of %s", flag, name, done/1e6, total/1e6, file))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -217,13 +218,70 @@ func TestEncoderByName(t *testing.T) {
 // Fetching a large file is a line for each tenth; of small ones nothing is said.
 func TestFetchingIsSaid(t *testing.T) {
 	var said strings.Builder
-	p := &Parts{Log: cli.NewLogger(&said), settings: Settings{EmbedModel: "minilm"}}
-	tell := p.fetching()
+	p := &Parts{Log: cli.NewLogger(&said)}
+	tell := p.fetching("embed-model", "minilm")
 	tell("config.json", 500, 1000)
 	for done := int64(1e6); done <= 100e6; done += 1e6 {
 		tell("model.safetensors", done, 100e6)
 	}
 	if n := strings.Count(said.String(), "\n"); n != 10 || !strings.HasPrefix(said.String(), "-embed-model minilm is fetched: 10 of 100 MB of model.safetensors\n") {
 		t.Errorf("%d lines: %s", n, said.String())
+	}
+}
+
+// Models for single steps take their places in the kit and decide figures by their content;
+// a folder of another kind is wrong usage.
+func TestHeads(t *testing.T) {
+	folder := func(architecture string, labels ...string) string {
+		dir := t.TempDir()
+		if err := embedtest.WriteHead(dir, architecture, labels...); err != nil {
+			t.Fatal(err)
+		}
+		return "file:" + dir
+	}
+	rank := folder("BertForSequenceClassification", "relevant")
+	entail := folder("BertForSequenceClassification", "entailment", "neutral", "contradiction")
+	names := folder("BertForTokenClassification", "O", "B-PER", "I-PER")
+	spans := folder("BertForQuestionAnswering", "start", "end")
+	p, err := parts("-rerank-model", rank, "-name-model", names, "-span-model", spans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Kit.Rerank == nil || !strings.HasPrefix(p.Kit.Read.Name(), "spans/BertForQuestionAnswering-2x64-") || !strings.HasSuffix(p.Kit.Read.Name(), "+extractive/open") {
+		t.Errorf("reranker %v, reader %s", p.Kit.Rerank, p.Kit.Read.Name())
+	}
+	for _, setting := range []string{"rerank_model", "name_model", "span_model"} {
+		if name, _ := p.Decisive()[setting].(string); !strings.HasPrefix(name, "BertFor") {
+			t.Errorf("%s is %q in what decides", setting, name)
+		}
+	}
+	x, err := p.Kit.Entities()
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunk := graphrag.Chunk{ID: "a#0", Doc: "a", Text: "The barn owl hears a mouse."}
+	found, err := x.Extract(t.Context(), []graphrag.Chunk{chunk})
+	if err != nil || len(found) != 1 || len(found[0].Mentions) == 0 || found[0].Mentions[0].Type != "PER" || !strings.Contains(chunk.Text, found[0].Mentions[0].Name) {
+		t.Errorf("names %+v, error %v", found, err)
+	}
+	ask, err := p.Kit.QuestionNames(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, question := range []string{chunk.Text, "\u200b"} { // in the second it finds none
+		if _, err := ask(t.Context(), question); err != nil {
+			t.Error(err)
+		}
+	}
+	if e, err := p.OpenEntailment(t.Context(), entail); err != nil || e == nil || p.Decisive()["entail_model"] != e.Name() {
+		t.Errorf("entailment %v, error %v", e, err)
+	}
+	for flag, wrong := range map[string]string{"-rerank-model": entail, "-name-model": spans, "-span-model": rank} {
+		if _, err := parts(flag, wrong); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), flag+": local: ") {
+			t.Errorf("%s: error %v", flag, err)
+		}
+	}
+	if p, err := parts("-dry-run", "-rerank-model", "hf:org/name@0123456789012345678901234567890123456789"); err != nil || p.Kit.Rerank != nil {
+		t.Errorf("a dry run fetches a model: error %v", err)
 	}
 }

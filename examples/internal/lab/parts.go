@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"path/filepath"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
@@ -35,6 +36,7 @@ type Parts struct {
 	client   *paid.Client     // nil offline, in a dry run and without a server
 	absent   error            // why there is no server
 	vectors  *journal.Journal // of an embedding model that needs no server, or nil
+	heads    map[string]any   // names of the models of openHeads, by their settings
 	dry      *dry.Server      // in a dry run with models
 }
 
@@ -67,6 +69,9 @@ func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error)
 		if err != nil {
 			return nil, errors.Join(err, p.Close())
 		}
+	}
+	if err := p.openHeads(ctx); err != nil {
+		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
@@ -192,6 +197,7 @@ func (p *Parts) Decisive() map[string]any {
 	if p.settings.encodes() {
 		c["embed_model"] = p.Embedder.Name() // wherever it lies
 	}
+	maps.Copy(c, p.heads)
 	c["lookup"], c["embedder"] = p.Kit.Lookup, p.Kit.Encoder
 	return c
 }

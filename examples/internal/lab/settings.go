@@ -37,7 +37,9 @@ type Settings struct {
 
 	Kit, IndexKit, AnswerKit      string
 	Model, EmbedModel, JudgeModel string
-	Mode                          string
+	// RerankModel, NameModel and SpanModel are heads by the names of package hub.
+	RerankModel, NameModel, SpanModel string
+	Mode                              string
 
 	Out, Cache   string
 	BudgetTokens int
@@ -88,6 +90,9 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 	fs.StringVar(&s.IndexKit, "index-kit", "", "offline or model: the parts that index (default: those of -kit)")
 	fs.StringVar(&s.AnswerKit, "answer-kit", "", "offline or model: the parts that answer and judge (default: those of -kit)")
 	fs.StringVar(&s.EmbedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model: minilm, bge-small, e5-small or hf:ORG/NAME@REVISION, fetched once; file:DIR, a folder; auto, what of these is there; none; or a server's (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
+	fs.StringVar(&s.RerankModel, "rerank-model", "", "`NAME` of a cross-encoder that orders anew what is retrieved: hf:ORG/NAME@REVISION or file:DIR, a BertForSequenceClassification with one label")
+	fs.StringVar(&s.NameModel, "name-model", "", "`NAME` of a model that finds names where systems go by names alone (linearrag, e2graphrag): hf:ORG/NAME@REVISION or file:DIR, a BertForTokenClassification")
+	fs.StringVar(&s.SpanModel, "span-model", "", "`NAME` of a model that finds the words of an answer, or none, in place of rules: hf:ORG/NAME@REVISION or file:DIR, a BertForQuestionAnswering")
 	fs.StringVar(&s.JudgeModel, "judge-model", getenv("WILDGRAPH_JUDGE_MODEL"), "`NAME` of the judging model, whoever answered (default: with an answering model $WILDGRAPH_JUDGE_MODEL, else that model)")
 	fs.StringVar(&s.Out, "out", "", "report folder `DIR`; a run goes on from what is there and adds what is new (default: a folder under ./"+out+" named for the configuration)")
 	fs.BoolVar(&s.Fresh, "fresh", false, "forget what is recorded in the report folder and start over; replies that were paid for stay in -cache")
@@ -111,7 +116,7 @@ func Help(w io.Writer, fs *flag.FlagSet, about string, own ...cli.Group) {
 	groups := []cli.Group{
 		{Title: "What to run", Flags: []string{"systems", "list-systems", "set", "list-options", "kg", "schema", "limit"}},
 		{Title: "What they read", Flags: []string{"chunk-size", "chunk-overlap", "chunks-per-page", "budget-context", "mode", "seed"}},
-		{Title: "Models", Flags: []string{"model", "embed-model", "judge-model", "kit", "index-kit", "answer-kit", "prompt", "reply-tokens", "temperature", "concurrency"}},
+		{Title: "Models", Flags: []string{"model", "embed-model", "rerank-model", "name-model", "span-model", "judge-model", "kit", "index-kit", "answer-kit", "prompt", "reply-tokens", "temperature", "concurrency"}},
 		{Title: "Money", Flags: []string{"dry-run", "budget-tokens", "budget-money", "prices", "cache"}},
 		{Title: "Output", Flags: []string{"out", "fresh", "retry", "max-failed", "no-timings"}},
 	}
@@ -230,7 +235,7 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 }
 
 // deciding are the flags that a reader of figures has to know of.
-var deciding = []string{"limit", "chunk-size", "chunk-overlap", "chunks-per-page", "index-kit", "answer-kit", "embed-model", "budget-context",
+var deciding = []string{"limit", "chunk-size", "chunk-overlap", "chunks-per-page", "index-kit", "answer-kit", "embed-model", "rerank-model", "name-model", "span-model", "budget-context",
 	"mode", "seed", "reply-tokens", "max-failed", "k", "k-summary", "kg", "schema", "grounded", "precision-ref", "partial"}
 
 // NonDefault are the flags that decide figures and are not at their defaults, as they were given.

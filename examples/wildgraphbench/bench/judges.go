@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/judge/model"
@@ -26,10 +27,14 @@ import (
 // profileLexical judges by words, whatever answered.
 const profileLexical = "lexical"
 
+// profileEntailment judges by the model of -entail-model.
+const profileEntailment = "entailment"
+
 // parts are what the systems of a run share, and what judges them.
 type parts struct {
 	*lab.Parts
 	judges []profiled
+	entail *local.Entailment // of -entail-model, or nil
 }
 
 // profiled is a judge with the name of its procedure, "" for the offline kit's.
@@ -49,6 +54,9 @@ func newParts(ctx context.Context, s settings, d data, log *slog.Logger) (*parts
 		return nil, err
 	}
 	p := &parts{Parts: shared}
+	if p.entail, err = p.OpenEntailment(ctx, s.entailModel); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
 	if !s.ByModel() && slices.ContainsFunc(d.Domains, func(d benchmark.Domain) bool { return strings.HasPrefix(d.Name, anonyName) }) {
 		if p.Kit.Read, err = newChooser(p.Kit.Read); err != nil {
 			return nil, errors.Join(err, p.Close())
@@ -57,6 +65,8 @@ func newParts(ctx context.Context, s settings, d data, log *slog.Logger) (*parts
 	profiles := s.judgeProfiles
 	switch {
 	case len(profiles) > 0:
+	case p.entail != nil:
+		profiles = []string{profileEntailment}
 	case d.short:
 		profiles = []string{short.Profile}
 	case shared.Judge == nil:
@@ -84,6 +94,8 @@ func (p *parts) judge(profile string, s settings, d data) (judge.Judge, error) {
 		return short.NewLiveRAG(p.Judge)
 	case short.Profile:
 		return p.short(d)
+	case profileEntailment:
+		return judge.ByEntailment(p.entail), nil
 	case profileLexical, "":
 		return lexical.New(o)
 	}

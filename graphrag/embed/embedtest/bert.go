@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -27,13 +28,41 @@ const (
 // sentence-transformers: a BERT of random numbers, with two layers and vectors of 64,
 // for tests that have no real one. It is the same each time. It knows some fifty
 // pieces of words, takes texts of 101 tokens, and its vectors are means of length 1.
-func WriteBERT(dir string) error {
+func WriteBERT(dir string) error { return writeBERT(dir, object{}, "", nil) }
+
+// WriteHead writes the model of WriteBERT with a layer of random numbers on top, in the files
+// of the library transformers: BertForSequenceClassification, BertForTokenClassification
+// or BertForQuestionAnswering, for tests of the heads of package local.
+func WriteHead(dir, architecture string, labels ...string) error {
+	byNumber := map[string]string{}
+	for i, l := range labels {
+		byNumber[strconv.Itoa(i)] = l
+	}
+	layer := "classifier"
+	if architecture == "BertForQuestionAnswering" {
+		layer = "qa_outputs"
+	}
+	return writeBERT(dir, object{"architectures": []string{architecture}, "id2label": byNumber}, "bert.", func(linear linearFunc) {
+		if architecture == "BertForSequenceClassification" {
+			linear("bert.pooler.dense", bertHidden, bertHidden)
+		}
+		linear(layer, bertHidden, len(labels))
+	})
+}
+
+type object = map[string]any
+
+// linearFunc writes a layer of random numbers.
+type linearFunc func(name string, in, out int)
+
+// writeBERT writes the model with more in config.json, the names of its weights with a
+// prefix, and what head adds to them.
+func writeBERT(dir string, more object, prefix string, head func(linearFunc)) error {
 	pieces := strings.Fields(bertPieces)
 	vocab := map[string]int{}
 	for i, p := range pieces {
 		vocab[p] = i
 	}
-	type object = map[string]any
 	module := func(i int, path, kind string) object {
 		return object{"idx": i, "path": path, "type": "sentence_transformers.models." + kind}
 	}
@@ -52,6 +81,7 @@ func WriteBERT(dir string) error {
 			"model":         object{"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100, "vocab": vocab},
 		},
 	}
+	maps.Copy(files["config.json"].(object), more)
 	if err := os.MkdirAll(filepath.Join(dir, "1_Pooling"), 0o755); err != nil {
 		return err
 	}
@@ -67,7 +97,7 @@ func WriteBERT(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "vocab.txt"), []byte(strings.Join(pieces, "\n")+"\n"), 0o644); err != nil {
 		return err
 	}
-	b, err := bertWeights(len(pieces))
+	b, err := bertWeights(len(pieces), prefix, head)
 	if err != nil {
 		return err
 	}
@@ -76,7 +106,7 @@ func WriteBERT(dir string) error {
 
 // bertWeights is a safetensors file. Its numbers are multiples of 1/32, so that they
 // are the same in all types of such files.
-func bertWeights(pieces int) ([]byte, error) {
+func bertWeights(pieces int, prefix string, head func(linearFunc)) ([]byte, error) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	header := map[string]any{"__metadata__": map[string]string{"format": "pt"}}
 	var data bytes.Buffer
@@ -89,7 +119,7 @@ func bertWeights(pieces int) ([]byte, error) {
 			x := float32(math.Round((mean+spread*rng.NormFloat64())*32) / 32)
 			data.Write(binary.LittleEndian.AppendUint32(nil, math.Float32bits(x)))
 		}
-		header[name] = map[string]any{"dtype": "F32", "shape": shape, "data_offsets": []int{from, data.Len()}}
+		header[prefix+name] = map[string]any{"dtype": "F32", "shape": shape, "data_offsets": []int{from, data.Len()}}
 	}
 	norm := func(name string) {
 		add(name+".weight", 1, .1, bertHidden)
@@ -112,6 +142,10 @@ func bertWeights(pieces int) ([]byte, error) {
 		linear(at+"intermediate.dense", bertHidden, bertInner)
 		linear(at+"output.dense", bertInner, bertHidden)
 		norm(at + "output.LayerNorm")
+	}
+	if head != nil {
+		prefix = ""
+		head(linear)
 	}
 	h, err := json.Marshal(header)
 	if err != nil {

@@ -85,18 +85,20 @@ func Open(ctx context.Context, name string, o Options) (*local.Encoder, error) {
 	if name == "" {
 		return nil, ctx.Err()
 	}
-	dir, ok := strings.CutPrefix(name, filePrefix)
-	if !ok {
-		var err error
-		if dir, err = fetched(ctx, name, o); err != nil {
-			return nil, err
-		}
+	dir, err := Folder(ctx, name, o)
+	if err != nil {
+		return nil, err
 	}
 	return local.Open(dir, local.Options{})
 }
 
-// fetched returns the folder of a model of the Hub, whose files have the sums they must have.
-func fetched(ctx context.Context, name string, o Options) (string, error) {
+// Folder returns the folder of any model that package local opens: DIR of file:DIR, or that
+// of a model of the Hub, whose files have the sums they must have; it is fetched if it is
+// not there.
+func Folder(ctx context.Context, name string, o Options) (string, error) {
+	if dir, ok := strings.CutPrefix(name, filePrefix); ok {
+		return dir, nil
+	}
 	m, ok := models[name]
 	if !ok {
 		var err error

@@ -5,6 +5,7 @@ package local_test
 import (
 	"context"
 	"fmt"
+	"log"
 	"os"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
@@ -42,4 +43,27 @@ func Example() {
 	}
 	fmt.Println(model.Dim(), passages[0][0] == question[0], passages[1][0] == question[0])
 	// Output: 64 true false
+}
+
+func ExampleReranker() {
+	dir, err := os.MkdirTemp("", "model")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	// In place of a cross-encoder that was trained, a small one of random numbers.
+	if err := embedtest.WriteHead(dir, "BertForSequenceClassification", "relevant"); err != nil {
+		log.Fatal(err)
+	}
+	reranker, err := local.OpenReranker(dir, local.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	passages := []string{"The barn owl hears a mouse.", "A quick brown fox."}
+	scores, err := reranker.Scores(context.Background(), "What hears a mouse?", passages)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(scores), "scores, to be put in order by retrieve.Rerank")
+	// Output: 2 scores, to be put in order by retrieve.Rerank
 }

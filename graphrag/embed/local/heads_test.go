@@ -5,77 +5,33 @@ package local
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 )
 
 // tinyHeads are the heads of the tiny model, by folder.
 var tinyHeadsOf = map[string]struct {
-	architecture, layer string
-	pooled              bool
-	labels              []string
+	architecture string
+	labels       []string
 }{
-	"rank":   {"BertForSequenceClassification", "classifier", true, []string{"LABEL_0"}},
-	"entail": {"BertForSequenceClassification", "classifier", true, []string{"contradiction", "Entailment", "neutral"}},
-	"spans":  {"BertForQuestionAnswering", "qa_outputs", false, []string{"LABEL_0", "LABEL_1"}},
-	"names":  {"BertForTokenClassification", "classifier", false, []string{"O", "B-PER", "I-PER", "I-ORG"}},
+	"rank":   {"BertForSequenceClassification", []string{"LABEL_0"}},
+	"entail": {"BertForSequenceClassification", []string{"contradiction", "Entailment", "neutral"}},
+	"spans":  {"BertForQuestionAnswering", []string{"LABEL_0", "LABEL_1"}},
+	"names":  {"BertForTokenClassification", []string{"O", "B-PER", "I-PER", "I-ORG"}},
 }
 
-// tinyHead writes the tiny model with a head of random numbers.
+// tinyHead writes the tiny model with a head.
 func tinyHead(t testing.TB, dir, name string) string {
 	t.Helper()
 	h := tinyHeadsOf[name]
-	rng := rand.New(rand.NewPCG(11, uint64(len(name))))
-	random := func(shape ...int) array {
-		n := 1
-		for _, s := range shape {
-			n *= s
-		}
-		a := array{shape: shape}
-		for range n {
-			a.values = append(a.values, math.Round(rng.NormFloat64()*8)/32)
-		}
-		return a
-	}
-	w := map[string]array{h.layer + ".weight": random(len(h.labels), tinyHidden), h.layer + ".bias": random(len(h.labels))}
-	for n, a := range tinyWeights(t) {
-		w["bert."+n] = a
-	}
-	if h.pooled {
-		w["bert.pooler.dense.weight"], w["bert.pooler.dense.bias"] = random(tinyHidden, tinyHidden), random(tinyHidden)
-	}
-	labels, number := map[string]string{}, map[string]int{}
-	for i, l := range h.labels {
-		labels[fmt.Sprint(i)], number[l] = l, i
-	}
-	more, err := json.Marshal(map[string]any{"architectures": []string{h.architecture}, "id2label": labels, "label2id": number})
-	if err != nil {
+	if err := embedtest.WriteHead(dir, h.architecture, h.labels...); err != nil {
 		t.Fatal(err)
-	}
-	from := tiny(t)
-	for _, err := range []error{
-		replace(configFile, "{", strings.TrimSuffix(string(more), "}")+",")(from),
-		write(weightsFile, string(encodeTensors(w, "F32")))(from),
-		os.MkdirAll(dir, 0o755),
-	} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, f := range []string{configFile, weightsFile, vocabFile, casingFile} {
-		b, err := os.ReadFile(filepath.Join(from, f))
-		if err == nil {
-			err = write(f, string(b))(dir)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 	return dir
 }

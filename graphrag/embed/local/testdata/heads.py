@@ -12,7 +12,8 @@ PLACES = 120
 
 QUESTIONS = ["Which dog hunts?", "owl", "the barn owl by the fox " * 9, "Naïve 東京 hunts [SEP] by?"]
 PASSAGES = ["The barn owl hears a mouse.", "", "quick brown foxes hunting by the barn",
-            "the owl hunts a mouse, " * 7, "brown dog, quick fox! the " * 40, "東京 naïve (zzz) 'dog' - it's a BARN."]
+            "the owl hunts a mouse, " * 7, "brown dog, quick fox! the " * 40, "東京 naïve (zzz) 'dog' - it's a BARN.",
+            "fox owl dog, barn? mouse the quick", "Hearing 京, a fox and a dog hunt; owls (brown) hear it!"]
 
 
 def load(name, kind):

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// Scorer scores how well passages answer a question: a number for each, the larger the
+// better. [local.Reranker] is one.
+//
+// [local.Reranker]: https://pkg.go.dev/github.com/wildgraph/wildgraph/graphrag/embed/local#Reranker
+type Scorer interface {
+	Scores(ctx context.Context, question string, passages []string) ([]float64, error)
+}
+
+// rerankDepth is how many chunks a retriever is asked for, so that there is something to
+// choose from: as many as cost about a second with a BERT of six layers on two cores.
+const rerankDepth = 50
+
+// Rerank returns a retriever that has the chunks of another one in the order of their
+// scores, with their titles before them: both what is ranked and what a system selected
+// as evidence. Equal scores keep their order.
+func Rerank(of graphrag.Retriever, by Scorer) graphrag.Retriever { return reranked{of, by} }
+
+type reranked struct {
+	of graphrag.Retriever
+	by Scorer
+}
+
+func (r reranked) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	asked := q
+	asked.Depth = max(q.Want(), rerankDepth)
+	found, err := r.of.Retrieve(ctx, asked)
+	if err == nil {
+		found.Ranked, err = r.order(ctx, q, found.Ranked)
+	}
+	if err == nil {
+		found.Evidence, err = r.order(ctx, q, found.Evidence)
+	}
+	return found, err
+}
+
+func (r reranked) order(ctx context.Context, q graphrag.Question, hits []graphrag.Hit) ([]graphrag.Hit, error) {
+	if len(hits) == 0 {
+		return hits, nil
+	}
+	passages := make([]string, len(hits))
+	for i, h := range hits {
+		passages[i] = Titled(h.Chunk)
+	}
+	scores, err := r.by.Scores(ctx, q.Text, passages)
+	if err != nil {
+		return nil, fmt.Errorf("retrieve: rerank: %w", err)
+	}
+	if len(scores) != len(hits) {
+		return nil, fmt.Errorf("retrieve: rerank: %d scores for %d passages", len(scores), len(hits))
+	}
+	hits = slices.Clone(hits)
+	for i := range hits {
+		hits[i].Score = scores[i]
+	}
+	slices.SortStableFunc(hits, func(a, b graphrag.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits, nil
+}
