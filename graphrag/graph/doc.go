@@ -4,6 +4,6 @@
 // with int32 ids. It is what PageRank, communities and Steiner trees run on.
 //
 // [New] makes one of edges in any order, parallel ones added up. A [Graph] answers for
-// rows, weights, degrees, components and [Stats]. [Graph.Gonum] is a view for gonum, whose
+// rows, weights, degrees, components and [Stats]. [Graph.Gonum] is a copy for gonum, whose
 // algorithms and writers of other formats (DOT, Graph6) take it.
 package graph

@@ -26,7 +26,7 @@ func Example() {
 	}
 	fmt.Println(count, "components", component)
 
-	// Any other tool for graphs takes it by a view for gonum, such as its writer of DOT files,
+	// Any other tool for graphs takes it by way of gonum, such as its writer of DOT files,
 	// which Gephi and networkx read.
 	dot, err := dot.Marshal(g.Gonum(), "notes", "", "")
 	if err != nil {
