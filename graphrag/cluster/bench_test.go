@@ -23,7 +23,7 @@ func BenchmarkKMeans(b *testing.B) {
 func BenchmarkMixture(b *testing.B) {
 	vectors := blobs(rand.New(rand.NewPCG(1, 1)), 1000, 10, 20, .3)
 	for b.Loop() {
-		m, err := SelectMixture(b.Context(), vectors, 10, 0, MixtureOptions{Workers: 1})
+		m, err := SelectMixture(b.Context(), vectors, 10, MixtureOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -4,7 +4,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,19 +14,15 @@ import (
 // mixtureBlock is how many rows a goroutine takes at a time.
 const mixtureBlock = 128
 
-// FitMixture fits a mixture of k Gaussians to vectors, rows of length dim, by
+// fitMixture fits a mixture of k Gaussians to vectors, rows of length dim, by
 // expectation maximization (Dempster, Laird and Rubin 1977) from the clusters
 // [KMeans] finds. A k above the number of vectors means that number. Sums are in
 // float64; vectors far from the origin for their spread lose digits, so centre
 // them first.
-func FitMixture(ctx context.Context, vectors []float32, dim, k int, opts MixtureOptions) (*Mixture, error) {
-	opts, err := opts.resolve()
-	if err := errors.Join(err, checkShape(vectors, dim, k)); err != nil {
-		return nil, err
-	}
+func fitMixture(ctx context.Context, vectors []float32, dim, k int, opts MixtureOptions) (*Mixture, error) {
 	var best *Mixture
-	for i := range opts.Inits {
-		start, err := KMeans(ctx, vectors, dim, k, KMeansOptions{Seed: opts.Seed + uint64(i), Inits: 1, Workers: opts.Workers})
+	for i := range opts.inits {
+		start, err := KMeans(ctx, vectors, dim, k, KMeansOptions{Seed: opts.Seed + uint64(i), Inits: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +39,7 @@ func FitMixture(ctx context.Context, vectors []float32, dim, k int, opts Mixture
 
 // fitFrom runs EM from clusters, of which it reads K, Dim and Labels.
 func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts MixtureOptions) (*Mixture, error) {
-	m := &Mixture{K: start.K, Dim: start.Dim, N: len(start.Labels), workers: opts.Workers}
+	m := &Mixture{K: start.K, Dim: start.Dim, N: len(start.Labels)}
 	p := make([]float64, m.K*m.N)
 	for i, c := range start.Labels {
 		p[int(c)*m.N+i] = 1
@@ -54,7 +49,7 @@ func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts Mix
 		return nil, err
 	}
 	before := math.Inf(-1)
-	for m.Iterations < opts.MaxIterations && !m.Converged {
+	for m.Iterations < opts.maxIterations && !m.Converged {
 		now, err := m.expect(ctx, vectors, p)
 		if err != nil {
 			return nil, err
@@ -63,7 +58,7 @@ func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts Mix
 			return nil, err
 		}
 		m.Iterations++
-		m.Converged = math.Abs(now-before) < opts.Tolerance*float64(m.N)
+		m.Converged = math.Abs(now-before) < opts.tolerance*float64(m.N)
 		before = now
 	}
 	m.LogLikelihood, err = m.expect(ctx, vectors, p)
@@ -79,7 +74,7 @@ const leastLog = -41.44653167389282
 func (m *Mixture) expect(ctx context.Context, vectors []float32, p []float64) (float64, error) {
 	n := len(vectors) / m.Dim
 	evidence := make([]float64, n)
-	err := par.Ranges(ctx, n, mixtureBlock, m.workers, func(_, lo, hi int) error {
+	err := par.Ranges(ctx, n, mixtureBlock, 0, func(_, lo, hi int) error {
 		centred, row := make([]float64, m.Dim), make([]float64, m.K)
 		for i := lo; i < hi; i++ {
 			evidence[i] = m.probabilities(row, vectors[i*m.Dim:(i+1)*m.Dim], centred)
@@ -136,7 +131,7 @@ func mahalanobis(whiten, centred []float64) (sum float64) {
 // maximize is the M step: weights, means and covariances from probabilities.
 func (m *Mixture) maximize(ctx context.Context, vectors []float32, p []float64, regularization float64) error {
 	m.Weights, m.Means, m.Covariances = make([]float64, m.K), make([]float64, m.K*m.Dim), make([]float64, m.K*m.Dim*m.Dim)
-	err := par.Ranges(ctx, m.K, mixtureComponents, m.workers, func(_, lo, hi int) error {
+	err := par.Ranges(ctx, m.K, mixtureComponents, 0, func(_, lo, hi int) error {
 		part := members{vectors: vectors, dim: m.Dim}
 		for c := lo; c < hi; c++ {
 			part.choose(p[c*m.N : (c+1)*m.N])

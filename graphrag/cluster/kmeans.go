@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
-	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Limits of the vectors. MaxNorm keeps every product and sum finite in float32.
@@ -21,11 +20,13 @@ const (
 )
 
 // Inits as Youtu-GraphRAG has it for its communities (arXiv 2508.19855), the others
-// as scikit-learn 1.2 has them.
+// as scikit-learn 1.2 has them: the iterations of a start end after that many, or when the
+// squared moves of all centroids add up to no more than the tolerance times the mean variance
+// of the components.
 const (
-	defaultInits         = 5
-	defaultMaxIterations = 300
-	defaultTolerance     = 1e-4
+	defaultInits  = 5
+	maxIterations = 300
+	tolerance     = 1e-4
 )
 
 // ErrVector is wrapped by the errors for vectors that cannot be clustered: with
@@ -39,32 +40,6 @@ type KMeansOptions struct {
 	// Inits is how many starts are tried, of which the one with the least
 	// inertia wins; 0 means 5.
 	Inits int
-	// MaxIterations bounds the iterations of one start; 0 means 300.
-	MaxIterations int
-	// Tolerance ends the iterations of a start when the squared moves of all
-	// centroids add up to no more than Tolerance times the mean variance of the
-	// components; 0 means 1e-4, and with a negative one they go
-	// on until no vector changes its cluster.
-	Tolerance float64
-	// Start, if set, has k centroids to start from, row after row, instead of
-	// k-means++; there is one start then.
-	Start []float32
-	// Workers is the number of goroutines; 0 means GOMAXPROCS. It has no
-	// influence on the result.
-	Workers int
-}
-
-func (o KMeansOptions) resolve() (KMeansOptions, error) {
-	c := opt.Checks{Of: "cluster"}
-	opt.Min(&c, "Inits", o.Inits, 0)
-	opt.Min(&c, "MaxIterations", o.MaxIterations, 0)
-	opt.Min(&c, "Workers", o.Workers, 0)
-	c.Want(!math.IsNaN(o.Tolerance), "Tolerance", o.Tolerance, "a number")
-	o.Inits = cmp.Or(o.Inits, defaultInits)
-	o.MaxIterations = cmp.Or(o.MaxIterations, defaultMaxIterations)
-	o.Tolerance = cmp.Or(o.Tolerance, defaultTolerance)
-	o.Workers = par.Workers(o.Workers)
-	return o, c.Err()
 }
 
 // Clustering is a partition of vectors by their nearest centroids.
@@ -98,16 +73,14 @@ type Clustering struct {
 // Products of float32 only rule out centroids that are farther by more than their rounding
 // error, so the result is the same on every processor.
 func KMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptions) (*Clustering, error) {
-	opts, err := opts.resolve()
-	if err := errors.Join(err, checkShape(vectors, dim, k), checkStart(vectors, dim, k, opts.Start)); err != nil {
+	c := opt.Checks{Of: "cluster"}
+	opt.Min(&c, "Inits", opts.Inits, 0)
+	if err := errors.Join(c.Err(), checkShape(vectors, dim, k)); err != nil {
 		return nil, err
 	}
-	l := newLloyd(vectors, dim, min(k, len(vectors)/dim), opts)
-	if opts.Start != nil {
-		return l.run(ctx, opts.Start)
-	}
+	l := newLloyd(vectors, dim, min(k, len(vectors)/dim))
 	var best *Clustering
-	for i := range opts.Inits {
+	for i := range cmp.Or(opts.Inits, defaultInits) {
 		start, err := l.plusPlus(ctx, rand.New(rand.NewPCG(opts.Seed, uint64(i))))
 		if err != nil {
 			return nil, err
@@ -128,24 +101,12 @@ func checkShape(vectors []float32, dim, k int) error {
 	if k < 1 {
 		errs = append(errs, fmt.Errorf("cluster: %d clusters, want 1 or more", k))
 	}
-	return errors.Join(append(errs, checkRows("row", vectors, dim))...)
-}
-
-func checkStart(vectors []float32, dim, k int, start []float32) error {
-	switch {
-	case start == nil || dim < 1 || k < 1:
-		return nil
-	case k > len(vectors)/dim:
-		return fmt.Errorf("cluster: start: %d centroids for %d vectors: there can be no more centroids than vectors", k, len(vectors)/dim)
-	case len(start)/dim != k || len(start)%dim != 0:
-		return fmt.Errorf("cluster: start: %d numbers, want %d centroids of %d", len(start), k, dim)
-	}
-	return checkRows("start: centroid", start, dim)
+	return errors.Join(append(errs, checkRows(vectors, dim))...)
 }
 
 // checkRows reports a shape that is not n rows of dim with n > 0, or the first
 // unusable row.
-func checkRows(what string, rows []float32, dim int) error {
+func checkRows(rows []float32, dim int) error {
 	switch {
 	case dim < 1 || dim > MaxDim:
 		return fmt.Errorf("cluster: dimension %d, want 1 to %d", dim, MaxDim)
@@ -164,10 +125,10 @@ func checkRows(what string, rows []float32, dim int) error {
 		}
 		for j, c := range row {
 			if c-c != 0 {
-				return fmt.Errorf("cluster: %s %d: %w: component %d is %v", what, i, ErrVector, j, c)
+				return fmt.Errorf("cluster: row %d: %w: component %d is %v", i, ErrVector, j, c)
 			}
 		}
-		return fmt.Errorf("cluster: %s %d: %w: length %.3g is more than %.0g, scale it down", what, i, ErrVector, length, float64(MaxNorm))
+		return fmt.Errorf("cluster: row %d: %w: length %.3g is more than %.0g, scale it down", i, ErrVector, length, float64(MaxNorm))
 	}
 	return nil
 }

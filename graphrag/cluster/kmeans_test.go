@@ -35,22 +35,20 @@ func blobs(rng *rand.Rand, n, dim, centres int, spread float64) []float32 {
 
 func TestKMeansSameAtAnyWorkers(t *testing.T) {
 	vectors := blobs(rand.New(rand.NewPCG(7, 2)), 5000, 24, 12, .4)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	run := func(workers int) *Clustering {
-		c, err := KMeans(t.Context(), vectors, 24, 15, KMeansOptions{Seed: 3, Inits: 2, Workers: workers})
+		runtime.GOMAXPROCS(workers)
+		c, err := KMeans(t.Context(), vectors, 24, 15, KMeansOptions{Seed: 3, Inits: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
 	want := run(1)
-	for _, w := range []int{0, 2, 3, 16} {
+	for _, w := range []int{2, 3, 16} {
 		if diff := cmp.Diff(want, run(w)); diff != "" {
 			t.Errorf("%d workers: %s", w, diff)
 		}
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if diff := cmp.Diff(want, run(0)); diff != "" {
-		t.Errorf("GOMAXPROCS 1: %s", diff)
 	}
 }
 
@@ -89,7 +87,7 @@ func TestKMeansInertia(t *testing.T) {
 	if c.Inertia != 1 || c.Labels[0] != c.Labels[1] || c.Labels[2] != c.Labels[3] {
 		t.Errorf("inertia %v, labels %v", c.Inertia, c.Labels)
 	}
-	c, err = KMeans(t.Context(), corners, 2, 2, KMeansOptions{Start: []float32{1, 0, 1, 1}})
+	c, err = newLloyd(corners, 2, 2).run(t.Context(), []float32{1, 0, 1, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +98,9 @@ func TestKMeansInertia(t *testing.T) {
 }
 
 func TestKMeansTiesGoToTheLowerCentroid(t *testing.T) {
-	c, err := KMeans(t.Context(), []float32{0, -1, 1}, 1, 3, KMeansOptions{Start: []float32{-1, 1, 1}, MaxIterations: 1, Tolerance: -1})
+	l := newLloyd([]float32{0, -1, 1}, 1, 3)
+	l.limit = 1
+	c, err := l.run(t.Context(), []float32{-1, 1, 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,9 @@ func TestKMeansHostileScales(t *testing.T) {
 			}
 			start := slices.Clone(vectors[:6*5])
 			labels, centroids, _ := plainKMeans(vectors, 5, 6, 20, start)
-			got, err := KMeans(t.Context(), vectors, 5, 6, KMeansOptions{Start: start, MaxIterations: 20, Tolerance: -1})
+			l := newLloyd(vectors, 5, 6)
+			l.limit, l.tolerance = 20, -1
+			got, err := l.run(t.Context(), start)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,10 +178,7 @@ func TestKMeansRefuses(t *testing.T) {
 		{[]float32{1, 2, 3, nan}, 2, 1, KMeansOptions{}, "row 1: unusable vector: component 1 is NaN"},
 		{[]float32{1, inf}, 1, 1, KMeansOptions{}, "row 1: unusable vector: component 0 is +Inf"},
 		{[]float32{2e18}, 1, 1, KMeansOptions{}, "row 0: unusable vector: length 2e+18"},
-		{[]float32{1, 2}, 1, 2, KMeansOptions{Start: []float32{1}}, "want 2 centroids of 1"},
-		{[]float32{1}, 1, 2, KMeansOptions{Start: []float32{1, 2}}, "no more centroids than vectors"},
-		{[]float32{1, 2}, 1, 1, KMeansOptions{Start: []float32{nan}}, "start: centroid 0: unusable"},
-		{[]float32{1}, 1, 1, KMeansOptions{Inits: -1, Workers: -1, MaxIterations: -1, Tolerance: math.NaN()}, "Workers is -1"},
+		{[]float32{1}, 1, 1, KMeansOptions{Inits: -1}, "Inits is -1"},
 	} {
 		if _, err := KMeans(t.Context(), c.vectors, c.dim, c.k, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: got %v, want …%s…", c.vectors, err, c.want)
@@ -193,7 +192,9 @@ func TestKMeansRefuses(t *testing.T) {
 func TestKMeansTolerance(t *testing.T) {
 	vectors := []float32{0, 1.5, 4, 5}
 	for tolerance, want := range map[float64]int{2: 1, 1: 2, -1: 2} {
-		c, err := KMeans(t.Context(), vectors, 1, 2, KMeansOptions{Start: []float32{0, 1}, Tolerance: tolerance})
+		l := newLloyd(vectors, 1, 2)
+		l.tolerance = tolerance
+		c, err := l.run(t.Context(), []float32{0, 1})
 		if err != nil || c.Iterations != want {
 			t.Errorf("tolerance %v: %+v %v", tolerance, c, err)
 		}
@@ -216,13 +217,13 @@ func ExampleKMeans() {
 		9, 0,
 		9, 1,
 	}
-	c, err := KMeans(context.Background(), vectors, 2, 2, KMeansOptions{Start: []float32{0, 0, 9, 1}})
+	c, err := KMeans(context.Background(), vectors, 2, 2, KMeansOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(c.Labels, c.Centroids, c.Inertia)
-	// Output: [0 0 1 1] [0 0.5 9 0.5] 1
+	// Output: [1 1 0 0] [9 0.5 0 0.5] 1
 }
 
 // One start is enough to find blobs that lie close together: each centroid is the

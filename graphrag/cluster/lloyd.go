@@ -20,7 +20,8 @@ const rowBlock = 1024
 type lloyd struct {
 	vectors   []float32
 	n, dim, k int
-	opts      KMeansOptions
+	limit     int       // of the iterations of a start
+	tolerance float64   // none below 0: until no vector changes its cluster
 	norms     []float64 // of the vectors
 	variance  float64   // mean of the variances of the components
 	scratch   []scratch // one for each worker
@@ -38,17 +39,14 @@ type scratch struct {
 	scores []float32 // of the rows of the tile with all centroids
 }
 
-func newLloyd(vectors []float32, dim, k int, opts KMeansOptions) *lloyd {
+func newLloyd(vectors []float32, dim, k int) *lloyd {
 	n := len(vectors) / dim
 	l := &lloyd{
-		vectors: vectors, n: n, dim: dim, k: k, opts: opts, scratch: make([]scratch, opts.Workers),
-		norms: make([]float64, n), labels: make([]int32, n), counts: make([]int32, k),
+		vectors: vectors, n: n, dim: dim, k: k, limit: maxIterations, tolerance: tolerance, variance: variance(vectors, dim),
+		scratch: make([]scratch, par.Workers(0)), norms: make([]float64, n), labels: make([]int32, n), counts: make([]int32, k),
 	}
 	for i := range n {
 		l.norms[i] = norm(l.row(i))
-	}
-	if opts.Tolerance > 0 {
-		l.variance = variance(vectors, dim)
 	}
 	return l
 }
@@ -63,7 +61,7 @@ func (l *lloyd) run(ctx context.Context, start []float32) (*Clustering, error) {
 		l.labels[i] = -1
 	}
 	steps, stable := 0, false
-	for steps < l.opts.MaxIterations {
+	for steps < l.limit {
 		changed, err := l.assign(ctx)
 		if err != nil {
 			return nil, err
@@ -79,7 +77,7 @@ func (l *lloyd) run(ctx context.Context, start []float32) (*Clustering, error) {
 			return nil, err
 		}
 		steps++
-		if l.opts.Tolerance > 0 && shift <= l.opts.Tolerance*l.variance {
+		if shift <= l.tolerance*l.variance {
 			break
 		}
 	}
@@ -104,7 +102,7 @@ func (l *lloyd) run(ctx context.Context, start []float32) (*Clustering, error) {
 func (l *lloyd) assign(ctx context.Context) (int, error) {
 	l.panels.pack(l.centroids, l.dim)
 	var changed atomic.Int64
-	err := par.Ranges(ctx, l.n, rowBlock, l.opts.Workers, func(worker, lo, hi int) error {
+	err := par.Ranges(ctx, l.n, rowBlock, len(l.scratch), func(worker, lo, hi int) error {
 		s, count := &l.scratch[worker], 0
 		s.rows = s.rows[:0]
 		for i := lo; i < hi; i++ {
@@ -152,7 +150,7 @@ func (l *lloyd) nearest(i int, scores []float32, e float64) int32 {
 // distances returns the squared distance of each vector from its own centroid.
 func (l *lloyd) distances(ctx context.Context) ([]float64, error) {
 	d := make([]float64, l.n)
-	err := par.Ranges(ctx, l.n, rowBlock, l.opts.Workers, func(_, lo, hi int) error {
+	err := par.Ranges(ctx, l.n, rowBlock, len(l.scratch), func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			d[i] = distance(l.row(i), l.centroid(int(l.labels[i])))
 		}
@@ -207,8 +205,8 @@ const sumBytes = 1 << 20
 // moves. The centroid of an empty cluster stays where it is.
 func (l *lloyd) update(ctx context.Context) (float64, error) {
 	moves := make([]float64, l.k)
-	size := min(sumBytes/(8*l.dim), (l.k+l.opts.Workers-1)/l.opts.Workers)
-	err := par.Ranges(ctx, l.k, max(1, size), l.opts.Workers, func(_, lo, hi int) error {
+	size := min(sumBytes/(8*l.dim), (l.k+len(l.scratch)-1)/len(l.scratch))
+	err := par.Ranges(ctx, l.k, max(1, size), len(l.scratch), func(_, lo, hi int) error {
 		sums := make([]float64, (hi-lo)*l.dim)
 		for i, c := range l.labels { // in the order of the vectors, which lie in memory in it
 			if int(c) >= lo && int(c) < hi {

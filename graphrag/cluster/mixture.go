@@ -6,46 +6,30 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
-// MixtureOptions of [FitMixture] and [SelectMixture].
+// MixtureOptions of [SelectMixture].
 type MixtureOptions struct {
 	// Seed of the k-means the fits start from.
 	Seed uint64
-	// Inits is how many starts are tried, of which the one with the greatest
-	// likelihood wins; 0 means 1. EM ends in the next best
-	// local optimum, so a few more pay where the number of components matters.
-	Inits int
-	// MaxIterations bounds the rounds of EM; 0 means 100.
-	MaxIterations int
-	// Tolerance ends EM when the mean log-likelihood of a vector rises by less;
-	// 0 means 1e-3.
-	Tolerance float64
 	// Regularization is added to all variances, so that a component on a single
 	// point or line has a density; 0 means 1e-6. It is in the
 	// square of the unit of the vectors.
 	Regularization float64
-	// Workers is the number of goroutines; 0 means GOMAXPROCS. It has no
-	// influence on the result.
-	Workers int
+
+	inits, maxIterations int     // starts, and rounds of EM of each
+	tolerance            float64 // EM ends when the mean log-likelihood of a vector rises by less
 }
 
 // resolve fills in the defaults, those of scikit-learn 1.2, which RAPTOR uses.
 func (o MixtureOptions) resolve() (MixtureOptions, error) {
 	c := opt.Checks{Of: "cluster"}
-	opt.Min(&c, "Inits", o.Inits, 0)
-	opt.Min(&c, "MaxIterations", o.MaxIterations, 0)
-	opt.Min(&c, "Tolerance", o.Tolerance, 0)
 	opt.Min(&c, "Regularization", o.Regularization, 0)
-	opt.Min(&c, "Workers", o.Workers, 0)
-	o.Inits = cmp.Or(o.Inits, 1)
-	o.MaxIterations = cmp.Or(o.MaxIterations, 100)
-	o.Tolerance = cmp.Or(o.Tolerance, 1e-3)
 	o.Regularization = cmp.Or(o.Regularization, 1e-6)
+	o.inits, o.maxIterations, o.tolerance = cmp.Or(o.inits, 1), cmp.Or(o.maxIterations, 100), cmp.Or(o.tolerance, 1e-3)
 	return o, c.Err()
 }
 
@@ -74,7 +58,6 @@ type Mixture struct {
 
 	whiten   []float64 // per component the inverse of the Cholesky factor of its covariance
 	constant []float64 // per component ln weight - Dim/2·ln 2π - ½ ln |covariance|
-	workers  int
 }
 
 // Parameters returns the number of free parameters: K-1 weights, K·Dim means and
@@ -90,7 +73,7 @@ func (m *Mixture) BIC() float64 {
 // Probabilities returns for each of the vectors, rows of length Dim, the
 // probabilities that it comes from each of the K components.
 func (m *Mixture) Probabilities(ctx context.Context, vectors []float32) ([]float64, error) {
-	if err := checkRows("row", vectors, m.Dim); err != nil {
+	if err := checkRows(vectors, m.Dim); err != nil {
 		return nil, err
 	}
 	n := len(vectors) / m.Dim
@@ -132,10 +115,6 @@ func (m *Mixture) Memberships(probabilities []float64, threshold float64) [][]in
 // component (parthsarthi03/raptor, cluster_utils.py).
 const DefaultMembership = 0.1
 
-// MaxComponents returns the largest number of components RAPTOR tries for n
-// vectors: one less than n, at most 49.
-func MaxComponents(n int) int { return max(1, min(50, n)-1) }
-
 // patience is how many mixtures in a row may be no better than the best one so far
 // before the search ends, exactComponents up to how many components none is skipped.
 const (
@@ -143,27 +122,21 @@ const (
 	exactComponents = 8
 )
 
-// SelectMixture fits mixtures of more and more components, at most limit, and returns
-// the one of least BIC, the smaller of two equal ones. A limit of 0 means
-// [MaxComponents]; one above the number of vectors means that number.
+// SelectMixture fits mixtures of more and more components, at most 49 and one less than there
+// are vectors, as RAPTOR does, and returns the one of least BIC, the smaller of two equal ones.
 //
 // Up to 8 components each number is tried, from there on steps are an eighth, and the
 // search ends when four in a row brought nothing: fitting all numbers, as RAPTOR's
 // code does, takes most of its time for those that are far too many.
-func SelectMixture(ctx context.Context, vectors []float32, dim, limit int, opts MixtureOptions) (*Mixture, error) {
-	if limit < 0 {
-		return nil, fmt.Errorf("cluster: at most %d components, want 0 or more", limit)
-	}
-	if err := checkRows("row", vectors, dim); err != nil {
+func SelectMixture(ctx context.Context, vectors []float32, dim int, opts MixtureOptions) (*Mixture, error) {
+	opts, err := opts.resolve()
+	if err := errors.Join(err, checkRows(vectors, dim)); err != nil {
 		return nil, err
 	}
-	n := len(vectors) / dim
-	if limit == 0 {
-		limit = MaxComponents(n)
-	}
+	limit := max(1, min(50, len(vectors)/dim)-1)
 	var best *Mixture
-	for k, worse := 1, 0; k <= min(limit, n) && worse < patience; k += max(1, k/exactComponents) {
-		m, err := FitMixture(ctx, vectors, dim, k, opts)
+	for k, worse := 1, 0; k <= limit && worse < patience; k += max(1, k/exactComponents) {
+		m, err := fitMixture(ctx, vectors, dim, k, opts)
 		if err != nil {
 			return nil, err
 		}

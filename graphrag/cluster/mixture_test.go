@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -31,18 +32,28 @@ func rings() []float32 {
 	return append(v, 3, 0)
 }
 
+// fitted fits a mixture of k components.
+func fitted(t *testing.T, vectors []float32, dim, k int, o MixtureOptions) (*Mixture, error) {
+	t.Helper()
+	o, err := o.resolve()
+	if err != nil {
+		return nil, err
+	}
+	return fitMixture(t.Context(), vectors, dim, k, o)
+}
+
 // The values are scikit-learn's.
 func TestMixtureBICOfRings(t *testing.T) {
 	want := []float64{357.344, 228.684, 196.905, 174.230, 192.696}
 	var got []float64
 	for k := 1; k <= 7; k++ {
-		m, err := FitMixture(t.Context(), rings(), 2, k, MixtureOptions{Inits: 20})
+		m, err := fitted(t, rings(), 2, k, MixtureOptions{inits: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got = append(got, m.BIC())
 	}
-	m, err := SelectMixture(t.Context(), rings(), 2, 0, MixtureOptions{Inits: 20})
+	m, err := SelectMixture(t.Context(), rings(), 2, MixtureOptions{inits: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +90,7 @@ func TestMixtureBICOfRings(t *testing.T) {
 }
 
 func TestMixtureLogLikelihoodOfRings(t *testing.T) {
-	three, err := FitMixture(t.Context(), rings(), 2, 3, MixtureOptions{})
+	three, err := fitted(t, rings(), 2, 3, MixtureOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +100,7 @@ func TestMixtureLogLikelihoodOfRings(t *testing.T) {
 }
 
 func TestMixtureSoftMembership(t *testing.T) {
-	m := &Mixture{K: 2, Dim: 1, Weights: []float64{.5, .5}, Means: []float64{0, 4}, Covariances: []float64{1, 1}, workers: 1}
+	m := &Mixture{K: 2, Dim: 1, Weights: []float64{.5, .5}, Means: []float64{0, 4}, Covariances: []float64{1, 1}}
 	if err := m.factor(); err != nil {
 		t.Fatal(err)
 	}
@@ -129,19 +140,11 @@ func TestMixtureParameters(t *testing.T) {
 	}
 }
 
-func TestMaxComponents(t *testing.T) {
-	for n, want := range map[int]int{1: 1, 2: 1, 3: 2, 50: 49, 51: 49, 5000: 49} {
-		if got := MaxComponents(n); got != want {
-			t.Errorf("%d vectors: %d, want %d", n, got, want)
-		}
-	}
-}
-
 // One component is the sample's mean and covariance, with which the
 // log-likelihood has a closed form; more components never do worse.
 func TestMixtureOfOne(t *testing.T) {
 	vectors := []float32{1, 2, 3, 1, 5, 5, 2, 7}
-	m, err := FitMixture(t.Context(), vectors, 2, 1, MixtureOptions{Regularization: 1e-12})
+	m, err := fitted(t, vectors, 2, 1, MixtureOptions{Regularization: 1e-12})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +167,7 @@ func TestMixtureOfOne(t *testing.T) {
 func TestMixtureSeparatesBlobs(t *testing.T) {
 	const n, centres, dim = 300, 3, 4
 	vectors := blobs(rand.New(rand.NewPCG(9, 1)), n, dim, centres, .05)
-	m, err := SelectMixture(t.Context(), vectors, dim, 6, MixtureOptions{})
+	m, err := SelectMixture(t.Context(), vectors, dim, MixtureOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +190,7 @@ func TestMixtureSeparatesBlobs(t *testing.T) {
 // may bring nothing.
 func TestMixtureSelectsMany(t *testing.T) {
 	vectors := blobs(rand.New(rand.NewPCG(9, 4)), 1200, 4, 24, .01)
-	m, err := SelectMixture(t.Context(), vectors, 4, 0, MixtureOptions{Inits: 3})
+	m, err := SelectMixture(t.Context(), vectors, 4, MixtureOptions{inits: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +203,7 @@ func TestMixtureLikelihoodNeverFalls(t *testing.T) {
 	vectors := blobs(rand.New(rand.NewPCG(9, 2)), 200, 3, 5, .5)
 	before := math.Inf(-1)
 	for limit := 1; limit < 25; limit++ {
-		m, err := FitMixture(t.Context(), vectors, 3, 4, MixtureOptions{MaxIterations: limit, Tolerance: 1e-12})
+		m, err := fitted(t, vectors, 3, 4, MixtureOptions{maxIterations: limit, tolerance: 1e-12})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,8 +217,10 @@ func TestMixtureLikelihoodNeverFalls(t *testing.T) {
 func TestMixtureSameAtAnyWorkers(t *testing.T) {
 	vectors := blobs(rand.New(rand.NewPCG(9, 3)), 700, 6, 5, .5)
 	var want *Mixture
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, w := range []int{1, 2, 7} {
-		m, err := FitMixture(t.Context(), vectors, 6, 5, MixtureOptions{Workers: w})
+		runtime.GOMAXPROCS(w)
+		m, err := fitted(t, vectors, 6, 5, MixtureOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +239,7 @@ func TestMixtureDuplicatesAndFewVectors(t *testing.T) {
 		same[i] = 3
 	}
 	for _, vectors := range [][]float32{same, {1, 2}, {1, 2, 3, 4}} {
-		m, err := SelectMixture(t.Context(), vectors, 2, 0, MixtureOptions{})
+		m, err := SelectMixture(t.Context(), vectors, 2, MixtureOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,47 +247,40 @@ func TestMixtureDuplicatesAndFewVectors(t *testing.T) {
 			t.Errorf("%d vectors: %d components, BIC %v", len(vectors)/2, m.K, m.BIC())
 		}
 	}
-	m, err := FitMixture(t.Context(), []float32{1, 5}, 1, 10, MixtureOptions{})
+	m, err := fitted(t, []float32{1, 5}, 1, 10, MixtureOptions{})
 	if err != nil || m.K != 2 {
 		t.Errorf("%v %v", m, err)
 	}
 }
 
 func TestMixtureRefuses(t *testing.T) {
-	nan := float32(math.NaN())
 	for _, c := range []struct {
 		vectors []float32
-		dim, k  int
 		opts    MixtureOptions
 		want    string
 	}{
-		{nil, 1, 1, MixtureOptions{}, "no vectors"},
-		{[]float32{1, nan}, 1, 1, MixtureOptions{}, "row 1: unusable vector"},
-		{[]float32{1}, 1, 0, MixtureOptions{}, "0 clusters"},
-		{[]float32{1}, 1, 1, MixtureOptions{Tolerance: -1, Inits: -1}, "Tolerance is -1"},
-		{[]float32{1}, 1, 1, MixtureOptions{Regularization: math.Inf(1), Workers: -2, MaxIterations: -1}, "Workers is -2"},
+		{nil, MixtureOptions{}, "no vectors"},
+		{[]float32{1, float32(math.NaN())}, MixtureOptions{}, "row 1: unusable vector"},
+		{[]float32{1}, MixtureOptions{Regularization: math.Inf(1)}, "Regularization is +Inf"},
 	} {
-		if _, err := FitMixture(t.Context(), c.vectors, c.dim, c.k, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := SelectMixture(t.Context(), c.vectors, 1, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want …%s…", err, c.want)
 		}
 	}
 	large := []float32{0, 0, 1 << 42, 1 << 42}
-	if _, err := FitMixture(t.Context(), large, 2, 1, MixtureOptions{}); !errors.Is(err, ErrSingular) {
+	if _, err := fitted(t, large, 2, 1, MixtureOptions{}); !errors.Is(err, ErrSingular) {
 		t.Errorf("a line of large vectors: %v", err)
-	}
-	if _, err := SelectMixture(t.Context(), large, 2, -1, MixtureOptions{}); err == nil {
-		t.Error("a negative limit passed")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := FitMixture(ctx, large, 2, 1, MixtureOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := SelectMixture(ctx, large, 2, MixtureOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
 func ExampleSelectMixture() {
 	vectors := []float32{0, .1, .2, .3, 9, 9.1, 9.2, 9.3}
-	m, err := SelectMixture(context.Background(), vectors, 1, 2, MixtureOptions{})
+	m, err := SelectMixture(context.Background(), vectors, 1, MixtureOptions{Regularization: .01})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -101,8 +101,8 @@ func (p *plain) update() {
 // and returns the most iterations.
 func samePlain(t *testing.T, what string, vectors []float32, dim, k, limit int, starts ...[]float32) int {
 	t.Helper()
-	opts, _ := KMeansOptions{MaxIterations: limit, Tolerance: -1}.resolve()
-	l, most := newLloyd(vectors, dim, k, opts), 0
+	l, most := newLloyd(vectors, dim, k), 0
+	l.limit, l.tolerance = limit, -1
 	for s, start := range starts {
 		labels, centroids, steps := plainKMeans(vectors, dim, k, limit, start)
 		got, err := l.run(t.Context(), start)
@@ -218,8 +218,7 @@ func TestPlusPlusIsPlain(t *testing.T) {
 		}
 		copy(vectors[c.n/2*c.dim:], vectors[:c.n/4*c.dim])
 		want := plainPlusPlus(vectors, c.dim, c.k, rand.New(rand.NewPCG(4, 4)))
-		opts, _ := KMeansOptions{Workers: 3}.resolve()
-		got, err := newLloyd(vectors, c.dim, c.k, opts).plusPlus(t.Context(), rand.New(rand.NewPCG(4, 4)))
+		got, err := newLloyd(vectors, c.dim, c.k).plusPlus(t.Context(), rand.New(rand.NewPCG(4, 4)))
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%+v: other centroids, error %v", c, err)
 		}

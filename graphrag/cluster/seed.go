@@ -72,7 +72,7 @@ func (a *approach) try(ctx context.Context) ([]float64, error) {
 	}
 	a.panels.pack(rows, a.dim)
 	sums := make([]float64, (a.n+rowBlock-1)/rowBlock*len(a.to))
-	err := par.Ranges(ctx, a.n, rowBlock, a.opts.Workers, func(worker, lo, hi int) error {
+	err := par.Ranges(ctx, a.n, rowBlock, len(a.scratch), func(worker, lo, hi int) error {
 		a.block(&a.scratch[worker], lo, hi, sums[lo/rowBlock*len(a.to):])
 		return nil
 	})

@@ -29,11 +29,9 @@ type Options struct {
 	// Lambda λ, if above 0, makes the score φ = S_r + λ·S_s instead.
 	Lambda float64
 
-	// Initial is the partition to start from, a label of 0..n-1 for each entity.
-	// If nil, k-means makes min(max(2, ⌊n/Beta⌋), MaxClusters) clusters, at most n,
-	// with Beta β and MaxClusters η of the paper (0 means its 10 and 200) and Seed
-	// (0 means its 42).
-	Initial           []int32
+	// K-means, from which the merging starts, makes min(max(2, ⌊n/Beta⌋), MaxClusters)
+	// clusters, at most n, with Beta β and MaxClusters η of the paper (0 means its 10
+	// and 200) and Seed (0 means its 42).
 	Beta, MaxClusters int
 	Seed              uint64
 
@@ -85,22 +83,19 @@ func ByMembers(ctx context.Context, vectors []float32, dim int, triples []Triple
 	if err != nil {
 		return Partition{}, err
 	}
-	if err := m.byMembers(); err != nil {
+	labels, err := m.kmeans(m.vectors, m.opts.clusters(m.n))
+	if err == nil {
+		err = m.byMembers(labels)
+	}
+	if err != nil {
 		return Partition{}, failed(err)
 	}
 	return m.partition(), nil
 }
 
 // byMembers merges by the divergence of members, pass after pass, until nothing
-// merges.
-func (m *merger) byMembers() error {
-	labels := m.opts.Initial
-	if labels == nil {
-		var err error
-		if labels, err = m.kmeans(m.vectors, m.opts.clusters(m.n)); err != nil {
-			return err
-		}
-	}
+// merges. It begins with a partition.
+func (m *merger) byMembers(labels []int32) error {
 	m.divide(labels)
 	for m.passes < maxPasses && !m.stable {
 		pairs, err := m.candidates(m.opts.Epsilon)
@@ -269,9 +264,11 @@ func newMerger(ctx context.Context, vectors []float32, dim int, triples []Triple
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(o.resolve(n), checkTriples(triples, n, math.MaxInt32)); err != nil {
+	if err := errors.Join(o.Check(), checkTriples(triples, n, math.MaxInt32)); err != nil {
 		return nil, err
 	}
+	o = o.Defaults()
+	o.RelationWeight = max(0, o.RelationWeight)
 	return &merger{perception: newPerception(vectors, dim, triples, o), ctx: ctx, stable: n == 0}, nil
 }
 
@@ -280,39 +277,20 @@ func failed(err error) error { return fmt.Errorf("perception: %w", err) }
 // Check reports everything that is wrong with the options, whatever the vectors.
 func (o Options) Check() error {
 	checks := opt.Checks{Of: "perception"}
-	o.check(&checks)
-	return checks.Err()
-}
-
-func (o *Options) check(checks *opt.Checks) {
 	checks.Want(slices.Contains([]RelationSimilarity{"", MultisetJaccard, EuclideanJaccard}, o.Relations), "Relations", o.Relations, "multiset or euclidean")
 	if o.RelationWeight != None {
-		opt.Range(checks, "RelationWeight", o.RelationWeight, 0, 1)
+		opt.Range(&checks, "RelationWeight", o.RelationWeight, 0, 1)
 	}
-	opt.Min(checks, "Lambda", o.Lambda, 0)
-	opt.Min(checks, "Epsilon", o.Epsilon, 0)
+	opt.Min(&checks, "Lambda", o.Lambda, 0)
+	opt.Min(&checks, "Epsilon", o.Epsilon, 0)
 	if o.Adoption != None {
-		opt.Min(checks, "Adoption", o.Adoption, 0)
+		opt.Min(&checks, "Adoption", o.Adoption, 0)
 	}
-	opt.Min(checks, "Beta", o.Beta, 0)
-	opt.Min(checks, "MaxClusters", o.MaxClusters, 0)
-	opt.Min(checks, "MaxSize", o.MaxSize, None)
-	opt.Min(checks, "MaxCommunities", o.MaxCommunities, 0)
-	opt.Min(checks, "Keywords", o.Keywords, 0)
-}
-
-// resolve reports everything that is wrong and fills in the defaults.
-func (o *Options) resolve(n int) error {
-	checks := opt.Checks{Of: "perception"}
-	o.check(&checks)
-	if o.Initial != nil {
-		checks.Want(len(o.Initial) == n, "Initial", fmt.Sprintf("%d labels", len(o.Initial)), fmt.Sprintf("%d, one for each entity", n))
-		if i := slices.IndexFunc(o.Initial, func(label int32) bool { return label < 0 || int(label) >= n }); i >= 0 {
-			checks.Want(false, fmt.Sprintf("Initial[%d]", i), o.Initial[i], fmt.Sprintf("a label of 0..%d", n-1))
-		}
-	}
-	*o = o.Defaults()
-	o.RelationWeight = max(0, o.RelationWeight)
+	opt.Min(&checks, "Beta", o.Beta, 0)
+	opt.Min(&checks, "MaxClusters", o.MaxClusters, 0)
+	opt.Min(&checks, "MaxSize", o.MaxSize, None)
+	opt.Min(&checks, "MaxCommunities", o.MaxCommunities, 0)
+	opt.Min(&checks, "Keywords", o.Keywords, 0)
 	return checks.Err()
 }
 

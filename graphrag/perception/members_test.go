@@ -51,21 +51,30 @@ func byMembers(t testing.TB, vectors []float32, dim int, triples []perception.Tr
 	return p
 }
 
+func fromLabels(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.Options, labels []int32) perception.Partition {
+	t.Helper()
+	p, err := perception.FromLabels(t.Context(), vectors, dim, triples, o, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // Relations and members say that a and c belong together.
 func TestMergeToy(t *testing.T) {
 	vectors, triples, initial := toy()
-	members := byMembers(t, vectors, 2, triples, perception.Options{Initial: initial})
+	members := fromLabels(t, vectors, 2, triples, perception.Options{}, initial)
 	if want := []int32{0, 0, 1, 1, 0, 0}; !slices.Equal(members.Labels, want) || members.Passes != 2 || !members.Stable {
 		t.Errorf("by members: %v after %d passes, want %v after 2", members.Labels, members.Passes, want)
 	}
 	if got := members.Communities[0]; got.Center != 0 || !slices.Equal(got.Keywords, []int32{0, 1, 5, 4}) {
 		t.Errorf("centre %d and keywords %v, want 0 and [0 1 5 4]", got.Center, got.Keywords)
 	}
-	one := byMembers(t, vectors, 2, triples, perception.Options{Initial: initial, MaxCommunities: 1})
+	one := fromLabels(t, vectors, 2, triples, perception.Options{MaxCommunities: 1}, initial)
 	if len(one.Communities) != 1 {
 		t.Errorf("%d communities, want 1", len(one.Communities))
 	}
-	apart := byMembers(t, vectors, 2, triples, perception.Options{Initial: initial, MaxSize: 3})
+	apart := fromLabels(t, vectors, 2, triples, perception.Options{MaxSize: 3}, initial)
 	if len(apart.Communities) != 3 {
 		t.Errorf("%d communities of at most 3, want 3", len(apart.Communities))
 	}
@@ -75,12 +84,12 @@ func TestMergeToy(t *testing.T) {
 func TestSingletons(t *testing.T) {
 	vectors := []float32{1, 0, 1, .1, 0, 1, .1, 1, .9, .3, -1, -1}
 	triples := []perception.Triple{{0, 0, 1}, {2, 1, 3}, {4, 0, 0}, {5, 2, 5}}
-	o := perception.Options{Initial: []int32{0, 0, 1, 1, 2, 3}, Epsilon: 1e-9}
-	if got, want := byMembers(t, vectors, 2, triples, o).Labels, []int32{0, 0, 1, 1, 0, 2}; !slices.Equal(got, want) {
+	o, initial := perception.Options{Epsilon: 1e-9}, []int32{0, 0, 1, 1, 2, 3}
+	if got, want := fromLabels(t, vectors, 2, triples, o, initial).Labels, []int32{0, 0, 1, 1, 0, 2}; !slices.Equal(got, want) {
 		t.Errorf("adopted: %v, want %v", got, want)
 	}
 	o.Adoption = perception.None
-	if got, want := byMembers(t, vectors, 2, triples, o).Labels, []int32{0, 0, 1, 1, 2, 3}; !slices.Equal(got, want) {
+	if got, want := fromLabels(t, vectors, 2, triples, o, initial).Labels, []int32{0, 0, 1, 1, 2, 3}; !slices.Equal(got, want) {
 		t.Errorf("kept: %v, want %v", got, want)
 	}
 }
@@ -196,8 +205,6 @@ func TestBadInput(t *testing.T) {
 		"relation":       {vectors, 2, []perception.Triple{{0, -1, 0}}, perception.Options{}, "triple 0"},
 		"weight":         {vectors, 2, triples, perception.Options{RelationWeight: 2}, "RelationWeight is 2"},
 		"epsilon":        {vectors, 2, triples, perception.Options{Epsilon: math.NaN()}, "Epsilon is NaN"},
-		"initial":        {vectors, 2, triples, perception.Options{Initial: []int32{1}}, "1 labels"},
-		"label":          {vectors, 2, triples, perception.Options{Initial: []int32{0, 0, 0, 0, 0, 6}}, "Initial[5]"},
 		"size":           {vectors, 2, triples, perception.Options{MaxSize: -2}, "MaxSize is -2"},
 		"relations":      {vectors, 2, triples, perception.Options{Relations: "7"}, "Relations is 7"},
 		"negative count": {vectors, 2, triples, perception.Options{Keywords: -1}, "Keywords is -1"},

@@ -252,7 +252,7 @@ func (r *raptor) once(ctx context.Context, nodes []int32, threshold float64) ([]
 	if err != nil {
 		return nil, err
 	}
-	m, err := cluster.SelectMixture(ctx, vectors, length, 0, cluster.MixtureOptions{Seed: r.Seed, Regularization: r.Regularization})
+	m, err := cluster.SelectMixture(ctx, vectors, length, cluster.MixtureOptions{Seed: r.Seed, Regularization: r.Regularization})
 	if err != nil {
 		return nil, err
 	}
