@@ -44,18 +44,12 @@ func ExampleHierarchicalLeiden() {
 		fmt.Println(err)
 		return
 	}
-	for _, id := range h.Leaves() {
-		c := h.Communities[id]
-		fmt.Println("level", c.Level, c.Nodes, "unsplittable:", c.Unsplittable)
+	for _, c := range h.Communities {
+		if len(c.Children) == 0 {
+			fmt.Println("level", c.Level, c.Nodes, "unsplittable:", c.Unsplittable)
+		}
 	}
 	// Output:
 	// level 0 [0 1 2 3] unsplittable: true
 	// level 0 [4 5 6 7] unsplittable: true
-}
-
-func ExampleModularity() {
-	g, labels := twoGroups(), []int32{0, 0, 0, 0, 1, 1, 1, 1}
-	q, _ := community.Modularity(g, labels, 1)
-	fmt.Printf("%.4f\n", q)
-	// Output: 0.4231
 }

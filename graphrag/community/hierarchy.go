@@ -51,18 +51,6 @@ type Hierarchy struct {
 	Nodes int
 }
 
-// Leaves returns the communities that were not split. Each node is in exactly
-// one of them.
-func (h Hierarchy) Leaves() []int32 {
-	var leaves []int32
-	for id, c := range h.Communities {
-		if len(c.Children) == 0 {
-			leaves = append(leaves, int32(id))
-		}
-	}
-	return leaves
-}
-
 // Cut returns the community of each node at a level: the one of that level it
 // is in, or the leaf above it.
 func (h Hierarchy) Cut(level int) []int32 {

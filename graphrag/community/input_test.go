@@ -60,8 +60,8 @@ func TestUnusualGraphs(t *testing.T) {
 				t.Fatal(err)
 			}
 			nodes := 0
-			for _, id := range h.Leaves() {
-				nodes += len(h.Communities[id].Nodes)
+			for _, c := range leaves(h) {
+				nodes += len(c.Nodes)
 			}
 			if nodes != c.g.N() || (h.Levels == 0) != (nodes == 0) {
 				t.Errorf("%d nodes in leaves of %d levels, want %d", nodes, h.Levels, c.g.N())
@@ -78,9 +78,6 @@ func TestExtremeWeights(t *testing.T) {
 		}
 		if _, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{}); !errors.Is(err, graph.ErrEdge) {
 			t.Errorf("Hierarchical, %g: %v", w, err)
-		}
-		if q, err := community.Modularity(g, []int32{0, 0, 0}, 1); !errors.Is(err, graph.ErrEdge) {
-			t.Errorf("Modularity, %g: %v, %v", w, q, err)
 		}
 	}
 }
@@ -100,12 +97,6 @@ func TestBadOptions(t *testing.T) {
 	_, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 1, Options: community.Options{MaxPasses: -1, Resolution: -1}})
 	if list, ok := err.(interface{ Unwrap() []error }); !ok || len(list.Unwrap()) != 2 {
 		t.Errorf("not all problems are reported: %v", err)
-	}
-	if _, err := community.Modularity(g, []int32{0}, 1); err == nil {
-		t.Error("Modularity takes one label for two nodes")
-	}
-	if _, err := community.Modularity(g, []int32{0, 7}, 1); err == nil {
-		t.Error("Modularity takes a label out of range")
 	}
 }
 

@@ -5,7 +5,6 @@ package community
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -89,27 +88,14 @@ func singletons(labels []int32) {
 	}
 }
 
-// Modularity returns the modularity of a partition at resolution γ,
+// quality returns the modularity of a partition at resolution γ,
 //
 //	Q = Σ over the communities C of  in(C)/2m - γ·(W(C)/2m)²
 //
 // in(C) being the weight of the edge ends inside of C, W(C) the sum of the
 // strengths of its nodes, 2m that of all nodes; a loop has both of its ends at
-// its node. Without any weight it is 0. Labels are 0..N-1, one for each node;
-// the error says what is wrong with them, or with the sum of the weights. Newman and Girvan (2004), with the
-// resolution of Reichardt and Bornholdt (2006).
-func Modularity(g *graph.Graph, labels []int32, resolution float64) (float64, error) {
-	if err := checkLabels(labels, g.N()); err != nil {
-		return 0, fmt.Errorf("community: %w", err)
-	}
-	about, err := surveyed(context.Background(), g)
-	if err != nil {
-		return 0, err
-	}
-	return quality(context.Background(), g, about, labels, resolution)
-}
-
-// quality returns the modularity of a partition; the error is that of ctx.
+// its node. Without any weight it is 0. Newman and Girvan (2004), with the
+// resolution of Reichardt and Bornholdt (2006). The error is that of ctx.
 func quality(ctx context.Context, g *graph.Graph, about survey, labels []int32, resolution float64) (float64, error) {
 	inside := make([]float64, g.N()) // weight of the edge ends of each node that stay in its community
 	if err := par.Ranges(ctx, g.N(), surveyRows, 0, func(_, lo, hi int) error {
@@ -188,16 +174,4 @@ func (o Options) resolve() (Options, error) {
 	o.Randomness = cmp.Or(o.Randomness, 0.01)
 	o.MaxPasses = cmp.Or(o.MaxPasses, 50)
 	return o, checks.Err()
-}
-
-func checkLabels(labels []int32, n int) error {
-	if len(labels) != n {
-		return fmt.Errorf("%d labels for %d nodes, want one each", len(labels), n)
-	}
-	for u, c := range labels {
-		if c < 0 || int(c) >= n {
-			return fmt.Errorf("label %d of node %d is not in 0..%d", c, u, n-1)
-		}
-	}
-	return nil
 }
