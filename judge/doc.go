@@ -8,9 +8,8 @@
 // with the gold ones, and recall, precision and F1 are computed from the
 // matches (WildGraphBench, arXiv 2602.02053, section 3.5, equations 2 and 3).
 //
-// Package judge/model asks a language model, by one of three profiles: what statements
-// say together (joint), pair by pair as the equations do (paper), or by the procedure of
-// the released evaluator (upstream). Package judge/lexical compares words, numbers and
+// Package judge/model asks a language model, by one of two profiles: what statements
+// say together (joint), or pair by pair as the equations do (paper). Package judge/lexical compares words, numbers and
 // negation without a model. Figures of different profiles and judges must not be mixed
 // in a table. Package judge/short is for names, numbers and choices.
 //

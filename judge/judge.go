@@ -110,8 +110,7 @@ type Protocol struct {
 	// came out wrong.
 	Canaries       int `json:"canaries,omitempty"`
 	FailedCanaries int `json:"failed_canaries,omitempty"`
-	// Failures are the calls without a usable reply; upstream profile counts them
-	// as score 0.
+	// Failures are the calls without a usable reply.
 	Failures int `json:"failures,omitempty"`
 	// EvidenceTokens are the prompt tokens that showed evidence, by the evidence's
 	// share of the text of each prompt.
@@ -205,7 +204,7 @@ const (
 	// RefEvidence is what the answer was written from: precision is then the share
 	// of its statements that the evidence supports.
 	RefEvidence PrecisionRef = "evidence"
-	RefNone     PrecisionRef = "none" // nothing: not applicable, and 0 by the upstream profile
+	RefNone     PrecisionRef = "none" // nothing: not applicable
 )
 
 // DefaultMaxStatements is the largest number of statements taken from an

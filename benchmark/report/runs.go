@@ -347,8 +347,8 @@ func answered(r benchmark.Result) graphrag.Stage {
 	return g
 }
 
-// judged is one judgment as a piece of work. One whose judge counts a failed call as
-// a score of 0 has failed as well.
+// judged is one judgment as a piece of work. One at which a call failed for a figure beside
+// the verdict has failed as well.
 func judged(r benchmark.Result) graphrag.Stage {
 	g := graphrag.Stage{Asked: 1}
 	var p judge.Protocol

@@ -258,7 +258,7 @@ func TestPublishedRows(t *testing.T) {
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
-	for _, other := range []struct{ kit, judge string }{{report.Offline, "wildgraph/paper/gold/v3/m"}, {"model", "wildgraph/joint/gold/v1/m"}, {"model", "lexical/gold/v1"}, {"offline+model", "wildgraph/paper/section/v3/m"}, {"model", "wildgraph/upstream/gold/v1/m"}, {"model+offline", "wildgraph/paper/gold/v3/m"}} {
+	for _, other := range []struct{ kit, judge string }{{report.Offline, "wildgraph/paper/gold/v3/m"}, {"model", "wildgraph/joint/gold/v1/m"}, {"model", "lexical/gold/v1"}, {"offline+model", "wildgraph/paper/section/v3/m"}, {"model+offline", "wildgraph/paper/gold/v3/m"}} {
 		r := study("", nil)
 		r.Systems[0].Name, r.Systems[0].Also = "budgie", []string{"parrot"}
 		r.Judge, r.Options.Kit, r.Dataset.Published = named{name: other.judge}, other.kit, rep.Published

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package model judges answers by asking a language model, by one of three procedures.
+// Package model judges answers by asking a language model, by one of two procedures.
 //
 // [Joint] asks what statements say together. The gold statements of a summary are
 // often composite, while an answer is split into statements of one claim each, so a
@@ -14,13 +14,7 @@
 // evidence, statements are matched in pairs, failures are unscored. Figures beside
 // published ones are of this profile.
 //
-// [Upstream] repeats WildGraphBench's released evaluator, for comparison with its
-// files: no evidence is shown, each list of statements is compared with the other
-// side's whole text, failures count as 0. Its precision needs a reference text, which
-// the released questions do not have, see [judge.PrecisionRef] and [Judge.Warning]. Its
-// figures must not stand in a table with those of the others.
-//
-// Joint and Paper give every item an id made from the data, demand a verdict on each,
+// Both give every item an id made from the data, demand a verdict on each,
 // and mix in control items whose verdict is known, so that a text that addresses the
 // judge gains nothing: a judge that errs on a control item leaves its batch unscored.
 package model

@@ -19,14 +19,13 @@ type Profile string
 
 // The profiles.
 const (
-	Joint    Profile = "joint"
-	Paper    Profile = "paper"
-	Upstream Profile = "upstream"
+	Joint Profile = "joint"
+	Paper Profile = "paper"
 )
 
 // versions are those of the prompts and the protocol of each profile; figures of
 // different versions do not compare.
-var versions = map[Profile]int{Joint: 2, Paper: 4, Upstream: 4}
+var versions = map[Profile]int{Joint: 2, Paper: 4}
 
 //go:embed prompts
 var promptFiles embed.FS
@@ -38,16 +37,12 @@ type Options struct {
 	judge.Options
 	// Profile is the procedure; "" is Joint.
 	Profile Profile
-	// NoParameters leaves out the temperature of 0 and the token limits that the
-	// released evaluator sends, for models that refuse them. Upstream alone sends any.
-	NoParameters bool
 }
 
 // Judge is a [judge.Judge] that asks a language model.
 type Judge struct {
-	profile  Profile
-	exam     exam.Exam // of Joint and Paper
-	released released  // of Upstream
+	profile Profile
+	exam    exam.Exam
 }
 
 var _ judge.Judge = (*Judge)(nil)
@@ -57,51 +52,26 @@ func New(m llm.Model, o Options) (*Judge, error) {
 	if o.Profile == "" {
 		o.Profile = Joint
 	}
-	j := &Judge{profile: o.Profile}
 	version, ok := versions[o.Profile]
-	var err error
-	switch {
-	case !ok:
-		return nil, fmt.Errorf("judge: there is no profile %q: want %s, %s or %s", o.Profile, Joint, Paper, Upstream)
-	case o.Profile == Upstream:
-		j.released, err = newReleased(m, version, o)
-	default:
-		j.exam, err = exam.New(m, string(o.Profile), version, o.Options)
+	if !ok {
+		return nil, fmt.Errorf("judge: there is no profile %q: want %s or %s", o.Profile, Joint, Paper)
 	}
+	x, err := exam.New(m, string(o.Profile), version, o.Options)
 	if err != nil {
 		return nil, err
 	}
-	return j, nil
+	return &Judge{o.Profile, x}, nil
 }
 
 // Name tells everything that figures depend on: profile, precision reference,
 // version of the prompts, options that differ from the profile's, and model.
-func (j *Judge) Name() string {
-	if j.profile == Upstream {
-		return j.released.name
-	}
-	return j.exam.Name()
-}
-
-// Warning says what is known to be wrong with the procedure, "" if nothing is;
-// programs print it beside the figures.
-func (j *Judge) Warning() string {
-	if j.profile == Upstream {
-		return j.released.warning()
-	}
-	return ""
-}
+func (j *Judge) Name() string { return j.exam.Name() }
 
 // Fact asks whether the answer states the reference; Joint, whether it states what the
-// question asks for of the reference. Empty answers score 0 without a call, and so do
-// refused ones, except by Upstream.
+// question asks for of the reference. Empty and refused answers score 0 without a call.
 func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {
 	var t exam.Trace
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
-	if j.profile == Upstream {
-		out.Verdict, err = j.released.fact(ctx, c, &t)
-		return out, err
-	}
 	v, done := c.Silent()
 	if !done {
 		if v, err = j.grade(ctx, c, &t); err != nil {
@@ -120,10 +90,6 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 func (j *Judge) Summary(ctx context.Context, c judge.Case) (out judge.SummaryJudgment, err error) {
 	var t exam.Trace
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
-	if j.profile == Upstream {
-		err = j.released.summary(ctx, c, &out, &t)
-		return out, err
-	}
 	out, done, err := exam.WithoutSummary(c)
 	if done {
 		if err == nil && j.exam.Grounded {

@@ -349,8 +349,7 @@ func TestOptions(t *testing.T) {
 	}{
 		{"", []string{"no model", `"q"`, "-1"}},
 		{model.Paper, []string{"no model", `"q"`, "-1"}},
-		{model.Upstream, []string{"no model", `"q"`, "-1", "grounded"}},
-		{"pair", []string{`"pair"`, "joint, paper or upstream"}},
+		{"pair", []string{`"pair"`, "joint or paper"}},
 	} {
 		_, err := model.New(nil, model.Options{Profile: tt.profile, Options: judge.Options{Precision: "q", MaxStatements: -1, Grounded: true}})
 		for _, want := range tt.faults {
@@ -366,11 +365,45 @@ func TestOptions(t *testing.T) {
 		{model.Options{}, "wildgraph/joint/gold/v2/oracle"},
 		{model.Options{Profile: model.Paper}, "wildgraph/paper/gold/v4/oracle"},
 		{model.Options{Profile: model.Paper, Options: judge.Options{Grounded: true}}, "wildgraph/paper/gold/v4/grounded/oracle"},
-		{model.Options{Profile: model.Upstream, Options: judge.Options{MaxStatements: 3}}, "wildgraph/upstream/gold/v4/max3/oracle"},
-		{model.Options{Profile: model.Upstream, NoParameters: true}, "wildgraph/upstream/gold/v4/noparameters/oracle"},
+		{model.Options{Profile: model.Paper, Options: judge.Options{MaxStatements: 3}}, "wildgraph/paper/gold/v4/max3/oracle"},
 	} {
 		if j, err := model.New(&oracle{}, tt.o); err != nil || j.Name() != tt.want {
 			t.Errorf("%+v: %v, %v", tt.o, j, err)
 		}
 	}
+}
+
+// The prompts of a kind begin alike up to the code of the marks, and what follows that is
+// what is judged: a provider's cache of beginnings serves the rest.
+func TestPromptsBeginAlike(t *testing.T) {
+	for _, profile := range []model.Profile{model.Joint, model.Paper} {
+		m := llmtest.NewScript("m").Reply(llmtest.Any, `{"statements": ["p1"], "results": []}`)
+		j := byProfile(t, m, profile, model.Options{})
+		for _, text := range []string{"The Fram was built by Colin Archer.", "Nansen came to Svalbard."} {
+			c := judge.Case{Question: "What is said?", Reference: text, Answer: "Says: " + text, Statements: []string{text}}
+			_, _ = j.Fact(t.Context(), c) // the replies are of no use
+			_, _ = j.Summary(t.Context(), c)
+		}
+		begins := map[string]string{}
+		for _, r := range m.Requests() {
+			text := r.Messages[0].Text
+			if len(r.Messages) > 1 {
+				text += r.Messages[1].Text
+			}
+			before, _, _ := strings.Cut(text, " question]\n")
+			old, ok := begins[r.Stage]
+			if n := common(old, text); ok && len(before)-n > 300 {
+				t.Errorf("%s, %s: only %d bytes before the data of %d are alike", profile, r.Stage, n, len(before))
+			}
+			begins[r.Stage] = text
+		}
+	}
+}
+
+// common is the length of the beginning that two texts have in common.
+func common(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/judge/short"
 )
 
@@ -148,9 +147,6 @@ func (s settings) runAll(ctx context.Context, d data, parts *parts, entries []be
 	runners := s.runners(d, parts)(d.Dataset, entries)
 	var verdicts []error
 	for i, j := range parts.judges {
-		if m, ok := j.Judge.(*model.Judge); ok && m.Warning() != "" {
-			fmt.Fprintln(stderr, "Note:", m.Warning())
-		}
 		folder := s.Out
 		if i > 0 { // judged again, from the same records
 			folder = filepath.Join(s.Out, j.profile)

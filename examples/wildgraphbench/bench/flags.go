@@ -38,11 +38,11 @@ type settings struct {
 	entailModel        string
 	verbose            bool
 
-	k, kSummary                 int // 0 is the number of the data set
-	sweep                       []int
-	precisionRef                string
-	judgeProfiles               []string
-	judgeNoParameters, grounded bool
+	k, kSummary   int // 0 is the number of the data set
+	sweep         []int
+	precisionRef  string
+	judgeProfiles []string
+	grounded      bool
 }
 
 // parse reads the command line. Every problem it can see without looking at
@@ -56,7 +56,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 			"compares finished runs, `wildgraphbench anonyrag -out DIR` makes a data set with hidden names.",
 			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "worksheet", "index-only"}},
 			cli.Group{Title: "What they read", Flags: []string{"k", "k-summary", "sweep"}},
-			cli.Group{Title: "Models", Flags: []string{"judge-profile", "entail-model", "judge-no-parameters", "grounded", "precision-ref"}},
+			cli.Group{Title: "Models", Flags: []string{"judge-profile", "entail-model", "grounded", "precision-ref"}},
 			cli.Group{Title: "Output", Flags: []string{"v", "min"}})
 	}
 	fs.StringVar(&s.data, "data", "", "`DIR` of a data set: WildGraphBench, HotpotQA, 2Wiki, MuSiQue, GraphRAG-Bench, AnonyRAG, or BEIR's layout; multi-hop sets may stand in folders in it (default: the shipped sample)")
@@ -78,10 +78,9 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	s.Flags(fs, getenv, defaultOut)
 	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the answering model (default: $WILDGRAPH_MODEL)")
 	fs.StringVar(&s.Mode, "mode", string(reader.Open), "open (may use own knowledge) or reject (must refuse without evidence)")
-	lab.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint, paper and upstream, how a model judges, lexical, by words, and liverag, the challenge's scales; each further one judges the same answers again, into a folder of its name (default: paper over the domains of WildGraphBench, beside whose published rows the figures stand; joint over other pages; multi-hop data sets have their own, shortanswer)")
+	lab.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint and paper, how a model judges, lexical, by words, and liverag, the challenge's scales; each further one judges the same answers again, into a folder of its name (default: paper over the domains of WildGraphBench, beside whose published rows the figures stand; joint over other pages; multi-hop data sets have their own, shortanswer)")
 	fs.StringVar(&s.entailModel, "entail-model", "", "`NAME` of a model by which answers are judged, by whether they entail the gold statements: hf:ORG/NAME@REVISION or file:DIR, a BertForSequenceClassification with the labels entailment, neutral and contradiction")
 	fs.BoolVar(&s.grounded, "grounded", false, "also judge whether the evidence supports all of an answer: one more call an answer, with the evidence")
-	fs.BoolVar(&s.judgeNoParameters, "judge-no-parameters", false, "with the profile upstream: send no temperature and no limit of its own, for models that refuse them")
 	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section, evidence or none: what the precision of a summary is held against")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return s, err
@@ -171,7 +170,7 @@ func (s *settings) validate(systems []string, problems []error) error {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	words := true // judges that ask no server
 	for _, profile := range s.judgeProfiles {
-		problems = append(problems, lab.OneOf("judge-profile", profile, string(model.Joint), string(model.Paper), string(model.Upstream), profileLexical, profileEntailment, short.LiveRAGProfile, short.Profile)...)
+		problems = append(problems, lab.OneOf("judge-profile", profile, string(model.Joint), string(model.Paper), profileLexical, profileEntailment, short.LiveRAGProfile, short.Profile)...)
 		words = words && slices.Contains([]string{short.LiveRAGProfile, short.Profile, profileLexical, profileEntailment}, profile)
 	}
 	if slices.Contains(s.judgeProfiles, profileEntailment) && s.entailModel == "" {
@@ -185,9 +184,6 @@ func (s *settings) validate(systems []string, problems []error) error {
 	}
 	if len(s.sweep) > 0 && s.BudgetContext > 0 {
 		bad("-sweep has no meaning with -budget-context: the budget takes the place of top-k")
-	}
-	if s.grounded && slices.Contains(s.judgeProfiles, string(model.Upstream)) {
-		bad("-grounded is no part of -judge-profile upstream")
 	}
 	if s.Given("judge-profile") && s.JudgeModel == "" && !words {
 		bad("-judge-profile needs -judge-model: it is the procedure of a model")

@@ -99,7 +99,7 @@ func (p *parts) judge(profile string, s settings, d data) (judge.Judge, error) {
 	case profileLexical, "":
 		return lexical.New(o)
 	}
-	return model.New(p.Judge, model.Options{Options: o, Profile: model.Profile(profile), NoParameters: s.judgeNoParameters})
+	return model.New(p.Judge, model.Options{Options: o, Profile: model.Profile(profile)})
 }
 
 // short judges the questions of the multi-hop data sets, each by its own rules.

@@ -163,7 +163,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"-kit", "model"}, "-kit model needs -model"},
 		{[]string{"-model", "m"}, "OPENAI_API_KEY"},
 		{[]string{"-kit", "offline", "-model", "m"}, "-model needs -kit model"},
-		{[]string{"-judge-profile", "upstream"}, "needs -judge-model"},
+		{[]string{"-judge-profile", "paper"}, "needs -judge-model"},
 		{[]string{"-index-kit", "magic"}, `-index-kit "magic"`},
 		{[]string{"-answer-kit", "model"}, "needs -model"},
 		{[]string{"-systems", "none"}, "-score NAME=FILE"},

@@ -168,17 +168,6 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-func TestUpstreamWarns(t *testing.T) {
-	server := llmtest.NewServer(llmtest.ServerOptions{})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
-	_, stderr, err := bench(t, bare, "-out", t.TempDir(), "-limit", "1", "-systems", "zeroshot", "-model", "m", "-judge-profile", "upstream", "-precision-ref", "none")
-	if !errors.Is(err, lab.ErrIncomplete) || !strings.Contains(stderr, "Note: ") || !strings.Contains(stderr, "precision") {
-		t.Errorf("%v\n%s", err, stderr)
-	}
-}
-
 func TestBudgetOfAllStarts(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{})
 	defer server.Close()
