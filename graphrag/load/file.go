@@ -119,7 +119,11 @@ func titleOf(s, name string) string {
 	end := lineEnd(s, 0)
 	line := strings.TrimSpace(s[:end])
 	alone := end == len(s) || strings.TrimSpace(s[end:lineEnd(s, end)]) == "" || strings.Trim(strings.TrimSpace(s[end:lineEnd(s, end)]), "=-") == ""
-	if t := Plain(strings.Trim(line, "# ")); t != "" && len(t) <= maxTitle &&
+	t := ""
+	if len(line) <= 32*maxTitle { // with its marks and addresses
+		t = Plain(strings.Trim(line, "# "))
+	}
+	if t != "" && len(t) <= maxTitle &&
 		(headingLevel(line) > 0 || alone && !strings.ContainsAny(t[len(t)-1:], ".!?:;|") && !isRow(line) && !isItem(line) && !strings.HasPrefix(line, "```")) {
 		return t
 	}

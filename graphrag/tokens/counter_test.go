@@ -118,6 +118,11 @@ func TestLongWordEnds(t *testing.T) {
 	if ctx.Looks() > 2 {
 		t.Errorf("%d more looks", ctx.Looks())
 	}
+	for _, looks := range []int{10, 100, 200} { // while the parts are linked, offered and merged
+		if ends := Cl100k().v.split(texttest.NewCountdown(looks), nil, strings.Repeat("h", 1<<20), 0); len(ends) != 0 {
+			t.Errorf("after %d looks the %d parts were still gone through", looks, len(ends))
+		}
+	}
 }
 
 var update = flag.Bool("update", false, "write the vocabulary")

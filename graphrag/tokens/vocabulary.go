@@ -138,9 +138,13 @@ func (c *candidates) Pop() any {
 func (v *vocabulary) mergeLong(ctx context.Context, dst []int32, piece string, base int32) []int32 {
 	n := int32(len(piece))
 	// Parts are linked by where they begin; the entry at n closes the list.
+	looks := 0
+	ended := func() bool { looks++; return looks%(stride>>4) == 0 && ctx.Err() != nil }
 	next, prev := make([]int32, n+1), make([]int32, n+1)
 	for i := range n + 1 {
-		next[i], prev[i] = i+1, i-1
+		if next[i], prev[i] = i+1, i-1; ended() {
+			return dst
+		}
 	}
 	open := make(candidates, 0, n)
 	offer := func(start int32) {
@@ -152,15 +156,16 @@ func (v *vocabulary) mergeLong(ctx context.Context, dst []int32, piece string, b
 			heap.Push(&open, candidate{rank, start, end})
 		}
 	}
-	looks := 0
-	ended := func() bool { looks++; return looks%(stride>>4) == 0 && ctx.Err() != nil }
 	for i := range n {
 		if offer(i); ended() {
 			return dst
 		}
 	}
 	const gone = -2
-	for len(open) > 0 && !ended() {
+	for len(open) > 0 {
+		if ended() {
+			return dst
+		}
 		c := heap.Pop(&open).(candidate)
 		middle := next[c.start]
 		if middle == gone || middle >= n || next[middle] != c.end {
