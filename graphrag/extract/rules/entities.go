@@ -57,11 +57,11 @@ func (e *entity) numeric() bool { return e.typ == date || e.typ == quantity }
 type finder struct {
 	sentence
 	entities []entity
-	entityOf []int32 // by token: the number of the entity it is part of + 1
-	offices  []office
+	entityOf []int32        // by token: the number of the entity it is part of + 1
 	given    map[string]typ // names of the user, folded
 	excerpt  bool           // the chunk was cut out of a longer text
 	learning bool           // the names of the corpus are not known yet
+	mentions []kg.Mention   // of the chunk; the buffer is reused
 }
 
 // The bounds of names: bytes of any, tokens of those that are looked up.
@@ -96,17 +96,6 @@ func singleBlanks(s string) string {
 		}
 	}
 	return s
-}
-
-// entityIn returns the entity that token i is part of, -1 if there is none.
-func (x *finder) entityIn(i int) int { return int(x.entityOf[i]) - 1 }
-
-// entityAt returns the entity that begins at token i, -1 if none does.
-func (x *finder) entityAt(i int) int {
-	if i >= 0 && i < len(x.tokens) && x.entityOf[i] != 0 && x.entities[x.entityIn(i)].first == i {
-		return x.entityIn(i)
-	}
-	return -1
 }
 
 // free reports whether no token of e is part of an entity.
@@ -183,8 +172,7 @@ func (x *finder) placeName(i, j int) bool {
 	if j-i == 1 {
 		return x.tokens[i].is(place)
 	}
-	_, ok := x.lexicon.places[x.key(i, j)]
-	return ok
+	return x.lexicon.places[x.key(i, j)]
 }
 
 func romanNumeral(s string) bool { return s != "" && strings.Trim(s, "IVX") == "" }

@@ -12,7 +12,7 @@ import (
 
 // find fills in the entities of the open sentence, in the order of the text.
 func (x *finder) find(k layout) {
-	x.entities, x.offices = x.entities[:0], x.offices[:0]
+	x.entities = x.entities[:0]
 	x.entityOf = append(x.entityOf[:0], make([]int32, len(x.tokens))...)
 	if len(x.given) > 0 {
 		x.lookUp(func(folded string) (typ, bool) {
@@ -272,11 +272,6 @@ func (x *finder) joins(i, j int) bool {
 	return !after.is(place|demonym|given|organizationHead) && common
 }
 
-// office is a title found beside a person's name: "FIFA President Gianni Infantino".
-// Tokens as in entity; person is the first token of the person, body that of the
-// body or -1.
-type office struct{ first, last, person, body int }
-
 // split takes a run of capitals apart: titles off persons, adjectives off
 // titles, words off beginnings where the capital means nothing.
 func (x *finder) split(i, j int) {
@@ -379,9 +374,9 @@ func (x *finder) royalName(i, k, j int) bool {
 
 // splitTitle makes names of the words before and after a title.
 func (x *finder) splitTitle(i, first, last, j int) {
-	body, holder := -1, last
-	if first > i && x.emit(i, first, unknown) {
-		body = i
+	holder := last
+	if first > i {
+		x.emit(i, first, unknown)
 	}
 	if last < j && x.tokens[last].lower() { // of State X, of Russia X
 		from := last
@@ -393,16 +388,16 @@ func (x *finder) splitTitle(i, first, last, j int) {
 		switch {
 		case x.lexicon.common(x.tokens[from].word):
 			last = holder // Secretary of State X
-		case x.emit(from, holder, unknown):
-			body = from
+		default:
+			x.emit(from, holder, unknown)
 		}
 	}
 	switch {
 	case holder >= j, j-holder == 1 && (x.lexicon.common(x.tokens[holder].word) || x.tokens[holder].is(organizationHead|eventHead)):
 	case x.hasHead(holder, j, role|modifier|organizationHead) && !x.tokens[holder].is(given):
 		x.emit(holder, j, unknown)
-	case x.emit(holder, j, person):
-		x.offices = append(x.offices, office{first, last, holder, body})
+	default:
+		x.emit(holder, j, person)
 	}
 }
 
