@@ -81,6 +81,33 @@ func TestLayoutSetsGroupsApart(t *testing.T) {
 	}
 }
 
+// Parts without an edge between them do not stand so far apart that they are dots themselves.
+func TestPartsFillThePicture(t *testing.T) {
+	const stars, size, alone = 3, 15, 4
+	var edges []graph.Edge
+	for v := range int32(stars * size) {
+		if hub := v / size * size; v != hub {
+			edges = append(edges, graph.Edge{From: hub, To: v, Weight: 1})
+		}
+	}
+	g, err := graph.New(stars*size+alone, edges, graph.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y, err := layout(t.Context(), g, make([]int32, g.N()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale(x, y)
+	long := 0.0
+	for _, e := range edges {
+		long += math.Hypot(x[e.From]-x[e.To], y[e.From]-y[e.To]) / float64(len(edges))
+	}
+	if long < .12 {
+		t.Errorf("an edge is %.3f of the picture long", long)
+	}
+}
+
 // What is in one place is moved apart, also where no force would.
 func TestSeparate(t *testing.T) {
 	x, y := make([]float64, 30), make([]float64, 30)

@@ -18,6 +18,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
@@ -170,6 +171,7 @@ const (
 	pictureSide = 1400
 	pictureEdge = 60 // around
 	namedNodes  = 40
+	letter      = 8 // is about the width of one
 )
 
 // colours are the colours of the largest communities, then repeated. People with red-green
@@ -223,9 +225,16 @@ func (v *View) WriteSVG(w io.Writer) error {
 	}
 	b.WriteString("</g>\n<g text-anchor=\"middle\" fill=\"#1c2128\" stroke=\"#fdfdfc\" stroke-width=\"3\" paint-order=\"stroke\">\n")
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(v.radius(b), v.radius(a)) })
+	var taken [][3]float64 // left, right and foot of names
 	for _, n := range order[:min(namedNodes, len(order))] {
 		x, y := at(n)
-		fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", x, y-v.radius(n)-4, html.EscapeString(v.nodes[n].name))
+		half := letter / 2 * float64(utf8.RuneCountInString(v.nodes[n].name))
+		x, y = max(half, min(x, pictureSide-half)), y-v.radius(n)-4
+		if slices.ContainsFunc(taken, func(t [3]float64) bool { return x-half < t[1] && t[0] < x+half && math.Abs(y-t[2]) < 16 }) {
+			continue // on the name of a larger node
+		}
+		taken = append(taken, [3]float64{x - half, x + half, y})
+		fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\">%s</text>\n", x, y, html.EscapeString(v.nodes[n].name))
 	}
 	b.WriteString("</g>\n</svg>\n")
 	if err := b.Flush(); err != nil {
@@ -239,7 +248,7 @@ func (v *View) WriteSVG(w io.Writer) error {
 // small components of an extracted graph near the large one.
 const (
 	repulsion  = 10.0
-	gravity    = .05
+	gravity    = 1.0
 	attraction = 20.0
 	tolerance  = 1.0 // of swinging, "jitter tolerance"
 	openAngle  = 1.2 // Barnes and Hut's theta

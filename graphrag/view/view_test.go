@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -238,6 +239,37 @@ func TestEqualBytes(t *testing.T) {
 	}
 	if count["circle"] != 6 || count["path"] != 4 || count["text"] != 6 {
 		t.Errorf("%v", count)
+	}
+}
+
+// No name of a picture lies on another one: letters are 6 wide at least.
+func TestNamesStandFree(t *testing.T) {
+	base, err := kg.NewBase(kg.Options{})
+	for i := range 60 {
+		err = errors.Join(err, base.Insert(kg.Extraction{Chunk: fmt.Sprint(i), Doc: "a", Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Hub", Relation: "has", Tail: fmt.Sprintf("A name that is long, of number %d", i)}}}}))
+	}
+	g, err2 := base.Graph(t.Context())
+	v, err3 := view.New(t.Context(), g, view.Options{})
+	var b bytes.Buffer
+	if err := errors.Join(err, err2, err3, v.WriteSVG(&b)); err != nil {
+		t.Fatal(err)
+	}
+	type name struct{ x, y, half float64 }
+	var names []name
+	for _, m := range regexp.MustCompile(`<text x="(\S+)" y="(\S+)">([^<]+)`).FindAllStringSubmatch(b.String(), -1) {
+		n := name{half: 3 * float64(len(m[3]))}
+		if _, err := fmt.Sscan(m[1]+" "+m[2], &n.x, &n.y); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range names {
+			if math.Abs(n.x-o.x) < n.half+o.half && math.Abs(n.y-o.y) < 12 {
+				t.Errorf("%s lies on another name", m[3])
+			}
+		}
+		names = append(names, n)
+	}
+	if len(names) < 8 {
+		t.Errorf("%d names in all", len(names))
 	}
 }
 

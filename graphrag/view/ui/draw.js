@@ -39,6 +39,18 @@ function hover(theme) {
   };
 }
 
+// free are the names that stand clear of greater ones and of the edges, each with its left end.
+function free(context, names, width) {
+  const taken = [];
+  return names.filter(n => n.label).sort((a, b) => !!b.forceLabel - !!a.forceLabel || b.size - a.size || a.key - b.key).filter(n => {
+    const wide = context.measureText(n.label).width, right = n.x + n.size + 3;
+    const clear = x => x >= 0 && x + wide <= width && !taken.some(t => x < t.left + t.wide && t.left < x + wide && Math.abs(t.y - n.y) < 15);
+    n.left = [right, n.x - n.size - 3 - wide].find(clear) ?? (n.forceLabel ? right : null);
+    if (n.left !== null) taken.push({ left: n.left, wide, y: n.y });
+    return n.left !== null;
+  });
+}
+
 // shapes hands what is on the screen to a painter: edges, then nodes, then names.
 function shapes(view, painter) {
   const { renderer, graph } = view, { width, height } = renderer.getDimensions();
@@ -46,15 +58,14 @@ function shapes(view, painter) {
   const seen = (x, y) => x > -50 && y > -50 && x < width + 50 && y < height + 50;
   graph.forEachNode(node => {
     const d = renderer.getNodeDisplayData(node);
-    if (!d.hidden) at.set(node, { ...renderer.framedGraphToViewport(d), size: renderer.scaleSize(d.size), color: d.color, label: d.label, forced: d.forceLabel });
+    if (!d.hidden) at.set(node, { ...renderer.framedGraphToViewport(d), size: renderer.scaleSize(d.size), color: d.color });
   });
   graph.forEachEdge((edge, _, from, to) => {
     const a = at.get(from), b = at.get(to), d = renderer.getEdgeDisplayData(edge);
     if (a && b && !d.hidden && (seen(a.x, a.y) || seen(b.x, b.y))) painter.line(a, b, d.color, d.size);
   });
-  const named = renderer.getNodeDisplayedLabels();
   for (const n of at.values()) if (seen(n.x, n.y)) painter.dot(n, n.color);
-  for (const [id, n] of at) if (n.label && (named.has(id) || n.forced) && seen(n.x, n.y)) painter.name(n, n.label);
+  view.names.forEach(painter.name);
   return { width, height };
 }
 
@@ -65,7 +76,7 @@ function svg(view) {
   const { width, height } = shapes(view, {
     line: (a, b, color, size) => out.push(`<path d="M${f(a.x)} ${f(a.y)}L${f(b.x)} ${f(b.y)}" stroke="${color}" stroke-width="${size}"/>`),
     dot: (n, color) => out.push(`<circle cx="${f(n.x)}" cy="${f(n.y)}" r="${f(n.size)}" fill="${color}"/>`),
-    name: (n, label) => out.push(`<text x="${f(n.x + n.size + 3)}" y="${f(n.y + 4)}">${safe(label)}</text>`),
+    name: n => out.push(`<text x="${f(n.left)}" y="${f(n.y + 4)}">${safe(n.label)}</text>`),
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="13" fill="${theme.ink}"><rect width="100%" height="100%" fill="${theme.paper}"/>\n${out.join("\n")}\n</svg>\n`;
 }
@@ -83,7 +94,7 @@ function png(view) {
   shapes(view, {
     line: (a, b, color, size) => { c.strokeStyle = color; c.lineWidth = size; c.beginPath(); c.moveTo(a.x, a.y); c.lineTo(b.x, b.y); c.stroke(); },
     dot: (n, color) => { c.fillStyle = color; c.beginPath(); c.arc(n.x, n.y, n.size, 0, 2 * Math.PI); c.fill(); },
-    name: (n, label) => { c.fillStyle = view.theme.ink; c.fillText(label, n.x + n.size + 3, n.y + 4); },
+    name: n => { c.fillStyle = view.theme.ink; c.fillText(n.label, n.left, n.y + 4); },
   });
   return new Promise(done => canvas.toBlob(done, "image/png"));
 }

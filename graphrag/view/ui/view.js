@@ -78,9 +78,10 @@ function build() {
 }
 
 function render() {
+  let asked = [];
   const many = data.names.length > 3000, { NodePointProgram, NodeCircleProgram, EdgeLineProgram, EdgeRectangleProgram } = Sigma.rendering;
   view.renderer = new Sigma(view.graph, $("stage"), {
-    labelFont: "system-ui, sans-serif", labelSize: 13, labelColor: { color: view.theme.ink }, labelDensity: .9,
+    labelFont: "system-ui, sans-serif", labelSize: 13, labelDensity: .9, defaultDrawNodeLabel: (_, n) => asked.push(n),
     labelRenderedSizeThreshold: Math.max(view.named, 2), labelGridCellSize: 90,
     // A point for a node and a line for an edge, in place of two or three triangles.
     nodeProgramClasses: { circle: many ? NodePointProgram : NodeCircleProgram },
@@ -88,6 +89,15 @@ function render() {
     hideEdgesOnMove: view.graph.size > 20_000, stagePadding: innerWidth < 700 ? 26 : 60, minCameraRatio: .005, maxCameraRatio: 4, zIndex: true,
     defaultDrawNodeHover: hover(() => view.theme), nodeReducer: node, edgeReducer: edge,
   });
+  view.renderer.on("beforeRender", () => asked = []);
+  view.renderer.on("afterRender", () => {
+    const context = view.renderer.getCanvases().labels.getContext("2d");
+    context.font = "13px system-ui, sans-serif";
+    context.fillStyle = view.theme.ink;
+    view.names = free(context, asked, view.renderer.getDimensions().width);
+    for (const n of view.names) context.fillText(n.label, n.left, n.y + 4);
+  });
+  view.renderer.refresh({ skipIndexation: true }); // with the names
   view.renderer.on("clickNode", e => select(+e.node));
   view.renderer.on("clickStage", () => select(null));
   const camera = view.renderer.getCamera();
@@ -137,7 +147,6 @@ function mixed(a, b, share) {
 function repaint() {
   view.theme = ground();
   if (!view.renderer) return;
-  view.renderer.setSetting("labelColor", { color: view.theme.ink });
   view.renderer.refresh({ skipIndexation: true });
 }
 
