@@ -83,7 +83,7 @@ type screen struct {
 
 var (
 	wide  = screen{width: 1400, height: 1000}
-	phone = screen{width: 420, height: 860}
+	phone = screen{width: 390, height: 844}
 )
 
 // save writes a page into a file.

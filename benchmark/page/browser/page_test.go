@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -199,6 +200,13 @@ func TestScreens(t *testing.T) {
 		}
 		if got := eval[int](tab, `Math.max(document.documentElement.scrollWidth, document.querySelector("#panel").scrollWidth)`); got > phone.width {
 			t.Errorf("%q is %d wide on a screen of %d", state, got, phone.width)
+		}
+		if got := eval[string](tab, `getComputedStyle(document.querySelector(".top nav")).maskImage`); !strings.Contains(got, "gradient") {
+			t.Errorf("nothing shows that there is more of the contents: %s", got)
+		}
+		tab.until(`document.querySelector("#dots svg")`)
+		if got := eval[string](tab, `document.querySelector("#dots svg").getAttribute("aria-label")`); !regexp.MustCompile(`\d+\.\d \(\d+\.\d to \d+\.\d\)`).MatchString(got) {
+			t.Errorf("the figure is read as %q", got)
 		}
 	}
 	light := func(tab *tab) bool {

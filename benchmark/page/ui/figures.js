@@ -66,7 +66,7 @@ async function drawDots() {
   });
   plot.setAttribute("role", "img");
   const best = rows[0];
-  plot.setAttribute("aria-label", `${m.title}: ${rows.map((r) => `${r.name} ${one(r.value)}`).join(", ")}`);
+  plot.setAttribute("aria-label", `${m.title}: ${rows.map((r) => `${r.name} ${one(r.value)}${r.low === undefined ? "" : ` (${one(r.low)} to ${one(r.high)})`}${behind(r) ? ", behind" : ""}`).join("; ")}`);
   paint(figure, plot);
   figure.querySelector("figcaption")?.remove();
   if (!best) return;
@@ -190,7 +190,7 @@ async function drawChart(figure) {
     return el("li", null, key, name);
   })));
   plot.setAttribute("role", "img");
-  plot.setAttribute("aria-label", chart.title);
+  plot.setAttribute("aria-label", `${chart.title}: ${names.join(", ")} by ${chart.x}`);
   paint(figure, plot);
 }
 
