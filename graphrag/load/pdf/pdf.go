@@ -148,14 +148,21 @@ func (r *Reader) pages(parser pdfium.Pdfium, data []byte) (title string, pages [
 		return "", nil, fmt.Errorf("%d pages, at most %d are read", count.PageCount, r.o.MaxPages)
 	}
 	if meta, err := parser.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: open.Document, Tag: "Title"}); err == nil {
-		title = printable(meta.Value)
+		title = printable(meta.Value, nil)
 	}
+	written := make(map[string]bool)
 	for i := range count.PageCount {
 		page, err := parser.GetPageText(&requests.GetPageText{Page: requests.Page{ByIndex: &requests.PageByIndex{Document: open.Document, Index: i}}})
 		if err != nil {
 			return "", nil, fmt.Errorf("page %d: %w", i+1, err)
 		}
-		pages = append(pages, printable(page.Text))
+		pages = append(pages, page.Text)
+		for _, word := range letters.FindAllString(page.Text, -1) {
+			written[strings.ToLower(word)] = true
+		}
+	}
+	for i := range pages {
+		pages[i] = printable(pages[i], written)
 	}
 	return title, pages, nil
 }
@@ -166,13 +173,19 @@ var hyphens = strings.NewReplacer("\x02\r\n", "\x02", "\ufffe\r\n", "\x02", "\uf
 // hyphenated is a word with a hyphen at the end of a line.
 var hyphenated = regexp.MustCompile(`[^\s\x02]*\x02[^\s\x02]*(\x02[^\s\x02]*)*`)
 
+// letters are a word inside of a line, perhaps with a hyphen.
+var letters = regexp.MustCompile(`\pL+(-\pL+)?`)
+
 // joined joins the parts of a word from two lines. The hyphen stays in a word that contains
-// another one ("state-of-the-art") and before a capital or a digit ("Jean-Paul").
-func joined(word string) string {
+// another one ("state-of-the-art"), before a capital or a digit ("Jean-Paul"), and where inside
+// of lines the word is written with it alone ("co-operative").
+func joined(word string, written map[string]bool) string {
 	parts, hyphen := strings.Split(word, "\x02"), strings.Contains(word, "-")
 	for i, part := range parts[1:] {
 		r, _ := utf8.DecodeRuneInString(part)
-		if parts[i] != "" && part != "" && (hyphen || unicode.IsUpper(r) || unicode.IsDigit(r)) {
+		word := strings.ToLower(letters.FindString(parts[i] + "-" + part))
+		kept := written[word] && !written[strings.Replace(word, "-", "", 1)]
+		if parts[i] != "" && part != "" && (hyphen || kept || unicode.IsUpper(r) || unicode.IsDigit(r)) {
 			parts[i+1] = "-" + part
 		}
 	}
@@ -180,13 +193,13 @@ func joined(word string) string {
 }
 
 // printable is the text of a page without hyphenation and control characters.
-func printable(s string) string {
+func printable(s string, written map[string]bool) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) && c != '\n' && c != '\t' {
 			return -1
 		}
 		return c
-	}, hyphenated.ReplaceAllStringFunc(hyphens.Replace(strings.ToValidUTF8(s, "")), joined))
+	}, hyphenated.ReplaceAllStringFunc(hyphens.Replace(strings.ToValidUTF8(s, "")), func(word string) string { return joined(word, written) }))
 }
 
 // Close ends the parser.
