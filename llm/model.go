@@ -27,6 +27,22 @@ type Model interface {
 	Generate(ctx context.Context, req Request) (Reply, error)
 }
 
+// ByFunc is a model by a function that does what [Model] asks of Generate.
+func ByFunc(name string, generate func(ctx context.Context, req Request) (Reply, error)) Model {
+	return byFunc{name, generate}
+}
+
+type byFunc struct {
+	name     string
+	generate func(ctx context.Context, req Request) (Reply, error)
+}
+
+func (m byFunc) Name() string { return m.name }
+
+func (m byFunc) Generate(ctx context.Context, req Request) (Reply, error) {
+	return m.generate(ctx, req)
+}
+
 // The roles of a [Message]: who speaks.
 const (
 	System    = "system"

@@ -226,11 +226,10 @@ func TestGullibleJointJudgeEndsUnscored(t *testing.T) {
 	}
 }
 
-type modelFunc func(llm.Request) string
-
-func (modelFunc) Name() string { return "m" }
-func (m modelFunc) Generate(_ context.Context, r llm.Request) (llm.Reply, error) {
-	return llm.Reply{Text: m(r), Finish: llm.FinishStop}, nil
+func modelFunc(say func(llm.Request) string) llm.Model {
+	return llm.ByFunc("m", func(_ context.Context, r llm.Request) (llm.Reply, error) {
+		return llm.Reply{Text: say(r), Finish: llm.FinishStop}, nil
+	})
 }
 
 // The evidence is shown to a question of its own alone, which costs what it costs.

@@ -108,20 +108,11 @@ func (p payer) Embedder(name string) (llm.NamedEmbedder, error) {
 // judged by words.
 type absent struct{ err error }
 
-func (a absent) Model(name string) (llm.Model, error) { return absentModel{a, name}, nil }
+func (a absent) Model(name string) (llm.Model, error) {
+	return llm.ByFunc(name, func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, a.err }), nil
+}
 
 func (a absent) Embedder(string) (llm.NamedEmbedder, error) { return nil, a.err }
-
-type absentModel struct {
-	absent
-	name string
-}
-
-func (m absentModel) Name() string { return m.name }
-
-func (m absentModel) Generate(context.Context, llm.Request) (llm.Reply, error) {
-	return llm.Reply{}, m.err
-}
 
 // connect finds the server of the models. Replies are kept on disk as they come and
 // shared with other runs; limits and ledger are the report folder's.
