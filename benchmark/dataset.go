@@ -81,8 +81,6 @@ type Item struct {
 	Aliases []string
 	// Statements are the gold statements of a question that is judged by them.
 	Statements []string
-	// Section is the text the statements were taken from, "" if unknown.
-	Section string
 	// Unanswerable is true if the question has no answer in its corpus: refusing it is
 	// right, answering it is wrong, and no judge is asked.
 	Unanswerable bool
@@ -123,7 +121,7 @@ func (it Item) Source() string {
 
 // digest names the gold: a judgment that was made by another one is not used.
 func (it Item) digest() string {
-	return record.Digest(slices.Concat([]string{it.Reference, it.Section}, it.Statements, aliases(it.Aliases))...)
+	return record.Digest(slices.Concat([]string{it.Reference, ""}, it.Statements, aliases(it.Aliases))...)
 }
 
 // aliases are what other answers add to a digest: without any it is what it always

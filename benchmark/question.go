@@ -78,7 +78,7 @@ func passing(cause string) bool {
 func (s *state) judgeCase(it Item, a record.Answer) judge.Case {
 	c := judge.Case{
 		Question: it.Question.Text, Answer: a.Text, Refused: a.Refused,
-		Type: it.Type, Reference: it.Reference, Aliases: it.Aliases, Statements: it.Statements, Section: it.Section,
+		Type: it.Type, Reference: it.Reference, Aliases: it.Aliases, Statements: it.Statements,
 	}
 	if s.opts.ShowEvidence {
 		c.Evidence, _ = a.Shown()
@@ -92,7 +92,7 @@ func (s *state) digest(it Item, a record.Answer) string {
 	if it.Unanswerable {
 		return record.Digest("unanswerable", strconv.FormatBool(a.Refused))
 	}
-	return record.Digest(slices.Concat([]string{c.Answer, c.Reference, c.Section}, c.Statements, []string{""}, c.Evidence, aliases(c.Aliases))...)
+	return record.Digest(slices.Concat([]string{c.Answer, c.Reference, ""}, c.Statements, []string{""}, c.Evidence, aliases(c.Aliases))...)
 }
 
 // question answers and judges one question, each step unless a record of it

@@ -43,9 +43,6 @@ type Case struct {
 	Aliases   []string
 	// Statements are the gold statements of a summary question.
 	Statements []string
-	// Section is the text the gold statements were taken from, for judges
-	// whose precision reference is the section; may be empty.
-	Section string
 	// Evidence is the text the answer was given, for judges that show it.
 	Evidence []string
 }
@@ -144,7 +141,6 @@ type SummaryJudgment struct {
 	Precision Verdict `json:"precision"`
 	// Ceiling is what precision comes to when every gold statement is met by one
 	// predicted statement and nothing else is: their numbers' quotient, at most 1.
-	// It is empty where precision is not compared with gold statements.
 	Ceiling Verdict `json:"ceiling,omitzero"`
 	// Grounded is as in [FactJudgment].
 	Grounded Verdict `json:"grounded,omitzero"`
@@ -193,29 +189,12 @@ func harmonicMean(a, b float64) float64 {
 	return 2 * a * b / (a + b)
 }
 
-// PrecisionRef is what the statements of an answer are compared with for
-// precision.
-type PrecisionRef string
-
-// The references for precision.
-const (
-	RefGold    PrecisionRef = "gold"    // the gold statements (equation 3)
-	RefSection PrecisionRef = "section" // the text of the section they come from
-	// RefEvidence is what the answer was written from: precision is then the share
-	// of its statements that the evidence supports.
-	RefEvidence PrecisionRef = "evidence"
-	RefNone     PrecisionRef = "none" // nothing: not applicable
-)
-
 // DefaultMaxStatements is the largest number of statements taken from an
 // answer, as in the released evaluator.
 const DefaultMaxStatements = 20
 
-// Options of the judges; the zero value holds precision against the gold
-// statements and asks nothing else.
+// Options of the judges; the zero value asks nothing beside the verdict.
 type Options struct {
-	// Precision chooses the reference; "" is RefGold.
-	Precision PrecisionRef
 	// MaxStatements limits the statements taken from an answer; 0 is
 	// DefaultMaxStatements.
 	MaxStatements int

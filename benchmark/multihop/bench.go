@@ -11,7 +11,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // benchFiles are the places of the questions of a part of GraphRAG-Bench
@@ -38,12 +37,11 @@ type benchText struct {
 
 // benchQuestion is a question of GraphRAG-Bench.
 type benchQuestion struct {
-	ID       string      `json:"id"`
-	Source   string      `json:"source"`
-	Question string      `json:"question"`
-	Answer   string      `json:"answer"`
-	Type     string      `json:"question_type"`
-	Evidence jsonl.Texts `json:"evidence"`
+	ID       string `json:"id"`
+	Source   string `json:"source"`
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
+	Type     string `json:"question_type"`
 }
 
 // benchTypes are the types by the names in the files.
@@ -76,7 +74,6 @@ func loadBench(fsys fs.FS, set, file string) (part, error) {
 	err = records(fsys, file, func(_ int, q benchQuestion) error {
 		it := benchmark.Item{
 			Type: benchTypes[q.Type], Question: graphrag.Question{ID: q.ID, Text: q.Question}, Reference: q.Answer,
-			Section: strings.Join(q.Evidence, "\n"),
 		}
 		if it.Type == "" {
 			it.Type = q.Type

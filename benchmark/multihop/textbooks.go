@@ -31,10 +31,9 @@ var bookFiles = []struct{ file, kind, ask string }{
 
 // bookQuestion is a question about textbooks.
 type bookQuestion struct {
-	Question  string  `json:"Question"`
-	Answer    word    `json:"Answer"`
-	Choices   choices `json:"Choices"`
-	Rationale string  `json:"Rationale"`
+	Question string  `json:"Question"`
+	Answer   word    `json:"Answer"`
+	Choices  choices `json:"Choices"`
 }
 
 // word is a text, or what is true or false written as such.
@@ -112,7 +111,7 @@ func loadTextbooks(fsys fs.FS, set, file string) (part, error) {
 			}
 			it := benchmark.Item{
 				Type: b.kind, Question: graphrag.Question{ID: fmt.Sprintf("%s/%d", strings.TrimSuffix(b.file, ".jsonl"), line), Text: text},
-				Reference: string(q.Answer), Section: q.Rationale,
+				Reference: string(q.Answer),
 			}
 			if err := check(set, it, seen); err != nil {
 				return err

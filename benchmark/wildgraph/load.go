@@ -179,11 +179,7 @@ func loadDomain(fsys fs.FS, name string) (benchmark.Domain, Stats, error) {
 	if err := t.check(sum, &stats); err != nil {
 		return fail(err)
 	}
-	sections, err := readSections(fsys, path.Join("extracted_data", name, topics[0], "valid_triples.jsonl"))
-	if err != nil {
-		return fail(err)
-	}
-	items, err := t.questions(name, sections, &stats)
+	items, err := t.questions(name, &stats)
 	if err != nil {
 		return fail(err)
 	}

@@ -64,7 +64,6 @@ func TestLoad(t *testing.T) {
 	}, {
 		Type: wildgraph.Summary, Question: graphrag.Question{ID: "birds/4", Text: "How do owls hunt?"},
 		Statements: []string{"Owls hunt by ear and eye.", "Owls fly silently."},
-		Section:    "Owls hunt. more text\n\nend",
 		Gold:       []benchmark.Unit{{"Sight.txt", "Vision.txt"}, {"page.txt"}},
 	}}
 	if diff := cmp.Diff(want, d.Items); diff != "" {
@@ -72,7 +71,7 @@ func TestLoad(t *testing.T) {
 	}
 	wantStats := []wildgraph.Stats{{
 		Domain: "birds", Topic: "Owl", SingleFact: 1, MultiFact: 1, Summary: 1,
-		Pages: 4, Bytes: 102, Sections: 1,
+		Pages: 4, Bytes: 102,
 		Notes: []string{"birds: left out of reference_pages, being no .txt (1): notes.md"},
 	}}
 	if diff := cmp.Diff(wantStats, stats); diff != "" {
@@ -235,9 +234,6 @@ func TestReleasedData(t *testing.T) {
 		if got := [3]int{s.SingleFact, s.MultiFact, s.Summary}; got != table5[s.Domain] {
 			t.Errorf("%s has %v questions, Table 5 has %v", s.Domain, got, table5[s.Domain])
 		}
-		if s.Sections != s.Summary {
-			t.Errorf("%s: %d of %d summary questions map to exactly one section", s.Domain, s.Sections, s.Summary)
-		}
 		t.Logf("%+v", s)
 	}
 }
@@ -312,8 +308,8 @@ func TestOddStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	it := set.Domains[0].Items[2]
-	if diff := cmp.Diff([]string{"Owls hunt by ear and eye.", "Owls fly silently."}, it.Statements); diff != "" || it.Section == "" {
-		t.Errorf("%s; section %q; %+v", diff, it.Section, stats[0])
+	if diff := cmp.Diff([]string{"Owls hunt by ear and eye.", "Owls fly silently."}, it.Statements); diff != "" {
+		t.Errorf("%s; %+v", diff, stats[0])
 	}
 	want := []string{
 		"birds: left out of reference_pages, being no .txt (1): notes.md",

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"iter"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -57,9 +56,8 @@ func parseType(s string) (string, error) {
 	return "", fmt.Errorf("question type %q is none of single-fact, multi_fact, summary", s)
 }
 
-// questions reads the questions of a domain and finds their gold pages and
-// sections.
-func (t *topic) questions(domain string, sections []section, stats *Stats) ([]benchmark.Item, error) {
+// questions reads the questions of a domain and finds their gold pages.
+func (t *topic) questions(domain string, stats *Stats) ([]benchmark.Item, error) {
 	name := path.Join("QA", domain, "questions.jsonl")
 	var items []benchmark.Item
 	var dropped []string // gold statements
@@ -86,12 +84,6 @@ func (t *topic) questions(domain string, sections []section, stats *Stats) ([]be
 		}
 		seen[text] = l.Number
 		it.Question.ID = id
-		if it.Type == Summary {
-			var n int
-			if it.Section, n = sectionOf(sections, it.Statements); n == 1 {
-				stats.Sections++
-			}
-		}
 		stats.addQuestion(it.Type)
 		items = append(items, it)
 	}
@@ -156,83 +148,6 @@ func distinct(statements []string) []string {
 	return out
 }
 
-// section is one line of valid_triples.jsonl.
-type section struct {
-	Path    []string `json:"section_path"`
-	Body    string   `json:"section_body"`
-	Triples []triple `json:"triples"`
-}
-
-type triple struct {
-	Statement *string `json:"statement"` // null in five released triples
-}
-
-var (
-	citationMark = regexp.MustCompile(`\[\[[0-9]+\]\](?:\([^)]*\))?`)
-	bareURL      = regexp.MustCompile(`https?://[^\s)]+`)
-	blanks       = regexp.MustCompile(`[ \t]+`)
-	blankLines   = regexp.MustCompile(`\n{3,}`)
-)
-
-// sectionText cleans the body of an article section the way the released
-// construction tool made the reference answer of a summary question: citation
-// marks and URLs deleted, blanks collapsed, at most one empty line in a row.
-// The remains of links and tooltips stay, as they did there.
-func sectionText(body string) string {
-	body = citationMark.ReplaceAllString(body, "")
-	body = bareURL.ReplaceAllString(body, "")
-	body = blanks.ReplaceAllString(body, " ")
-	body = blankLines.ReplaceAllString(body, "\n\n")
-	return strings.TrimSpace(body)
-}
-
-// readSections returns the sections of a topic, none when the data set comes
-// without them.
-func readSections(fsys fs.FS, name string) ([]section, error) {
-	if _, err := fs.Stat(fsys, name); err != nil {
-		return nil, nil
-	}
-	var sections []section
-	for l, err := range readLines[section](fsys, name) {
-		if err != nil {
-			return nil, err
-		}
-		sections = append(sections, l.Value)
-	}
-	return sections, nil
-}
-
-// sectionOf returns the cleaned text of the section that states all of the
-// given statements, and how many sections do.
-func sectionOf(sections []section, statements []string) (text string, n int) {
-	for _, s := range sections {
-		if states(s, statements) {
-			if n++; n == 1 {
-				text = sectionText(s.Body)
-			}
-		}
-	}
-	if n != 1 {
-		text = ""
-	}
-	return text, n
-}
-
-func states(s section, statements []string) bool {
-	has := make(map[string]bool, len(s.Triples))
-	for _, t := range s.Triples {
-		if t.Statement != nil {
-			has[*t.Statement] = true
-		}
-	}
-	for _, want := range statements {
-		if !has[want] {
-			return false
-		}
-	}
-	return len(statements) > 0
-}
-
 // readLines decodes every non-empty line of a JSON-lines file. Errors are
 // *jsonl.Error for what a line holds and *fs.PathError for the file.
 func readLines[T any](fsys fs.FS, name string) iter.Seq2[jsonl.Line[T], error] {
@@ -258,9 +173,6 @@ type Stats struct {
 	// Pages is the number of page files, Bytes their size.
 	Pages int   `json:"pages"`
 	Bytes int64 `json:"bytes"`
-	// Sections counts the summary questions that map to exactly one section
-	// of the article; the others have no section text.
-	Sections int `json:"sections"`
 	// Notes say what was unusual and how it was handled.
 	Notes []string `json:"notes,omitempty"`
 }

@@ -41,9 +41,9 @@ func New(o judge.Options) (*Judge, error) {
 	return &Judge{lang: lang, o: o, readers: &sync.Pool{New: func() any { return &reader{lang: lang} }}}, nil
 }
 
-// Name tells the kind, the precision reference and the version.
+// Name tells the kind, what precision is of, and the version.
 func (j *Judge) Name() string {
-	return fmt.Sprintf("lexical/%s/v%d", j.o.Precision, version) + exam.Suffix(j.o)
+	return fmt.Sprintf("lexical/gold/v%d", version) + exam.Suffix(j.o)
 }
 
 // Fact scores 1 if a sentence of the answer, or the answer as a whole, states
@@ -200,21 +200,26 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 	var supported []bool
 	out.Matches, supported = r.matches(gold, predicted)
 	exam.Together(&out, len(gold), supported)
-	if text := exam.Reference(j.o.Precision, c); !exam.NoReference(&out, j.o.Precision, c) && text != "" {
-		exam.Precision(&out, supportedBy(r.sentences(text), predicted))
-	}
 	return out, nil
+}
+
+// Supported counts the statements that a sentence of a text states.
+func (j *Judge) Supported(text string, statements []string) int {
+	r := j.readers.Get().(*reader)
+	defer j.readers.Put(r)
+	r.reset()
+	return supportedBy(r.sentences(text), r.statements(statements))
 }
 
 func (f *features) statedByOneOf(all []features) bool {
 	return !f.empty() && slices.ContainsFunc(all, func(g features) bool { return f.statedIn(&g, nil).same })
 }
 
-// supportedBy counts the statements that a sentence of the section states.
-func supportedBy(section, statements []features) int {
+// supportedBy counts the statements that one of some sentences states.
+func supportedBy(sentences, statements []features) int {
 	n := 0
 	for i := range statements {
-		if statements[i].statedByOneOf(section) {
+		if statements[i].statedByOneOf(sentences) {
 			n++
 		}
 	}

@@ -102,12 +102,6 @@ func TestLexicalSummary(t *testing.T) {
 		{"limit", judge.Options{MaxStatements: 1}, judge.Case{Statements: gold, Answer: answer}, judge.SummaryJudgment{
 			Predicted: want.Predicted[:1], Truncated: true, Matches: []judge.Match{{Gold: 1}},
 			Recall: judge.Score(1.0/3, ""), Precision: judge.Score(1, "")}},
-		{"section", judge.Options{Precision: judge.RefSection}, judge.Case{Statements: gold, Answer: answer,
-			Section: "The weather was fine. In South Korea, which Sanba hit, roofs fell."}, with(want, judge.Score(2.0/3, ""))},
-		{"section unknown", judge.Options{Precision: judge.RefSection}, judge.Case{Statements: gold, Answer: answer},
-			with(want, judge.NoScore("the section text is not known"))},
-		{"no reference", judge.Options{Precision: judge.RefNone}, judge.Case{Statements: gold, Answer: answer},
-			with(want, judge.Verdict{State: judge.NotApplicable, Reason: "no precision reference"})},
 		{"no gold", judge.Options{}, judge.Case{Answer: answer}, judge.SummaryJudgment{
 			Recall:    judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"},
 			Precision: judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"}}},
@@ -125,7 +119,7 @@ func TestLexicalSummary(t *testing.T) {
 			if got.Counts = (judge.Counts{}); got.Recall.State == judge.Scored && got.Recall.Value != float64(c.GoldMet)/float64(c.Gold) {
 				t.Errorf("counts %+v with recall %v", c, got.Recall.Value)
 			}
-			if tt.o.Precision == "" && len(got.Predicted) > 0 { // as many gold statements as predicted, or more
+			if len(got.Predicted) > 0 { // as many gold statements as predicted, or more
 				tt.want.Ceiling = judge.Score(1, "")
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -145,18 +139,13 @@ func TestLexicalHostile(t *testing.T) {
 		if err != nil || f.Value != 0 {
 			t.Errorf("%.10q: %+v, %v", unit, f, err)
 		}
-		if _, err := j.Summary(t.Context(), judge.Case{Statements: []string{"Sanba hit Korea.", "!"}, Section: long, Answer: long}); err != nil {
+		if _, err := j.Summary(t.Context(), judge.Case{Statements: []string{"Sanba hit Korea.", "!"}, Answer: long}); err != nil {
 			t.Errorf("%.10q: %v", unit, err)
 		}
 	}
 	if f, _ := j.Fact(t.Context(), judge.Case{Reference: "Sanba hit Korea.", Answer: "S\u200ban\u00adba h\u2060it K\ufefforea."}); f.Value != 1 {
 		t.Errorf("invisible characters split words: %+v", f)
 	}
-}
-
-func with(s judge.SummaryJudgment, precision judge.Verdict) judge.SummaryJudgment {
-	s.Precision = precision
-	return s
 }
 
 func TestF1(t *testing.T) {

@@ -87,12 +87,12 @@ func TestGullibleJudgeEndsUnscored(t *testing.T) {
 		m := llmtest.NewScript(who).Handle(llmtest.Any, func(r llm.Request) llm.Reply { return llm.Reply{Text: reply(r.Messages[0].Text)} })
 		for name, answer := range attacks {
 			t.Run(who+"/"+name, func(t *testing.T) {
-				c := judge.Case{Question: "Which typhoon?", Reference: "Sanba.", Statements: []string{"g1", "g2"}, Answer: answer, Section: "sec " + answer}
+				c := judge.Case{Question: "Which typhoon?", Reference: "Sanba.", Statements: []string{"g1", "g2"}, Answer: answer}
 				f, err := byPaper(t, m, model.Options{}).Fact(t.Context(), c)
 				if err != nil || f.State != judge.Unscored {
 					t.Errorf("fact: %+v, %v", f.Verdict, err)
 				}
-				s, err := byPaper(t, m, model.Options{Options: judge.Options{Precision: judge.RefSection}}).Summary(t.Context(), c)
+				s, err := byPaper(t, m, model.Options{}).Summary(t.Context(), c)
 				if err != nil || s.Recall.State != judge.Unscored || s.Precision.State != judge.Unscored {
 					t.Errorf("summary: %+v, %+v, %v", s.Recall, s.Precision, err)
 				}
@@ -112,7 +112,7 @@ func TestJudgeOutsideTheMarksIsRight(t *testing.T) {
 	}
 	for name, answer := range attacks {
 		t.Run(name, func(t *testing.T) {
-			c := judge.Case{Question: "Which typhoon?", Reference: "Sanba.", Statements: []string{"g1", "g2"}, Answer: answer, Section: "sec " + answer, Evidence: []string{answer}}
+			c := judge.Case{Question: "Which typhoon?", Reference: "Sanba.", Statements: []string{"g1", "g2"}, Answer: answer, Evidence: []string{answer}}
 			f, err := byPaper(t, g, model.Options{}).Fact(t.Context(), c)
 			if err != nil || f.State != judge.Scored || f.Value != 0 {
 				t.Errorf("fact: %+v, %v", f, err)
@@ -122,7 +122,7 @@ func TestJudgeOutsideTheMarksIsRight(t *testing.T) {
 				t.Errorf("the right answer beside hostile evidence: %+v, %v", f, err)
 			}
 			c.Answer = answer
-			s, err := byPaper(t, g, model.Options{Options: judge.Options{Precision: judge.RefSection}}).Summary(t.Context(), c)
+			s, err := byPaper(t, g, model.Options{}).Summary(t.Context(), c)
 			if err != nil || s.Recall != judge.Score(0.5, "") || s.Precision != judge.Score(0.5, "") {
 				t.Errorf("summary: %+v, %+v, %v", s.Recall, s.Precision, err)
 			}
@@ -163,8 +163,8 @@ func TestCanariesGuardTheirBatch(t *testing.T) {
 		}
 		return r
 	}
-	s, err := byPaper(t, m, model.Options{Options: judge.Options{Precision: judge.RefSection}}).Summary(t.Context(), judge.Case{Statements: []string{"g1", "g2"}, Section: "sec", Answer: "A."})
-	if err != nil || s.Recall != judge.Score(0.5, "") || s.Precision.State != judge.Unscored || s.Precision.Cause() != "canary failed" || s.Protocol.FailedCanaries != 1 {
+	s, err := byPaper(t, m, model.Options{Options: judge.Options{Grounded: true}}).Summary(t.Context(), judge.Case{Statements: []string{"g1", "g2"}, Evidence: []string{"sec"}, Answer: "A."})
+	if err != nil || s.Recall != judge.Score(0.5, "") || s.Grounded.State != judge.Unscored || s.Grounded.Cause() != "canary failed" || s.Protocol.FailedCanaries != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

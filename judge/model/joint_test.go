@@ -245,13 +245,10 @@ func TestEvidence(t *testing.T) {
 		name            string
 		o               judge.Options
 		fact, summary   judge.Verdict
-		precision       float64
-		ceiling         bool
 		evidence, calls int // calls that show evidence, all calls
 	}{
-		{"plain", judge.Options{}, judge.Verdict{}, judge.Verdict{}, 0.5, true, 0, 3},
-		{"grounded", judge.Options{Grounded: true}, judge.Score(1, "1 of 1 claims"), judge.Score(0, "1 of 2 claims"), 0.5, true, 2, 5},
-		{"precision by evidence", judge.Options{Precision: judge.RefEvidence}, judge.Verdict{}, judge.Verdict{}, 0.5, false, 1, 4},
+		{"plain", judge.Options{}, judge.Verdict{}, judge.Verdict{}, 0, 3},
+		{"grounded", judge.Options{Grounded: true}, judge.Score(1, "1 of 1 claims"), judge.Score(0, "1 of 2 claims"), 2, 5},
 	} {
 		m := &scripted{Grader: g}
 		j := byJoint(t, m, model.Options{Options: tt.o})
@@ -260,7 +257,7 @@ func TestEvidence(t *testing.T) {
 			t.Errorf("%s: %+v, %v", tt.name, f, err)
 		}
 		s, err := j.Summary(t.Context(), c)
-		if err != nil || s.Grounded != tt.summary || s.Precision != judge.Score(tt.precision, "") || (s.Ceiling == judge.Score(0.5, "")) != tt.ceiling {
+		if err != nil || s.Grounded != tt.summary || s.Precision != judge.Score(.5, "") || s.Ceiling != judge.Score(.5, "") {
 			t.Errorf("%s: %+v, %v", tt.name, s, err)
 		}
 		shown := 0

@@ -63,8 +63,8 @@ func New(m llm.Model, o Options) (*Judge, error) {
 	return &Judge{o.Profile, x}, nil
 }
 
-// Name tells everything that figures depend on: profile, precision reference,
-// version of the prompts, options that differ from the profile's, and model.
+// Name tells everything that figures depend on: profile, what precision is of, version of
+// the prompts, options that differ from the profile's, and model.
 func (j *Judge) Name() string { return j.exam.Name() }
 
 // Fact asks whether the answer states the reference; Joint, whether it states what the
@@ -85,8 +85,8 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 	return out, err
 }
 
-// Summary splits the answer into its statements, compares them with the gold ones by
-// the profile's way, and with the reference for precision.
+// Summary splits the answer into its statements and compares them with the gold ones by
+// the profile's way.
 func (j *Judge) Summary(ctx context.Context, c judge.Case) (out judge.SummaryJudgment, err error) {
 	var t exam.Trace
 	defer func() { out.Protocol, out.Usage = t.Protocol, t.Usage }()
@@ -182,11 +182,10 @@ func (j *Judge) summary(ctx context.Context, c judge.Case, out *judge.SummaryJud
 		t.Evidence = 0
 	}
 	if err != nil {
-		v, err := t.Failure(ctx, err)
-		out.Recall, out.Precision = v, v
-		return err
+		out.Recall, err = t.Failure(ctx, err)
+		out.Precision = out.Recall
 	}
-	return j.precision(ctx, out, c, t)
+	return err
 }
 
 // grounded asks, in one request, whether the evidence supports every statement.
@@ -202,25 +201,4 @@ func (j *Judge) grounded(ctx context.Context, c judge.Case, statements []string,
 		return t.Failure(ctx, err)
 	}
 	return exam.Grounded(held, len(statements)), nil
-}
-
-// precision compares the statements with the section or the evidence, if that is the
-// reference: it asks which of them the text supports.
-func (j *Judge) precision(ctx context.Context, out *judge.SummaryJudgment, c judge.Case, t *exam.Trace) error {
-	ref := j.exam.Precision
-	if exam.NoReference(out, ref, c) || ref == judge.RefGold {
-		return nil
-	}
-	text := exam.Reference(ref, c)
-	if ref == judge.RefEvidence {
-		t.Evidence = len(text)
-	}
-	held, err := j.exam.Support(ctx, text, out.Predicted, t)
-	if err != nil {
-		v, err := t.Failure(ctx, err)
-		exam.WithoutPrecision(out, v)
-		return err
-	}
-	exam.Precision(out, held)
-	return nil
 }

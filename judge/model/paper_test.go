@@ -197,7 +197,7 @@ func pairs(list string) func(a, b string) bool {
 }
 
 func TestModelSummary(t *testing.T) {
-	c := judge.Case{Question: "Q?", Statements: []string{"g1", "g2", "g3"}, Section: "sec", Answer: "A."}
+	c := judge.Case{Question: "Q?", Statements: []string{"g1", "g2", "g3"}, Answer: "A."}
 	g := judgetest.Grader{
 		Statements: func(string) []string { return []string{"p1", "p2", "p1", " ", "p3", "p4"} },
 		Same:       pairs("g1 p1, g2 p1, g2 p3"),
@@ -212,8 +212,6 @@ func TestModelSummary(t *testing.T) {
 	}{
 		// Two of three gold statements are matched, two of four predicted.
 		{"gold", model.Options{}, judge.Score(2.0/3, ""), judge.Score(0.5, ""), judge.Counts{Gold: 3, GoldMet: 2, Predicted: 4, PredictedMet: 2}, 2, 2},
-		{"section", model.Options{Options: judge.Options{Precision: judge.RefSection}}, judge.Score(2.0/3, ""), judge.Score(0.75, ""), judge.Counts{Gold: 3, GoldMet: 2, Predicted: 4, PredictedMet: 3}, 3, 4},
-		{"none", model.Options{Options: judge.Options{Precision: judge.RefNone}}, judge.Score(2.0/3, ""), judge.Verdict{State: judge.NotApplicable, Reason: "no precision reference"}, judge.Counts{Gold: 3, GoldMet: 2}, 2, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &careful{Grader: g}
@@ -226,9 +224,7 @@ func TestModelSummary(t *testing.T) {
 				Recall: tt.recall, Precision: tt.precision, Counts: tt.counts, Protocol: judge.Protocol{Canaries: tt.canaries},
 				Usage: llm.Usage{Calls: tt.calls, PromptTokens: 10 * tt.calls},
 			}
-			if tt.o.Precision == "" {
-				want.Ceiling = judge.Score(0.75, "") // three gold statements, four predicted
-			}
+			want.Ceiling = judge.Score(0.75, "") // three gold statements, four predicted
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -347,11 +343,11 @@ func TestOptions(t *testing.T) {
 		profile model.Profile
 		faults  []string
 	}{
-		{"", []string{"no model", `"q"`, "-1"}},
-		{model.Paper, []string{"no model", `"q"`, "-1"}},
+		{"", []string{"no model", "-1"}},
+		{model.Paper, []string{"no model", "-1"}},
 		{"pair", []string{`"pair"`, "joint or paper"}},
 	} {
-		_, err := model.New(nil, model.Options{Profile: tt.profile, Options: judge.Options{Precision: "q", MaxStatements: -1, Grounded: true}})
+		_, err := model.New(nil, model.Options{Profile: tt.profile, Options: judge.Options{MaxStatements: -1, Grounded: true}})
 		for _, want := range tt.faults {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%q: error %v lacks %s", tt.profile, err, want)

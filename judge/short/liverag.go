@@ -61,8 +61,7 @@ var _ judge.Judge = LiveRAG{}
 
 // NewLiveRAG returns a judge that asks m, or decides by rules if m is nil.
 func NewLiveRAG(m llm.Model) (LiveRAG, error) {
-	// The lexical judge compares the statements of an answer with the evidence.
-	b, err := newBy(m, LiveRAGProfile, liveRAGVersion, judge.Options{Precision: judge.RefEvidence})
+	b, err := newBy(m, LiveRAGProfile, liveRAGVersion)
 	return LiveRAG{b}, err
 }
 
@@ -191,7 +190,8 @@ func (j LiveRAG) byWords(ctx context.Context, c judge.Case, gold []string) (s sh
 	if err != nil {
 		return s, err
 	}
-	s = shares{statements: summary.Predicted, truncated: summary.Truncated, gold: len(of.Statements), met: summary.Counts.GoldMet, held: summary.Counts.PredictedMet}
+	s = shares{statements: summary.Predicted, truncated: summary.Truncated, gold: len(of.Statements), met: summary.Counts.GoldMet}
+	s.held = j.words.Supported(exam.Evidence(c), s.statements)
 	if gold == nil {
 		var v judge.Verdict
 		if v, err = j.stated(ctx, c); err == nil {

@@ -27,8 +27,8 @@ type by struct {
 	words *lexical.Judge
 }
 
-func newBy(m llm.Model, profile string, version int, o judge.Options) (by, error) {
-	words, err := lexical.New(o)
+func newBy(m llm.Model, profile string, version int) (by, error) {
+	words, err := lexical.New(judge.Options{})
 	if err != nil {
 		return by{}, err
 	}
@@ -123,7 +123,7 @@ func New(o Options) (*Judge, error) {
 			return nil, fmt.Errorf("judge: the scheme of %q has profile %v and kind %d: want those there are", name, s.Profile, s.Kind)
 		}
 	}
-	b, err := newBy(o.Model, Profile, version, judge.Options{})
+	b, err := newBy(o.Model, Profile, version)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/short"
 )
 
@@ -170,7 +169,7 @@ func (s settings) runners(d data, p *parts) lab.Run {
 				Options: benchmark.Options{
 					Dir: s.Out, Kit: s.KitName(), Limit: s.Limit, TopK: s.topK(set), SweepTopK: s.sweep, Depth: d.depth, ContextTokens: s.ContextTokens(),
 					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Changed: s.NonDefault(), Concurrency: s.Concurrency,
-					ShowEvidence: s.worksheet != "" || s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile || s.precisionRef == string(judge.RefEvidence),
+					ShowEvidence: s.worksheet != "" || s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile,
 					CountTokens:  p.Count, Found: true, NoTimings: s.NoTimings,
 					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log,
 				},

@@ -19,7 +19,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
-	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/judge/short"
 )
@@ -40,7 +39,6 @@ type settings struct {
 
 	k, kSummary   int // 0 is the number of the data set
 	sweep         []int
-	precisionRef  string
 	judgeProfiles []string
 	grounded      bool
 }
@@ -56,7 +54,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 			"compares finished runs, `wildgraphbench anonyrag -out DIR` makes a data set with hidden names.",
 			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "worksheet", "index-only"}},
 			cli.Group{Title: "What they read", Flags: []string{"k", "k-summary", "sweep"}},
-			cli.Group{Title: "Models", Flags: []string{"judge-profile", "entail-model", "grounded", "precision-ref"}},
+			cli.Group{Title: "Models", Flags: []string{"judge-profile", "entail-model", "grounded"}},
 			cli.Group{Title: "Output", Flags: []string{"v", "min"}})
 	}
 	fs.StringVar(&s.data, "data", "", "`DIR` of a data set: WildGraphBench, HotpotQA, 2Wiki, MuSiQue, GraphRAG-Bench, AnonyRAG, or BEIR's layout; multi-hop sets may stand in folders in it (default: the shipped sample)")
@@ -81,7 +79,6 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	lab.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint and paper, how a model judges, lexical, by words, and liverag, the challenge's scales; each further one judges the same answers again, into a folder of its name (default: paper over the domains of WildGraphBench, beside whose published rows the figures stand; joint over other pages; multi-hop data sets have their own, shortanswer)")
 	fs.StringVar(&s.entailModel, "entail-model", "", "`NAME` of a model by which answers are judged, by whether they entail the gold statements: hf:ORG/NAME@REVISION or file:DIR, a BertForSequenceClassification with the labels entailment, neutral and contradiction")
 	fs.BoolVar(&s.grounded, "grounded", false, "also judge whether the evidence supports all of an answer: one more call an answer, with the evidence")
-	fs.StringVar(&s.precisionRef, "precision-ref", string(judge.RefGold), "gold, section, evidence or none: what the precision of a summary is held against")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return s, err
 	}
@@ -146,7 +143,7 @@ func (s settings) topK(set *benchmark.Dataset) map[string]int {
 
 // descriptive is what else a reader of the report wants to know.
 func (s settings) descriptive(d data, profile string) map[string]any {
-	c := map[string]any{"topk_qa": 0, "judge_profile": profile, "precision_ref": s.precisionRef, "grounded": s.grounded}
+	c := map[string]any{"topk_qa": 0, "judge_profile": profile, "grounded": s.grounded}
 	for _, t := range d.Types {
 		key := "topk_qa"
 		if t.Statements {
@@ -176,7 +173,6 @@ func (s *settings) validate(systems []string, problems []error) error {
 	if slices.Contains(s.judgeProfiles, profileEntailment) && s.entailModel == "" {
 		bad("-judge-profile entailment needs -entail-model")
 	}
-	problems = append(problems, lab.OneOf("precision-ref", s.precisionRef, string(judge.RefGold), string(judge.RefSection), string(judge.RefEvidence), string(judge.RefNone))...)
 	for flag, k := range map[string]int{"k": s.k, "k-summary": s.kSummary} {
 		if s.Given(flag) {
 			problems = append(problems, lab.AtLeast(flag, k, 1)...)

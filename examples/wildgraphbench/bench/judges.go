@@ -88,7 +88,7 @@ func newParts(ctx context.Context, s settings, d data, log *slog.Logger) (*parts
 
 // judge makes the judge of a profile.
 func (p *parts) judge(profile string, s settings, d data) (judge.Judge, error) {
-	o := judge.Options{Precision: judge.PrecisionRef(s.precisionRef), Grounded: s.grounded}
+	o := judge.Options{Grounded: s.grounded}
 	switch profile {
 	case short.LiveRAGProfile:
 		return short.NewLiveRAG(p.Judge)

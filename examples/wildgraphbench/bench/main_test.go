@@ -170,7 +170,6 @@ func TestUsage(t *testing.T) {
 		{[]string{"-systems", "none,bm25"}, "none, and others"},
 		{[]string{"-model", "m", "-index-kit", "offline", "-embed-model", "e"}, "-embed-model needs -index-kit model"},
 		{[]string{"-mode", "perhaps"}, `-mode "perhaps"`},
-		{[]string{"-precision-ref", "x"}, `-precision-ref "x"`},
 		{[]string{"-score", "name"}, "NAME=FILE"},
 		{[]string{"-score", "../x=f"}, "file name"},
 		{[]string{"-score", "bm25=" + folder}, "one of our systems"},
@@ -405,7 +404,7 @@ func TestFolder(t *testing.T) {
 	if !strings.HasPrefix(base, "wildgraphbench-out/sample-offline-") {
 		t.Errorf("without flags: %s", base)
 	}
-	for _, args := range [][]string{{"-systems", "bm25"}, {"-limit", "2"}, {"-sweep", "2..4"}, {"-precision-ref", "none"}, {"-concurrency", "3"}} {
+	for _, args := range [][]string{{"-systems", "bm25"}, {"-limit", "2"}, {"-sweep", "2..4"}, {"-concurrency", "3"}} {
 		if got := name(args...); got != base {
 			t.Errorf("%v: %s, want %s", args, got, base)
 		}

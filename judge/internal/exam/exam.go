@@ -37,12 +37,12 @@ func New(m llm.Model, profile string, version int, o judge.Options) (Exam, error
 	if err != nil {
 		return Exam{}, err
 	}
-	name := fmt.Sprintf("wildgraph/%s/%s/v%d", profile, o.Precision, version) + Suffix(o)
+	name := fmt.Sprintf("wildgraph/%s/gold/v%d", profile, version) + Suffix(o)
 	return Exam{o, m, name + "/" + m.Name()}, nil
 }
 
-// Name tells everything that figures depend on: profile, precision reference,
-// version, options that differ from the profile's, and model.
+// Name tells everything that figures depend on: profile, what precision is of, version,
+// options that differ from the profile's, and model.
 func (e Exam) Name() string { return e.name }
 
 // Request fills in a prompt of a profile.

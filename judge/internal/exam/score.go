@@ -16,18 +16,13 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Complete fills in the defaults of options and reports every fault.
+// Complete fills in the defaults of options and checks them.
 func Complete(o *judge.Options) error {
-	o.Precision = cmp.Or(o.Precision, judge.RefGold)
 	o.MaxStatements = cmp.Or(o.MaxStatements, judge.DefaultMaxStatements)
-	var problems []error
-	if refs := []judge.PrecisionRef{judge.RefGold, judge.RefSection, judge.RefEvidence, judge.RefNone}; !slices.Contains(refs, o.Precision) {
-		problems = append(problems, fmt.Errorf("judge: precision reference %q is none of %v", o.Precision, refs))
-	}
 	if o.MaxStatements < 0 {
-		problems = append(problems, fmt.Errorf("judge: %d statements at most, want at least 1", o.MaxStatements))
+		return fmt.Errorf("judge: %d statements at most, want at least 1", o.MaxStatements)
 	}
-	return errors.Join(problems...)
+	return nil
 }
 
 // Suffix is what the options add to the name of a judge.
@@ -174,46 +169,11 @@ func Precision(s *judge.SummaryJudgment, met int) {
 	s.Precision = judge.Score(float64(met)/float64(len(s.Predicted)), "")
 }
 
-// WithoutPrecision sets a precision that is no score.
-func WithoutPrecision(s *judge.SummaryJudgment, v judge.Verdict) {
-	s.Counts.Predicted, s.Counts.PredictedMet = 0, 0
-	s.Precision, s.Ceiling = v, judge.Verdict{}
-}
-
 // NoStatement scores an answer that says nothing.
 func NoStatement(s *judge.SummaryJudgment, c judge.Case) {
 	none := judge.Score(0, "no statement in the answer")
 	s.Recall, s.Precision = none, none
 	s.Counts.Gold = len(c.Statements)
-}
-
-// NoReference reports whether there is nothing to hold the statements
-// against, and says so in the verdict.
-func NoReference(s *judge.SummaryJudgment, ref judge.PrecisionRef, c judge.Case) bool {
-	switch {
-	case ref == judge.RefNone:
-		WithoutPrecision(s, judge.Verdict{State: judge.NotApplicable, Reason: "no precision reference"})
-	case ref != judge.RefGold && judge.Blank(Reference(ref, c)):
-		WithoutPrecision(s, judge.NoScore("the "+string(ref)+" text is not known"))
-	case ref != judge.RefGold:
-		s.Ceiling = judge.Verdict{}
-		return false
-	default:
-		return false
-	}
-	return true
-}
-
-// Reference is the text that statements are compared with, "" where the reference
-// is no text.
-func Reference(ref judge.PrecisionRef, c judge.Case) string {
-	switch ref {
-	case judge.RefSection:
-		return c.Section
-	case judge.RefEvidence:
-		return Evidence(c)
-	}
-	return ""
 }
 
 // Evidence is all that an answer was given.
