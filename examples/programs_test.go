@@ -36,7 +36,6 @@ func TestSmallPrograms(t *testing.T) {
 		want string
 	}{
 		{[]string{"fuse"}, "1. The Fram was built in Larvik by Colin Archer."},
-		{[]string{"indexfolder", docs, question}, "The moon draws the water"},
 		{[]string{"insertdelete"}, "after an insert: 3 documents\nafter a delete: 2 documents; found: fram"},
 		{[]string{"instore", docs, question}, "The moon draws the water"},
 		{[]string{"ollama", server.URL, "m", docs, question}, "3 calls to index 3 documents"},
@@ -44,7 +43,6 @@ func TestSmallPrograms(t *testing.T) {
 		{[]string{"ownembedder"}, "found: owl"},
 		{[]string{"stream", server.OpenAIURL(), "m"}, "Colin Archer built it"},
 		{[]string{"twosystems"}, "bm25: fram archer\nhipporag2: fram archer"},
-		{[]string{"walk"}, "0.577 Colin Archer"},
 	} {
 		name := tt.args[0]
 		source, err := os.ReadFile(filepath.Join(name, "main.go"))
