@@ -5,12 +5,13 @@ package embed
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"math"
+	"slices"
 	"sync"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/codec"
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
@@ -201,18 +202,14 @@ func (m *LSA) embed(s string) []float32 {
 // sign names the model for a checksum of its analyzer, vocabulary and projection.
 func (m *LSA) sign() {
 	sum := crc32.NewIEEE()
-	out := codec.NewWriter(sum, "WGLSA", 2)
 	v := m.vocabulary
-	out.String(m.analyzer.Name())
-	out.Uint(uint64(v.texts))
-	out.Uint(uint64(v.terms.Len()))
-	out.Uint(uint64(m.dim))
+	fmt.Fprintf(sum, "%s %d %d\n", m.analyzer.Name(), v.texts, m.dim)
 	for i, df := range v.df {
-		out.Uint(uint64(df))
-		out.Bytes(v.terms.At(i))
+		fmt.Fprintf(sum, "%d %q\n", df, v.terms.At(i))
 	}
-	out.Float32s(m.projection)
-	_, _ = out.Close() // a hash takes everything
+	for part := range slices.Chunk(m.projection, 1<<14) { // which are copied
+		_ = binary.Write(sum, binary.LittleEndian, part) // a hash takes everything
+	}
 	m.name = fmt.Sprintf("lsa-%d-%08x", m.dim, sum.Sum32())
 }
 

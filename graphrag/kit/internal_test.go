@@ -65,11 +65,11 @@ func FuzzSaved(f *testing.F) {
 	if err := s.write(context.Background(), &file, &state{docs: map[string][]graphrag.Chunk{"a": {{ID: "a#0", Doc: "a", Text: "Ann"}}}, base: base}); err != nil {
 		f.Fatal(err)
 	}
-	if c, err := s.read(context.Background(), bytes.NewReader(file.Bytes())); err != nil || len(c.docs) != 1 || len(c.extracted) != 1 || len(c.replies.texts) != 1 || len(c.replies.vectors) != 1 {
+	lines := file.Bytes()[:file.Len()-65] // before the checksum
+	if c, err := s.read(context.Background(), bytes.NewReader(lines)); err != nil || len(c.docs) != 1 || len(c.extracted) != 1 || len(c.replies.texts) != 1 || len(c.replies.vectors) != 1 {
 		f.Fatalf("%+v, %v", c, err)
 	}
-	f.Add(file.Bytes())
-	f.Add([]byte(fileKind + "\x01"))
+	f.Add(lines)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := s.read(t.Context(), bytes.NewReader(data))
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,26 +19,19 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/codec"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// A saved system is one file: its settings, its chunks, the extractions unless the extractor
-// is [Extraction].Whole, and the replies of models. The index is a function of these and is
-// built again.
+// A saved system is one file of lines of JSON: a header, then its chunks, the extractions unless
+// the extractor is [Extraction].Whole, and the replies of models. The last line is the SHA-256 of
+// those before in hexadecimal. The index is a function of these and is built again.
 
 // fileName is the file that [System.Save] writes into its folder.
 const fileName = "system.wildgraph"
 
-const (
-	fileKind    = "WGSYSTM"
-	fileVersion = 1
-	maxRecord   = 64 << 20 // bytes of one chunk or reply
-	maxRecords  = 1 << 32
-	maxDim      = 1 << 16
-)
+const fileVersion = 2
 
 // ErrOptions is wrapped by the errors of [System.Open] for a system that was saved
 // with other options.
@@ -49,6 +44,23 @@ type settings struct {
 	// Index is the kind of the parts that build, Lookup the name of the text index.
 	Index  string `json:"index_kit"`
 	Lookup string `json:"lookup"`
+}
+
+// header is the first line.
+type header struct {
+	Version  int      `json:"version"`
+	Settings settings `json:"settings"`
+	Dim      int      `json:"dim"` // of the vectors, 0 without any
+}
+
+// record is one of the other lines: a document, an extraction, or a reply or a vector by its key.
+type record struct {
+	Doc        string           `json:"doc,omitempty"`
+	Chunks     []graphrag.Chunk `json:"chunks,omitempty"`
+	Extraction *kg.Extraction   `json:"extraction,omitempty"`
+	Key        []byte           `json:"key,omitempty"`
+	Reply      *llm.Reply       `json:"reply,omitempty"`
+	Vector     []byte           `json:"vector,omitempty"` // little-endian
 }
 
 func (s *System) settings() settings {
@@ -74,44 +86,34 @@ func (s *System) Save(ctx context.Context, dir string) error {
 }
 
 func (s *System) write(ctx context.Context, to io.Writer, now *state) error {
-	buffered := bufio.NewWriter(to)
-	w := codec.NewWriter(buffered, fileKind, fileVersion)
+	sum := sha256.New()
+	buffered := bufio.NewWriter(io.MultiWriter(to, sum))
+	lines := json.NewEncoder(buffered)
 	var problems []error
-	record := func(v any) {
-		data, err := json.Marshal(v)
-		problems = append(problems, err)
-		w.Bytes(data)
-	}
-	record(s.settings())
-	w.Uint(uint64(len(now.docs)))
-	for _, id := range slices.Sorted(maps.Keys(now.docs)) {
-		w.String(id)
-		record(now.docs[id])
-		problems = append(problems, ctx.Err())
-	}
-	var extracted []kg.Extraction
-	if now.base != nil && !s.frame.Extract.Whole {
-		extracted = slices.Collect(now.base.Extractions())
-	}
-	w.Uint(uint64(len(extracted)))
-	for _, x := range extracted {
-		record(x)
-	}
+	put := func(line any) { problems = append(problems, lines.Encode(line), ctx.Err()) }
 	s.paid.mu.Lock()
 	defer s.paid.mu.Unlock()
-	w.Uint(uint64(len(s.paid.texts)))
+	put(header{fileVersion, s.settings(), s.paid.dim})
+	for _, id := range slices.Sorted(maps.Keys(now.docs)) {
+		put(record{Doc: id, Chunks: now.docs[id]})
+	}
+	if now.base != nil && !s.frame.Extract.Whole {
+		for x := range now.base.Extractions() {
+			put(record{Extraction: &x})
+		}
+	}
 	for _, key := range sortedKeys(s.paid.texts) {
-		w.Bytes(key[:])
-		record(s.paid.texts[key])
+		reply := s.paid.texts[key]
+		put(record{Key: key[:], Reply: &reply})
 	}
-	w.Uint(uint64(s.paid.dim))
-	w.Uint(uint64(len(s.paid.vectors)))
 	for _, key := range sortedKeys(s.paid.vectors) {
-		w.Bytes(key[:])
-		w.Float32s(s.paid.vectors[key])
+		vector, err := binary.Append(nil, binary.LittleEndian, s.paid.vectors[key])
+		problems = append(problems, err)
+		put(record{Key: key[:], Vector: vector})
 	}
-	_, err := w.Close()
-	return errors.Join(append(problems, err, buffered.Flush())...)
+	problems = append(problems, buffered.Flush())
+	_, err := fmt.Fprintf(to, "%x\n", sum.Sum(nil))
+	return errors.Join(append(problems, err)...)
 }
 
 func sortedKeys[V any](m map[replyKey]V) []replyKey {
@@ -134,7 +136,11 @@ func (s *System) open(ctx context.Context, dir string, docs iter.Seq2[graphrag.D
 		return graphrag.IndexStats{}, fmt.Errorf("%s: opening: %w", s.frame.Name, err)
 	}
 	defer file.Close()
-	saved, err := s.read(ctx, bufio.NewReader(file))
+	var saved *content
+	body, err := checked(file)
+	if err == nil {
+		saved, err = s.read(ctx, body)
+	}
 	if err != nil {
 		return graphrag.IndexStats{}, fmt.Errorf("%s: opening %s: %w", s.frame.Name, file.Name(), err)
 	}
@@ -162,49 +168,78 @@ type content struct {
 	replies   *replies
 }
 
-func (s *System) read(ctx context.Context, from io.Reader) (*content, error) {
-	r := codec.NewReader(from, fileKind, fileVersion)
-	record := func(v any) {
-		if data := r.Bytes(nil, maxRecord); r.Err() == nil {
-			if err := json.Unmarshal(data, v); err != nil {
-				r.Fail("a record cannot be read: %v", err)
-			}
-		}
+func (s *System) read(ctx context.Context, body io.Reader) (*content, error) {
+	lines := json.NewDecoder(body)
+	var h header
+	if err := lines.Decode(&h); err != nil || h.Version != fileVersion {
+		return nil, errors.Join(fmt.Errorf("%w: it is of version %d, and %d is known", errFile, h.Version, fileVersion), err)
 	}
-	key := func() (k replyKey) {
-		copy(k[:], r.Bytes(nil, len(k)))
-		return k
+	if h.Settings != s.settings() {
+		return nil, fmt.Errorf("%w: %+v there, %+v here; open it with those, or index anew", ErrOptions, h.Settings, s.settings())
 	}
-	var saved settings
-	if record(&saved); r.Err() == nil && saved != s.settings() {
-		return nil, fmt.Errorf("%w: %+v there, %+v here; open it with those, or index anew", ErrOptions, saved, s.settings())
+	if dim := s.frame.Kit.Dim; dim != 0 && h.Dim != 0 && dim != h.Dim {
+		return nil, fmt.Errorf("%w: vectors of %d numbers there, an embedder of %d here; take that embedder, or index anew", ErrOptions, h.Dim, dim)
 	}
 	c := &content{docs: make(map[string][]graphrag.Chunk), replies: newReplies()}
-	for n := r.Uint(maxRecords); n > 0 && r.Err() == nil && ctx.Err() == nil; n-- {
-		id := string(r.Bytes(nil, maxRecord))
-		var chunks []graphrag.Chunk
-		record(&chunks)
-		c.docs[id] = chunks
+	c.replies.dim = h.Dim
+	for {
+		var r record
+		err := lines.Decode(&r)
+		if errors.Is(err, io.EOF) {
+			return c, ctx.Err()
+		}
+		if err == nil {
+			err = c.add(r)
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return nil, fmt.Errorf("%w: a line cannot be read: %w", errFile, err)
+		}
 	}
-	for n := r.Uint(maxRecords); n > 0 && r.Err() == nil && ctx.Err() == nil; n-- {
-		var x kg.Extraction
-		record(&x)
-		c.extracted = append(c.extracted, x)
+}
+
+// add takes a record.
+func (c *content) add(r record) error {
+	switch {
+	case r.Extraction != nil:
+		c.extracted = append(c.extracted, *r.Extraction)
+	case len(r.Key) == 0:
+		c.docs[r.Doc] = r.Chunks
+	case len(r.Key) != len(replyKey{}) || r.Reply == nil && len(r.Vector) != 4*c.replies.dim:
+		return errors.New("a reply of another length")
+	case r.Reply != nil:
+		c.replies.texts[replyKey(r.Key)] = *r.Reply
+	default:
+		v := make([]float32, c.replies.dim)
+		c.replies.vectors[replyKey(r.Key)] = v
+		_, err := binary.Decode(r.Vector, binary.LittleEndian, v)
+		return err
 	}
-	for n := r.Uint(maxRecords); n > 0 && r.Err() == nil; n-- {
-		k := key()
-		var reply llm.Reply
-		record(&reply)
-		c.replies.texts[k] = reply
+	return nil
+}
+
+var errFile = errors.New("it is damaged, or of another version: index anew")
+
+// checked returns the lines of a file before the last, which is their checksum.
+func checked(file *os.File) (io.Reader, error) {
+	const last = 2*sha256.Size + 1
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
 	}
-	c.replies.dim = int(r.Uint(maxDim))
-	if dim := s.frame.Kit.Dim; r.Err() == nil && dim != 0 && c.replies.dim != 0 && dim != c.replies.dim {
-		return nil, fmt.Errorf("%w: vectors of %d numbers there, an embedder of %d here; take that embedder, or index anew", ErrOptions, c.replies.dim, dim)
+	size := info.Size() - last
+	if size < 0 {
+		return nil, errFile
 	}
-	for n := r.Uint(maxRecords); n > 0 && r.Err() == nil; n-- {
-		k, v := key(), make([]float32, c.replies.dim)
-		r.Float32s(v)
-		c.replies.vectors[k] = v
+	sum, says := sha256.New(), make([]byte, last)
+	if _, err := io.CopyN(sum, file, size); err != nil {
+		return nil, err
 	}
-	return c, errors.Join(r.Close(), ctx.Err())
+	if _, err := io.ReadFull(file, says); err != nil {
+		return nil, err
+	}
+	if string(says) != fmt.Sprintf("%x\n", sum.Sum(nil)) {
+		return nil, errFile
+	}
+	_, err = file.Seek(0, io.SeekStart)
+	return io.LimitReader(file, size), err
 }

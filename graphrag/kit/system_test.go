@@ -221,6 +221,20 @@ func TestSaveAndOpen(t *testing.T) {
 			t.Fatalf("%d of %d bytes are a system", cut, len(data))
 		}
 	}
+	for at := range len(data) { // nor one with another bit
+		if at%89 != 0 {
+			continue
+		}
+		data[at] ^= 4
+		err := os.WriteFile(name, data, 0o600)
+		data[at] ^= 4
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := again.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "index anew") {
+			t.Fatalf("byte %d was changed: %v", at, err)
+		}
+	}
 	if a, err := again.Answer(t.Context(), graphrag.Question{Text: "owl", K: 1}); err != nil || len(a.Evidence) != 1 {
 		t.Errorf("after files that could not be read: %+v, %v", a, err)
 	}
