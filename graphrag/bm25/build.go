@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
@@ -90,18 +89,12 @@ func (b *batch) order(i int) {
 func analyze(ctx context.Context, n int, at func(int) (string, string), o Options, most int) ([]*batch, error) {
 	starts, share := cut(n, at, most)
 	batches := make([]*batch, len(starts)-1)
-	progress := progressOf(o.Progress, n)
 	err := par.Each(ctx, len(batches), 0, func(b int) error {
 		a := newAnalysis(ctx, o, starts[b], share/bytesOfPosting)
-		told := starts[b]
 		for i := starts[b]; i < starts[b+1]; i++ {
 			a.document(at(i))
 			if err := ctx.Err(); err != nil {
 				return err
-			}
-			if a.read > leastBytes || i+1 == starts[b+1] {
-				progress(i + 1 - told)
-				told, a.read = i+1, 0
 			}
 		}
 		batches[b] = a.done()
@@ -142,28 +135,12 @@ func cut(n int, at func(int) (string, string), most int) (starts []int, share in
 	return append(starts, n), min(share, total)
 }
 
-// progressOf sums the progress of the workers.
-func progressOf(report func(done, total int), total int) func(more int) {
-	if report == nil {
-		return func(int) {}
-	}
-	var mu sync.Mutex
-	done := 0
-	return func(more int) {
-		mu.Lock()
-		defer mu.Unlock()
-		done += more
-		report(done, total)
-	}
-}
-
 // analysis is the state of analyzing a batch.
 type analysis struct {
 	batch
 	titleWeight uint32
 	numbers     *text.Numbering
 	ctx         context.Context
-	read        int                      // bytes since progress was told
 	count       func(terms []int32) bool // countTerms, bound once
 	last        []uint64                 // document, from 1, of each term, behind words without one, and where it was found
 	seen        []found                  // in the document
@@ -190,7 +167,6 @@ func newAnalysis(ctx context.Context, o Options, first, postings int) *analysis 
 
 // document adds one document.
 func (a *analysis) document(title, body string) {
-	a.read += len(body)
 	a.weight = 1
 	a.numbers.Text(body, a.count)
 	if a.titleWeight > 0 {

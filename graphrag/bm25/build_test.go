@@ -40,20 +40,6 @@ func TestBuildStops(t *testing.T) {
 	}
 }
 
-func TestBuildReportsProgress(t *testing.T) {
-	last := 0
-	o := bm25.Plain()
-	o.Progress = func(done, total int) {
-		if done <= last || total != 3 {
-			t.Errorf("progress %d of %d after %d", done, total, last)
-		}
-		last = done
-	}
-	if _, err := bm25.BuildTexts(t.Context(), []string{"a", "b", "c"}, o); err != nil || last != 3 {
-		t.Errorf("error %v, last progress %d", err, last)
-	}
-}
-
 func TestTitleCountsAsText(t *testing.T) {
 	titled := []graphrag.Chunk{{Title: "Typhoon list", Text: "some words"}, {Text: "other words of a longer text"}}
 	written := []string{"some words typhoon list typhoon list", "other words of a longer text"}

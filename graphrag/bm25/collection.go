@@ -87,9 +87,6 @@ func collect(indexes []*Index) *Collection {
 	return c
 }
 
-// Len is the number of documents.
-func (c *Collection) Len() int { return c.documents }
-
 // Found is a document that was found.
 type Found struct {
 	Part  int   // position of its index

