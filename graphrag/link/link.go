@@ -86,7 +86,7 @@ func (e Embeddings) embed(ctx context.Context, names []string) ([][]float32, *ve
 	if err != nil {
 		return nil, nil, fmt.Errorf("link: embedding names: %w", err)
 	}
-	index, err := vector.New(vector.Options{Dim: len(vectors[0]), Cosine: true, Quantized: true, Workers: 1})
+	index, err := vector.New(vector.Options{Dim: len(vectors[0]), Cosine: true, Workers: 1})
 	if err == nil {
 		err = index.Add(vectors...)
 	}

@@ -154,7 +154,7 @@ func (v *Vectors) add(ctx context.Context, texts text.List, name func(int) strin
 	first := 0
 	for rows, err := range embed.Batches(ctx, v.embedder, texts) {
 		if err == nil && v.index == nil {
-			v.index, err = vector.New(vector.Options{Dim: len(rows[0]), Cosine: true, Quantized: true})
+			v.index, err = vector.New(vector.Options{Dim: len(rows[0]), Cosine: true})
 		}
 		if err == nil {
 			err = v.index.Add(rows...)

@@ -4,7 +4,6 @@ package vector
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -68,8 +67,8 @@ func benchIndex(b *testing.B, opts Options) (*Index, [][]float32) {
 // of the same floats (bytes.Count, which is assembly and does little else),
 // and gonum's matrix-vector product without any selection.
 func BenchmarkSearch(b *testing.B) {
-	float, queries := benchIndex(b, Options{})
-	rows := slices.Concat(float.rows.parts...)
+	index, queries := benchIndex(b, Options{})
+	rows := slices.Concat(index.rows.parts...)
 	b.Run("read", func(b *testing.B) {
 		raw := unsafe.Slice((*byte)(unsafe.Pointer(&rows[0])), 4*len(rows))
 		b.SetBytes(int64(len(raw)))
@@ -78,7 +77,7 @@ func BenchmarkSearch(b *testing.B) {
 		}
 	})
 	b.Run("gonum", func(b *testing.B) {
-		a := blas32.General{Rows: benchRows, Cols: benchDim, Stride: float.stride, Data: rows}
+		a := blas32.General{Rows: benchRows, Cols: benchDim, Stride: index.stride, Data: rows}
 		x := blas32.Vector{N: benchDim, Inc: 1, Data: queries[0]}
 		y := blas32.Vector{N: benchRows, Inc: 1, Data: make([]float32, benchRows)}
 		b.SetBytes(int64(4 * len(rows)))
@@ -96,26 +95,20 @@ func BenchmarkSearch(b *testing.B) {
 			}
 		}
 	}
-	quantized, _ := benchIndex(b, Options{Quantized: true})
 	parallel, _ := benchIndex(b, Options{Workers: runtime.GOMAXPROCS(0)})
-	b.Run("float", single(float))
-	b.Run("float/workers", single(parallel))
-	b.Run("quantized", single(quantized))
-	float.kernels = portable()
-	b.Run("float/portable", single(float))
+	b.Run("codes", single(index))
+	b.Run("codes/workers", single(parallel))
+	index.kernels = portable()
+	b.Run("floats", single(index))
 }
 
 func BenchmarkAdd(b *testing.B) {
-	for _, quantized := range []bool{false, true} {
-		b.Run(fmt.Sprintf("quantized=%t", quantized), func(b *testing.B) {
-			vectors := clustered()[:10_000]
-			b.SetBytes(4 * benchDim * int64(len(vectors)))
-			for b.Loop() {
-				x, _ := New(Options{Dim: benchDim, Cosine: true, Quantized: quantized})
-				if err := x.Add(vectors...); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	vectors := clustered()[:10_000]
+	b.SetBytes(4 * benchDim * int64(len(vectors)))
+	for b.Loop() {
+		x, _ := New(Options{Dim: benchDim, Cosine: true})
+		if err := x.Add(vectors...); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

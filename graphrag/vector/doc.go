@@ -6,19 +6,16 @@
 // The score of a row is its dot product with the query, with products and sums in float64
 // in one fixed order, rounded to float32 at the end. A product of two float32 numbers is
 // exact in float64, so the score has the same bits on every machine. Results are ordered by
-// score, equal scores by id. Neither the processor, the number of workers nor
-// [Options.Quantized] changes one bit of a result.
+// score, equal scores by id. Neither the processor nor the number of workers changes one bit
+// of a result.
 //
 // A search has two stages. The scan estimates the score of every row, with a bound of the
 // error. Rows whose upper bound is below the k-th largest lower bound cannot be among the
-// first k, ties included. The few rows that are left are scored exactly. There are two kinds
-// of scan:
-//
-//   - over the float32 rows: the error is that of float32 rounding, and a handful of rows
-//     beyond k are scored again;
-//   - over int8 codes, a quarter of the bytes, with [Options.Quantized]: the error is bounded
-//     by the length of the difference between row and code (Cauchy–Schwarz). The codes cost
-//     25 % more memory.
+// first k, ties included. The few rows that are left are scored exactly. The scan is over int8
+// codes, a quarter of the bytes: the error is bounded by the length of the difference between
+// row and code (Cauchy–Schwarz), and the codes cost 25 % more memory. Without AVX2 it is over
+// the float32 rows, since codes would be slower in plain Go: the error is that of float32
+// rounding.
 //
 // A condition ([Params].Keep) is checked when a row is about to become a candidate, so few
 // rows are checked, and the result is exact: the best of the rows that pass.
@@ -38,6 +35,6 @@
 // A [Writer] writes an index to a folder, and [Open] maps it: a search reads the codes of all
 // rows, or their signs and a share of the codes, and the few rows that it scores.
 //
-// On amd64 with AVX2 and FMA the scans run in assembly, elsewhere in plain Go. An [Index] is
+// On amd64 with AVX2 the scan runs in assembly, elsewhere in plain Go. An [Index] is
 // safe for concurrent use; a [Writer] is not.
 package vector

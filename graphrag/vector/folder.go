@@ -24,7 +24,6 @@ type folderMeta struct {
 	Dim     int     `json:"dim"`
 	Rows    int     `json:"rows"`
 	Cosine  bool    `json:"cosine"`
-	Codes   bool    `json:"codes"`
 	Longest float64 `json:"longest"`      // norm of a row
 	Rest    float64 `json:"longest_rest"` // of a code
 	Signs   bool    `json:"signs"`
@@ -46,14 +45,14 @@ type Writer struct {
 	signs  *signs // of the last rows, up to signGroup
 }
 
-// Create begins an index in a folder, which must not hold one. Codes are written if
-// the options ask for them, and signs as well.
+// Create begins an index in a folder, which must not hold one. Signs are written if the
+// options ask for them.
 func Create(dir string, o Options) (*Writer, error) {
 	x, err := New(o)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{x: x, meta: folderMeta{Dim: o.Dim, Cosine: o.Cosine, Codes: o.Quantized, Signs: o.Signs}, row: make([]float32, x.stride), code: make([]int8, x.stride)}
+	w := &Writer{x: x, meta: folderMeta{Dim: o.Dim, Cosine: o.Cosine, Signs: o.Signs}, row: make([]float32, x.stride), code: make([]int8, x.stride)}
 	if o.Signs {
 		w.signs = &signs{turn: newRotation(o.Dim)}
 	}
@@ -101,12 +100,10 @@ func (w *Writer) Add(vectors ...[]float32) error {
 func (w *Writer) put() {
 	w.rows.Append(w.row...)
 	w.meta.Longest = max(w.meta.Longest, norm(w.row))
-	if w.meta.Codes {
-		b := codeRow(w.code, w.row)
-		w.values.Append(w.code...)
-		w.bounds.Append(b)
-		w.meta.Rest = max(w.meta.Rest, float64(b.rest))
-	}
+	b := codeRow(w.code, w.row)
+	w.values.Append(w.code...)
+	w.bounds.Append(b)
+	w.meta.Rest = max(w.meta.Rest, float64(b.rest))
 }
 
 // putSigns adds the signs of the current row to its group, and writes the group once it is full.
@@ -146,7 +143,7 @@ func (w *Writer) Abort() error { return w.w.Abort() }
 var ErrFolder = flat.ErrFormat
 
 // Open maps an index that a [Writer] wrote into memory: only what is read takes memory.
-// With codes, a search reads the codes of all rows, or the signs of all rows and the codes
+// A search reads the codes of all rows, or the signs of all rows and the codes
 // of a share, and a few rows. Nothing can be added. Workers is that of opts, whose other
 // fields are ignored.
 func Open(dir string, opts Options) (*Index, error) {
@@ -155,7 +152,7 @@ func Open(dir string, opts Options) (*Index, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vector: open: %w", err)
 	}
-	x, err := New(Options{Dim: meta.Dim, Cosine: meta.Cosine, Quantized: meta.Codes, Workers: opts.Workers})
+	x, err := New(Options{Dim: meta.Dim, Cosine: meta.Cosine, Workers: opts.Workers})
 	if err == nil {
 		err = x.lie(folder, meta)
 	}
@@ -174,11 +171,7 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 		return err
 	}
 	height := meta.Rows + beyond
-	coded := 0
-	if meta.Codes {
-		coded = height
-	}
-	if meta.Rows < 0 || len(rows) != height*x.stride || len(values) != coded*x.stride || len(bounds) != coded {
+	if meta.Rows < 0 || len(rows) != height*x.stride || len(values) != height*x.stride || len(bounds) != height {
 		return fmt.Errorf("%w: its arrays do not fit each other; build it again", ErrFolder)
 	}
 	x.folder, x.n, x.longest, x.codes.longest = folder, meta.Rows, meta.Longest, meta.Rest

@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// An index in a folder gives the results of one in memory, bit for bit, with codes
-// and without, over one slab and several.
+// An index in a folder gives the results of one in memory, bit for bit, over one slab and
+// several.
 func TestFolder(t *testing.T) {
-	for _, o := range []Options{{Dim: 7}, {Dim: 33, Quantized: true, Cosine: true}, {Dim: 24, Quantized: true, Workers: 3}} {
+	for _, o := range []Options{{Dim: 7}, {Dim: 33, Cosine: true}, {Dim: 24, Workers: 3}} {
 		for _, n := range []int{0, 1, 5, 2*slabRows + 11} {
 			rng := rand.New(rand.NewPCG(uint64(n), 9))
 			dir := filepath.Join(t.TempDir(), "index")
@@ -41,8 +41,8 @@ func TestFolder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if folder.Len() != n || folder.Dim() != o.Dim {
-				t.Errorf("%+v: %d rows of %d", o, folder.Len(), folder.Dim())
+			if folder.Len() != n || folder.opts.Dim != o.Dim {
+				t.Errorf("%+v: %d rows of %d", o, folder.Len(), folder.opts.Dim)
 			}
 			var queries [][]float32
 			for range 9 {

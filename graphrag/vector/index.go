@@ -30,10 +30,6 @@ type Options struct {
 	// that scores are cosines. A vector of zeros stays as it is and scores 0
 	// with everything.
 	Cosine bool
-	// Quantized keeps an int8 code beside each row. Results are the same,
-	// searches take a fraction of the time. Without assembly for the
-	// processor it would not pay and has no effect.
-	Quantized bool
 	// Signs keeps one sign bit of each component, too, for searches that read a
 	// share of the rows ([Params].Share).
 	Signs bool
@@ -59,7 +55,7 @@ type Index struct {
 	n       int
 	rows    slabs[float32] // padded with zeros in both directions, see grow
 	longest float64        // norm of the longest row
-	codes   codes          // empty unless quantized
+	codes   codes          // empty unless they pay
 	folder  *flat.Folder   // where rows and codes lie, if not in memory
 	signs   *signs         // nil unless kept
 }
@@ -81,9 +77,6 @@ func New(opts Options) (*Index, error) {
 	x.scratch.New = func() any { return new(scratch) }
 	return x, nil
 }
-
-// Dim returns the dimension of the vectors.
-func (x *Index) Dim() int { return x.opts.Dim }
 
 // Len returns the number of vectors.
 func (x *Index) Len() int {
@@ -161,17 +154,15 @@ func (x *Index) grow(more int) {
 	x.n += more
 	height := roundUp(x.n, rowGroup)
 	x.rows.grow(height)
-	if x.quantized() {
+	if x.kernels.codesPay {
 		x.codes.values.grow(height)
 		x.codes.bounds.grow(height)
 	}
 }
 
-func (x *Index) quantized() bool { return x.opts.Quantized && x.kernels.codesPay }
-
 // encode computes the codes of the rows from first on.
 func (x *Index) encode(first int) {
-	if !x.quantized() {
+	if !x.kernels.codesPay {
 		return
 	}
 	for i := first; i < x.n; i++ {

@@ -88,9 +88,9 @@ func TestSearchIsExact(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 7))
 			for dim := 1; dim <= 70; dim++ {
-				for variant := range 8 {
-					opts := Options{Dim: dim, Quantized: variant&1 != 0, Cosine: variant&2 != 0}
-					vectors := someVectors(rng, rng.IntN(120), dim, variant&4 != 0)
+				for variant := range 4 {
+					opts := Options{Dim: dim, Cosine: variant&1 != 0}
+					vectors := someVectors(rng, rng.IntN(120), dim, variant&2 != 0)
 					x := newIndex(t, opts, kernels)
 					for rest := vectors; len(rest) > 0; {
 						n := 1 + rng.IntN(len(rest))
@@ -99,7 +99,7 @@ func TestSearchIsExact(t *testing.T) {
 						}
 						rest = rest[n:]
 					}
-					queries := someVectors(rng, 3, dim, variant&4 != 0)
+					queries := someVectors(rng, 3, dim, variant&2 != 0)
 					k := rng.IntN(len(vectors) + 4)
 					for _, q := range queries {
 						got, err := x.Search(q, k, nil)
@@ -126,7 +126,7 @@ func TestSameResultEverywhere(t *testing.T) {
 	vectors, queries := someVectors(rng, n, dim, false), someVectors(rng, 9, dim, false)
 	var want [][]rank.Scored[int32]
 	for name, kernels := range kernelSets() {
-		for _, opts := range []Options{{Workers: 1}, {Workers: 4}, {Quantized: true}, {Quantized: true, Workers: 3}} {
+		for _, opts := range []Options{{Workers: 1}, {Workers: 4}} {
 			opts.Dim = dim
 			x := newIndex(t, opts, kernels)
 			if err := x.Add(vectors...); err != nil {
@@ -218,7 +218,7 @@ func TestRefusals(t *testing.T) {
 
 // TestConcurrentUse adds and searches at once; the race detector looks on.
 func TestConcurrentUse(t *testing.T) {
-	x := newIndex(t, Options{Dim: 3, Quantized: true, Workers: 2}, fastest())
+	x := newIndex(t, Options{Dim: 3, Workers: 2}, fastest())
 	var wg sync.WaitGroup
 	errs := make(chan error, 8)
 	for g := range 4 {
@@ -256,7 +256,7 @@ func TestConcurrentUse(t *testing.T) {
 // TestScores holds all scores against the definition.
 func TestScores(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
-	for _, opts := range []Options{{Dim: 3}, {Dim: 40, Cosine: true}, {Dim: 64, Cosine: true, Quantized: true}} {
+	for _, opts := range []Options{{Dim: 3}, {Dim: 40, Cosine: true}} {
 		x := newIndex(t, opts, fastest())
 		vectors := someVectors(rng, 500, opts.Dim, opts.Dim == 3)
 		if err := x.Add(vectors...); err != nil {

@@ -48,7 +48,7 @@ func TestKeep(t *testing.T) {
 	for name, kernels := range kernelSets() {
 		rng := rand.New(rand.NewPCG(4, 4))
 		for _, n := range []int{1, 300, 2*shardRows + 7} {
-			for _, opts := range []Options{{Workers: 1}, {Cosine: true}, {Quantized: true, Workers: 3}} {
+			for _, opts := range []Options{{Workers: 1}, {Cosine: true, Workers: 3}} {
 				opts.Dim = 5 + rng.IntN(30)
 				x := newIndex(t, opts, kernels)
 				if err := x.Add(someVectors(rng, n, opts.Dim, n == 300)...); err != nil {
@@ -77,7 +77,7 @@ func TestKeep(t *testing.T) {
 func TestKeepIsLazy(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 5))
 	const n = 4 * shardRows
-	for _, opts := range []Options{{Dim: 16}, {Dim: 16, Quantized: true}, {Dim: 16, Quantized: true, Workers: 4}} {
+	for _, opts := range []Options{{Dim: 16}, {Dim: 16, Workers: 4}} {
 		x := newIndex(t, opts, fastest())
 		for range n {
 			if err := x.Add(randomVector(rng, opts.Dim, 1)); err != nil {
@@ -99,7 +99,7 @@ func TestKeepIsLazy(t *testing.T) {
 func TestLeast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 6))
 	for name, kernels := range kernelSets() {
-		for _, opts := range []Options{{Workers: 1}, {Cosine: true}, {Quantized: true, Workers: 3}, {Quantized: true, Cosine: true, Workers: 1}} {
+		for _, opts := range []Options{{Workers: 1}, {Cosine: true, Workers: 3}} {
 			opts.Dim = 20
 			x := newIndex(t, opts, kernels)
 			if err := x.Add(someVectors(rng, 2*shardRows+7, opts.Dim, true)...); err != nil {

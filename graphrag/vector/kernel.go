@@ -20,23 +20,21 @@ const (
 // lengths: rows has len(out) vectors as long as query, len(out) is a
 // multiple of rowGroup.
 //
-// Float kernels may add in any order that gives each partial sum at most
-// an eighth of the terms, see [floatError]; integer kernels are exact.
+// They are exact.
 type kernels struct {
-	// dot: out[i] = rows[i] · query.
-	dot func(out, rows, query []float32)
 	// dotCodes: out[i] = codes[i] · query.
 	dotCodes func(out []int32, codes []int8, query *queryCode)
-	// codesPay tells whether dotCodes is faster than dot. In plain Go it is
+	// codesPay tells whether dotCodes is faster than [dotRows]. In plain Go it is
 	// not: there are fewer multipliers for integers.
 	codesPay bool
 }
 
 // portable are the kernels in plain Go.
 func portable() kernels {
-	return kernels{dot: dotRows, dotCodes: dotCodeRows}
+	return kernels{dotCodes: dotCodeRows}
 }
 
+// dotRows: out[i] = rows[i] · query, but for rounding, see [floatError].
 func dotRows(out, rows, query []float32) {
 	for i := range out {
 		out[i] = dot(rows[i*len(query):(i+1)*len(query)], query)

@@ -8,15 +8,9 @@ import "golang.org/x/sys/cpu"
 func fastest() kernels {
 	k := portable()
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-		k = kernels{dot: dotAVX2, dotCodes: dotCodesAVX2, codesPay: true}
+		k = kernels{dotCodes: dotCodesAVX2, codesPay: true}
 	}
 	return k
-}
-
-func dotAVX2(out, rows, query []float32) {
-	if len(out) > 0 {
-		dot4AVX2(&out[0], &rows[:len(out)*len(query)][0], &query[0], len(out), len(query))
-	}
 }
 
 func dotCodesAVX2(out []int32, codes []int8, query *queryCode) {
@@ -27,9 +21,6 @@ func dotCodesAVX2(out []int32, codes []int8, query *queryCode) {
 
 // The assembly expects n to be a multiple of rowGroup and dim one of
 // laneWidth, both positive.
-
-//go:noescape
-func dot4AVX2(out, rows, query *float32, n, dim int)
 
 //go:noescape
 func codes4AVX2(out *int32, codes *int8, query *int16, n, dim int)

@@ -107,7 +107,7 @@ func (x *Index) find(s *scratch, p Params, workers int, dst []rank.Scored[int32]
 // cut is a score in the terms of the scan, which takes the query at length 1 for codes,
 // and a little less: it is rounded.
 func (x *Index) cut(s *scratch, score float64) float32 {
-	if x.quantized() {
+	if x.kernels.codesPay {
 		score /= s.length
 	}
 	return math.Nextafter32(float32(score), 0)
@@ -177,7 +177,7 @@ func (s *scratch) grow(workers int) []*scratch {
 
 // prepare makes ready for scans with the query.
 func (s *scratch) prepare(x *Index) {
-	if !x.quantized() {
+	if !x.kernels.codesPay {
 		s.dots = slices.Grow(s.dots[:0], blockRows)[:blockRows]
 		s.slack = ceil32(floatError(x.stride, x.longest, s.length))
 		return
@@ -196,7 +196,7 @@ func (x *Index) scan(s *scratch, first, last int) {
 	for ; first < last; first += blockRows {
 		n := min(blockRows, last-first)
 		high := roundUp(n, rowGroup)
-		if x.quantized() {
+		if x.kernels.codesPay {
 			x.scanCodes(s, x.codes.values.part(first, high), x.codes.bounds.part(first, n), first, nil)
 		} else {
 			x.scanRows(s, x.rows.part(first, high), n, first, nil)
@@ -210,7 +210,7 @@ func (x *Index) scanIDs(s *scratch, ids []int32) {
 		some := ids[:min(blockRows, len(ids))]
 		ids = ids[len(some):]
 		high := roundUp(len(some), rowGroup)
-		if x.quantized() {
+		if x.kernels.codesPay {
 			s.values, s.bounds = slices.Grow(s.values[:0], blockRows*x.stride), s.bounds[:0]
 			for _, id := range some {
 				s.values = append(s.values, x.codes.values.part(int(id), 1)...)
@@ -230,7 +230,7 @@ func (x *Index) scanIDs(s *scratch, ids []int32) {
 // scanRows offers n rows: those from first on, or those with some ids.
 func (x *Index) scanRows(s *scratch, rows []float32, n, first int, ids []int32) {
 	dots := s.dots[:roundUp(n, rowGroup)]
-	x.kernels.dot(dots, rows, s.query)
+	dotRows(dots, rows, s.query)
 	reach := s.sel.cut - s.slack
 	for i, dot := range dots[:n] {
 		if dot >= reach {

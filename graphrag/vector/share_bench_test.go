@@ -56,7 +56,7 @@ func BenchmarkShare(b *testing.B) {
 }
 
 func benchShare(b *testing.B, n int, row func(i int, dst []float32) []float32, queries [][]float32) {
-	x := built(b, n, vector.Options{Dim: shareDim, Cosine: true, Quantized: true, Signs: true}, row)
+	x := built(b, n, vector.Options{Dim: shareDim, Cosine: true, Signs: true}, row)
 	defer x.Close()
 	exact := make([][]rank.Scored[int32], len(queries))
 	for i, q := range queries {

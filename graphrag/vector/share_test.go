@@ -192,7 +192,7 @@ func TestShare(t *testing.T) {
 		rows, queries = append(rows, randomVector(rng, 48, 1)), append(queries, randomVector(rng, 48, 1))
 	}
 	queries = queries[:50]
-	for _, o := range []Options{{Cosine: true, Quantized: true}, {Quantized: true}, {Cosine: true}} {
+	for _, o := range []Options{{Cosine: true}, {}} {
 		o.Dim, o.Signs, o.Workers = 48, true, 1
 		x, dir := inFolder(t, o, rows)
 		if x.Len() != len(rows) {
@@ -263,7 +263,7 @@ func TestKeepWithShare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	rows, queries := topical(rng, 9000, 24)
 	rows[7], rows[8999] = make([]float32, 24), make([]float32, 24)
-	x, _ := inFolder(t, Options{Dim: 24, Quantized: true, Signs: true}, rows)
+	x, _ := inFolder(t, Options{Dim: 24, Signs: true}, rows)
 	queries = append(queries[:6], make([]float32, 24))
 	conditions := append(keeps(len(rows)), func(id int32) bool { return id%200 == 7 }) // 45 rows: all are read
 	for i, keep := range conditions {
@@ -299,7 +299,7 @@ func TestKeepWithShare(t *testing.T) {
 
 func TestShareAllocatesNothing(t *testing.T) {
 	rows, queries := topical(rand.New(rand.NewPCG(3, 8)), 3000, 8)
-	x, _ := inFolder(t, Options{Dim: 8, Signs: true, Quantized: true, Workers: 1}, rows)
+	x, _ := inFolder(t, Options{Dim: 8, Signs: true, Workers: 1}, rows)
 	var dst []rank.Scored[int32]
 	least := math.Inf(1)
 	for range 20 { // a pool may be emptied at any time
@@ -324,7 +324,7 @@ func TestSignsOfLittle(t *testing.T) {
 					scale(rows[i], norm(rows[i])*1e-17)
 				}
 			}
-			x, _ := inFolder(t, Options{Dim: 5, Signs: true, Quantized: true}, rows)
+			x, _ := inFolder(t, Options{Dim: 5, Signs: true}, rows)
 			for _, q := range someVectors(rng, 9, 5, true) {
 				want := keptOf(t, x, q, Params{K: 3})
 				got, err := x.SearchWith(q, Params{K: 3, Share: .01}, []rank.Scored[int32]{})
@@ -344,7 +344,7 @@ func TestSignsOfLittle(t *testing.T) {
 func TestBadSigns(t *testing.T) {
 	rows, _ := topical(rand.New(rand.NewPCG(3, 7)), 500, 8)
 	dir := filepath.Join(t.TempDir(), "killed")
-	w, err := Create(dir, Options{Dim: 8, Signs: true, Quantized: true})
+	w, err := Create(dir, Options{Dim: 8, Signs: true})
 	if err == nil {
 		err = w.Add(rows...)
 	}

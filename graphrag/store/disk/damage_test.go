@@ -87,7 +87,6 @@ func TestDamage(t *testing.T) {
 		"a cut file":                 {edit("segments/1/rows/ids-ends", func(b []byte) []byte { return b[:3] }), disk.Options{}, "ids-ends"},
 		"a half segment":             {func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "segments/1/rows/manifest.json")) }, disk.Options{}, "never finished"},
 		"a last end that is another": {edit("segments/1/rows/ids-ends", func(b []byte) []byte { b[7] = 0x80; return b }), disk.Options{}, "do not fit"},
-		"nothing about the dead":     {func(t *testing.T, dir string) { _ = os.RemoveAll(filepath.Join(dir, "segments/1/hides")) }, disk.Options{}, "hides"},
 		"no segment":                 {func(t *testing.T, dir string) { _ = os.RemoveAll(filepath.Join(dir, "segments/1")) }, disk.Options{}, "segments/1"},
 		"a file for a folder": {func(t *testing.T, dir string) {
 			_ = os.RemoveAll(dir)
@@ -225,8 +224,8 @@ func TestSweep(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	_, err := disk.Open(t.TempDir(), disk.Options{Memory: -1, SegmentRows: -1, Workers: -1})
-	for _, want := range []string{"Memory", "SegmentRows", "Workers"} {
+	_, err := disk.Open(t.TempDir(), disk.Options{Memory: -1, SegmentRows: -1})
+	for _, want := range []string{"Memory", "SegmentRows"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %s: %v", want, err)
 		}

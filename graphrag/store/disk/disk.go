@@ -15,7 +15,6 @@ import (
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
-	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/journal"
@@ -247,21 +246,16 @@ type Options struct {
 	// SegmentRows is the number of rows from which on a segment is not merged with
 	// others.
 	SegmentRows int
-	// Workers is the number of goroutines of a search and of a flush; 0 means
-	// GOMAXPROCS.
-	Workers int
 }
 
 func (o Options) resolve() (Options, error) {
 	c := opt.Checks{Of: "disk: options"}
 	opt.Min(&c, "Memory", o.Memory, 0)
 	opt.Min(&c, "SegmentRows", o.SegmentRows, 0)
-	opt.Min(&c, "Workers", o.Workers, 0)
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
 	}
 	o.Memory = cmp.Or(o.Memory, DefaultMemory)
 	o.SegmentRows = cmp.Or(o.SegmentRows, DefaultSegmentRows)
-	o.Workers = par.Workers(o.Workers)
 	return o, c.Err()
 }

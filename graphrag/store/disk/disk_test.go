@@ -53,5 +53,5 @@ func TestStore(t *testing.T) {
 // With a memory that is always full, segments that are never merged.
 func TestSmall(t *testing.T) {
 	t.Parallel()
-	storetest.Test(t, factory(disk.Options{Memory: 1 << 16, SegmentRows: 100, Workers: 3}))
+	storetest.Test(t, factory(disk.Options{Memory: 1 << 16, SegmentRows: 100}))
 }

@@ -70,7 +70,7 @@ func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
 func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([][]store.TripleHit, error) {
 	hits := make([][]store.TripleHit, len(queries))
 	err := e.read(ctx, "search", func(s *stack) error {
-		return par.Each(ctx, len(queries), e.handle.g.o.Workers, func(i int) error {
+		return par.Each(ctx, len(queries), 0, func(i int) error {
 			q := queries[i]
 			f, err := store.TripleFields.CheckFilter(q.Where)
 			if err != nil {
@@ -93,7 +93,7 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
 	found := make([][]store.Triple, len(entities))
 	err := e.read(ctx, "neighbors", func(s *stack) error {
-		return par.Each(ctx, len(entities), e.handle.g.o.Workers, func(i int) (err error) {
+		return par.Each(ctx, len(entities), 0, func(i int) (err error) {
 			found[i], err = s.neighbors(entities[i], o)
 			return err
 		})

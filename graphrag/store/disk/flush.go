@@ -124,8 +124,8 @@ func (f *flush) push(table string, on int, write func(dir string) error) error {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	f.made = append(f.made, s)
-	f.stacks[table], err = f.stacks[table].push(on, s)
-	return err
+	f.stacks[table] = f.stacks[table].push(on, s)
+	return nil
 }
 
 // crowded returns the first of the top segments that should be merged, or -1. Only small
@@ -382,7 +382,7 @@ func (t *tableWriter) begin(dir string, o Options) error {
 	t.place, err1 = flat.NewArray[int32](t.w, "vectors")
 	t.rows, err2 = flat.NewArray[int32](t.w, "vector-rows")
 	t.vectors, err3 = vector.Create(filepath.Join(dir, vectorsFolder), vector.Options{
-		Dim: t.schema.Dim, Cosine: !t.schema.Dot, Quantized: true, Workers: o.Workers, Signs: true})
+		Dim: t.schema.Dim, Cosine: !t.schema.Dot, Signs: true})
 	return errors.Join(err1, err2, err3)
 }
 

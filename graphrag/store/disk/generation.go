@@ -57,14 +57,7 @@ func openGeneration(h home, name string, schema store.Schema, of parts) (*genera
 			}
 			segments = append(segments, s)
 		}
-		s, err := openStack(segments)
-		if err != nil {
-			for _, s := range segments {
-				err = errors.Join(err, s.close())
-			}
-			return nil, errors.Join(err, newView(stacks).release())
-		}
-		stacks[table] = s
+		stacks[table] = openStack(segments)
 	}
 	g.view = newView(stacks)
 	return g, nil
@@ -285,29 +278,24 @@ func newStack(segments []*segment, dead []bits) *stack {
 	return s
 }
 
-// push puts a segment on the first on segments of a stack, and writes what it hides.
-func (s *stack) push(on int, top *segment) (*stack, error) {
+// push puts a segment on the first on segments of a stack.
+func (s *stack) push(on int, top *segment) *stack {
 	below, dead := s.segments[:on], make([]bits, 0, on+1)
 	for _, d := range s.dead[:on] {
 		dead = append(dead, d.clone())
 	}
 	top.hide(below, dead)
-	if err := top.writeHides(below, dead); err != nil {
-		return nil, err
-	}
-	return newStack(append(slices.Clone(below), top), append(dead, newBits(top.len()))), nil
+	return newStack(append(slices.Clone(below), top), append(dead, newBits(top.len())))
 }
 
-// openStack opens a stack that push made.
-func openStack(segments []*segment) (*stack, error) {
+// openStack is a stack of segments that were flushed before.
+func openStack(segments []*segment) *stack {
 	dead := make([]bits, len(segments))
 	for i, s := range segments {
 		dead[i] = newBits(s.len())
-		if err := s.readHides(segments[:i], dead); err != nil {
-			return nil, err
-		}
+		s.hide(segments[:i], dead)
 	}
-	return newStack(segments, dead), nil
+	return newStack(segments, dead)
 }
 
 // find locates a live record.

@@ -107,7 +107,7 @@ func (s *segment) openTable(schema store.TableSchema, o Options) (err error) {
 		}
 	}
 	if schema.Dim > 0 {
-		if s.vectors, err = vector.Open(filepath.Join(s.dir, vectorsFolder), vector.Options{Workers: o.Workers}); err != nil {
+		if s.vectors, err = vector.Open(filepath.Join(s.dir, vectorsFolder), vector.Options{}); err != nil {
 			return err
 		}
 		var err1, err2 error

@@ -156,7 +156,7 @@ func (t *table) Count(ctx context.Context) (n int, err error) {
 func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
 	hits := make([][]store.Hit, len(queries))
 	err := t.read(ctx, "search", func(s *stack) error {
-		return par.Each(ctx, len(queries), t.handle.g.o.Workers, func(i int) error {
+		return par.Each(ctx, len(queries), 0, func(i int) error {
 			f, err := t.schema.CheckText(queries[i])
 			if err != nil {
 				return err

@@ -94,7 +94,7 @@ func (s *suite) generation(t *testing.T) (store.Collection, store.Generation, st
 	return c, g, table
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -123,7 +123,7 @@ func exact(data string, round int) error {
 		return err
 	}
 	f := about(len(rows), round)
-	x, err := vector.New(vector.Options{Dim: dim, Cosine: true, Quantized: true, Workers: 1})
+	x, err := vector.New(vector.Options{Dim: dim, Cosine: true, Workers: 1})
 	if err != nil {
 		return err
 	}
