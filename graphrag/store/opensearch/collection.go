@@ -268,10 +268,8 @@ func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
 
 // Publish implements [store.Collection].
 func (c *collection) Publish(ctx context.Context, name, was string) error {
-	id := ""
 	err := c.change(ctx, func(e *entry) error {
-		var known bool
-		if id, known = e.Generations[name]; !known {
+		if _, known := e.Generations[name]; !known {
 			return fmt.Errorf("generation %q: %w", name, store.ErrNotFound)
 		}
 		if e.Published != was {
@@ -280,13 +278,6 @@ func (c *collection) Publish(ctx context.Context, name, was string) error {
 		e.Published = name
 		return nil
 	})
-	if err == nil {
-		names := map[string]string{c.name + "-triples": edgesIndex(id)}
-		for i, table := range c.tables() {
-			names[c.name+"-"+table] = tableIndex(id, i)
-		}
-		_ = c.store.c.alias(ctx, names) // it is published already; the next publication sets them again
-	}
 	return c.store.wrap("publish", err)
 }
 

@@ -7,15 +7,17 @@
 //	s, err := opensearch.Open(ctx, []string{"http://a:9200", "http://b:9200"}, opensearch.Options{Shards: 3, Replicas: 1})
 //	c, err := s.Create(ctx, "corpus", schema)
 //
-// It is a module of its own and speaks HTTP and JSON; there is no client library.
+// It is a module of its own and speaks HTTP and JSON. OpenSearch's client for Go would replace the
+// choice of a node alone: how long a call waits in all, what may be sent twice, and which part of
+// an answer failed, it leaves to its callers.
 //
 // # Layout
 //
 // A collection is one document of the index PREFIX-catalog: its schema, its generations, and
 // which of them is published. It is changed under its sequence number, so of concurrent
-// publishers one wins. A generation is an index for each table and one for the triples; the
-// published ones have the alias PREFIX.COLLECTION.TABLE for other programs. Vectors that
-// are compared by the cosine are stored with length 1, so OpenSearch computes dot products only.
+// publishers one wins. A generation is an index for each table and one for the triples. Vectors
+// that are compared by the cosine are stored with length 1, so OpenSearch computes dot products
+// only.
 //
 // A discarded generation is hidden at once. Its indexes are removed when this store has no
 // handle of it and another generation was discarded after it, so readers in other processes

@@ -70,29 +70,20 @@ type part struct {
 	wrap     func(doing string, err error) error
 }
 
-// collect makes documents of items, of the last one with each id. The error names those
-// that cannot be stored.
-func collect[T any](items []T, id func(T) string, doc func(T) (document, error)) ([]document, error) {
-	var bad store.ItemsError
-	var docs []document
-	place := make(map[string]int, len(items))
-	for i, item := range items {
-		d, err := doc(item)
-		if err != nil {
-			bad.Items = append(bad.Items, store.ItemError{Index: i, ID: id(item), Err: err})
-			continue
+// put writes the items that check accepts as documents, and reports the others.
+func put[T any](ctx context.Context, p part, items []T, id func(T) string, check func(T) error, doc func(T) (document, error)) error {
+	err := p.open(ctx, true)
+	good, bad := store.Accept(items, id, check)
+	docs := make([]document, len(good))
+	for i, item := range good {
+		if err == nil {
+			docs[i], err = doc(item)
 		}
-		if at, known := place[d.ID]; known {
-			docs[at] = d
-			continue
-		}
-		place[d.ID] = len(docs)
-		docs = append(docs, d)
 	}
-	if len(bad.Items) > 0 {
-		return docs, &bad
+	if err == nil {
+		err = p.c.put(ctx, p.index, docs)
 	}
-	return docs, nil
+	return p.wrap("put", cmp.Or(err, bad))
 }
 
 // all reads all documents, converted by of.

@@ -192,17 +192,6 @@ func (c *cluster) drop(ctx context.Context, indexes ...string) error {
 	return nil
 }
 
-// alias gives indexes names for other programs, and takes these from older indexes.
-func (c *cluster) alias(ctx context.Context, indexes map[string]string) error {
-	var actions []object
-	for of, index := range indexes {
-		alias := c.o.Prefix + "." + of
-		actions = append(actions, object{"remove": object{"index": c.o.Prefix + "-*", "alias": alias, "must_exist": false}},
-			object{"add": object{"index": c.index(index) + "-1", "alias": alias}})
-	}
-	return c.client.do(ctx, request{method: http.MethodPost, path: "/_aliases", body: object{"actions": actions}}, nil)
-}
-
 // Limits of a request; OpenSearch takes 100 MB.
 const (
 	maxItems = 1000

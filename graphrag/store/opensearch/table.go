@@ -46,29 +46,25 @@ type body struct {
 
 // Put implements [store.Records].
 func (t *table) Put(ctx context.Context, records ...store.Record) error {
-	err := t.open(ctx, true)
-	if err != nil {
-		return t.wrap("put", err)
+	return put(ctx, t.part, records, func(r store.Record) string { return r.ID }, t.check, t.doc)
+}
+
+// check refuses what OpenSearch does not hold, too.
+func (t *table) check(r store.Record) error {
+	for name, v := range r.Fields {
+		if n, ok := v.(float64); ok && math.IsInf(n, 0) {
+			return fmt.Errorf("%w: field %q: OpenSearch holds no infinite numbers", store.ErrInvalid, name)
+		}
 	}
-	docs, bad := collect(records, func(r store.Record) string { return r.ID }, t.doc)
-	if err := t.c.put(ctx, t.index, docs); err != nil {
-		return t.wrap("put", err)
-	}
-	return t.wrap("put", bad)
+	return t.schema.CheckRecord(r)
 }
 
 func (t *table) doc(r store.Record) (document, error) {
-	if err := t.schema.CheckRecord(r); err != nil {
-		return document{}, err
-	}
 	d := document{ID: r.ID, Fields: store.Fields{scopeField: key(r.Scope)}}
 	whole := body{Scope: r.Scope, Title: r.Title, Text: r.Text, Data: r.Data}
 	for name, v := range r.Fields {
 		if n, ok := v.(int); ok {
 			v = float64(n)
-		}
-		if n, ok := v.(float64); ok && math.IsInf(n, 0) {
-			return d, fmt.Errorf("%w: field %q: OpenSearch holds no infinite numbers", store.ErrInvalid, name)
 		}
 		if whole.Fields == nil {
 			whole.Fields = store.Fields{}

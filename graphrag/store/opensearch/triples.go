@@ -17,20 +17,10 @@ type edges struct{ part }
 
 // PutTriples implements [store.Triples].
 func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
-	if err := e.open(ctx, true); err != nil {
-		return e.wrap("put", err)
-	}
-	docs, bad := collect(ts, store.Triple.ID, e.doc)
-	if err := e.c.put(ctx, e.index, docs); err != nil {
-		return e.wrap("put", err)
-	}
-	return e.wrap("put", bad)
+	return put(ctx, e.part, ts, store.Triple.ID, store.CheckTriple, e.doc)
 }
 
 func (e edges) doc(t store.Triple) (d document, err error) {
-	if err := store.CheckTriple(t); err != nil {
-		return d, err
-	}
 	d = document{ID: t.ID(), Fields: store.Fields{"head": key(t.Head.ID), "relation": key(t.Relation.ID), "tail": key(t.Tail.ID), "source": key(t.Source)}}
 	for _, label := range []string{t.Head.Label, t.Relation.Label, t.Tail.Label} {
 		d.Terms = terms(d.Terms, e.analyzer, label, 1)
