@@ -43,8 +43,8 @@ type Capabilities struct {
 	FixedReads bool
 	// Durable reports that puts are durable, and visible to Get and All, before a Flush.
 	Durable bool
-	// MaxBatch is the limit of items of a call, MaxK that of hits; 0 is no limit.
-	MaxBatch, MaxK int
+	// MaxK is the limit of hits; 0 is no limit.
+	MaxK int
 }
 
 // Collection is the index of one corpus.

@@ -56,21 +56,17 @@ type Bad struct {
 
 // Reader reads the triples of a file, once.
 type Reader struct {
-	name    string
-	in      io.Reader
-	parse   func(line string) (Triple, error)
-	bad     Bad
-	skipped int
+	name  string
+	in    io.Reader
+	parse func(line string) (Triple, error)
+	bad   Bad
 }
 
 // Bad reports the invalid lines so far.
 func (r *Reader) Bad() Bad { return r.bad }
 
-// Skipped returns the number of valid lines so far without a triple of named entities: blank
-// nodes, labels.
-func (r *Reader) Skipped() int { return r.skipped }
-
-// All reads the triples in the order of the file. An error, which is one of reading, ends it.
+// All reads the triples in the order of the file. Valid lines without a triple of named entities,
+// such as blank nodes and labels, are passed over. An error, which is one of reading, ends it.
 func (r *Reader) All() iter.Seq2[Triple, error] {
 	return func(yield func(Triple, error) bool) {
 		for line, err := range lines(r.in) {
@@ -84,7 +80,6 @@ func (r *Reader) All() iter.Seq2[Triple, error] {
 			}
 			switch {
 			case errors.Is(err, errSkip):
-				r.skipped++
 			case err != nil:
 				r.bad.add(r.name, line.number, err)
 			case !yield(t, nil):
