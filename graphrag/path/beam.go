@@ -50,9 +50,6 @@ type BeamOptions struct {
 	// DropDeadEnds lets chains that cannot grow vanish, as the paper writes it. By
 	// default they stay, with their score.
 	DropDeadEnds bool
-	// Mean compares chains of different length by their score per triple, instead of
-	// by its sum, which is larger the longer a chain is.
-	Mean bool
 }
 
 // Check reports everything that is wrong with the options.
@@ -249,22 +246,14 @@ func (s beams) diversify(chains []Chain) {
 // best keeps the width of the beam. Most chains are worth less than the last of it, and
 // are not sorted.
 func (s beams) best(chains []Chain) []Chain {
-	worth := func(c Chain) float64 {
-		if s.o.Mean {
-			return c.Score / float64(len(c.Triples))
-		}
-		return c.Score
-	}
 	var top rank.Top[int32]
 	top.Reset(s.o.Width)
 	for i, c := range chains {
-		top.Push(int32(i), worth(c))
+		top.Push(int32(i), c.Score)
 	}
 	least := top.Threshold()
-	chains = slices.DeleteFunc(chains, func(c Chain) bool { return worth(c) < least })
-	slices.SortFunc(chains, func(a, b Chain) int {
-		return compare(Chain{a.Triples, worth(a)}, Chain{b.Triples, worth(b)})
-	})
+	chains = slices.DeleteFunc(chains, func(c Chain) bool { return c.Score < least })
+	slices.SortFunc(chains, compare)
 	return chains[:min(len(chains), s.o.Width)]
 }
 

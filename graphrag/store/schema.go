@@ -33,10 +33,9 @@ type TableSchema struct {
 	TitleWeight int     `json:"title_weight,omitempty"`
 	K1          float64 `json:"k1,omitempty"`
 	B           float64 `json:"b,omitempty"`
-	// Dim is the number of components of vectors; 0 means no vectors.
+	// Dim is the number of components of vectors, which are compared by the cosine; 0 means no
+	// vectors.
 	Dim int `json:"dim,omitempty"`
-	// Dot compares vectors by their dot product instead of by the cosine.
-	Dot bool `json:"dot,omitempty"`
 	// Model names the source of the vectors, so that those of two models are not mixed.
 	Model string `json:"model,omitempty"`
 	// Fields are the fields for filters.

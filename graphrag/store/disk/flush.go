@@ -382,7 +382,7 @@ func (t *tableWriter) begin(dir string, o Options) error {
 	t.place, err1 = flat.NewArray[int32](t.w, "vectors")
 	t.rows, err2 = flat.NewArray[int32](t.w, "vector-rows")
 	t.vectors, err3 = vector.Create(filepath.Join(dir, vectorsFolder), vector.Options{
-		Dim: t.schema.Dim, Cosine: !t.schema.Dot, Signs: true})
+		Dim: t.schema.Dim, Cosine: true, Signs: true})
 	return errors.Join(err1, err2, err3)
 }
 

@@ -15,9 +15,8 @@
 //
 // A collection is one document of the index PREFIX-catalog: its schema, its generations, and
 // which of them is published. It is changed under its sequence number, so of concurrent
-// publishers one wins. A generation is an index for each table and one for the triples. Vectors
-// that are compared by the cosine are stored with length 1, so OpenSearch computes dot products
-// only.
+// publishers one wins. A generation is an index for each table and one for the triples. Vectors are stored with
+// length 1, so OpenSearch computes dot products only.
 //
 // A discarded generation is hidden at once. Its indexes are removed when this store has no
 // handle of it and another generation was discarded after it, so readers in other processes

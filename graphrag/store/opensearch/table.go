@@ -74,7 +74,7 @@ func (t *table) doc(r store.Record) (document, error) {
 	}
 	if len(r.Vector) > 0 {
 		whole.Vector, _ = binary.Append(nil, binary.LittleEndian, r.Vector)
-		d.Vector = t.direction(r.Vector)
+		d.Vector = direction(r.Vector)
 	}
 	if a := t.analyzer; t.schema.Text {
 		d.Terms = terms(terms(nil, a, r.Title, t.schema.TitleWeight), a, r.Text, 1)
@@ -84,11 +84,8 @@ func (t *table) doc(r store.Record) (document, error) {
 	return d, err
 }
 
-// direction is the vector that is compared by the dot product.
-func (t *table) direction(v []float32) []float32 {
-	if t.schema.Dot {
-		return v
-	}
+// direction is a vector at length 1, so that dot products are cosines.
+func direction(v []float32) []float32 {
 	sum := 0.0
 	for _, x := range v {
 		sum += float64(x) * float64(x)
@@ -196,7 +193,7 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 		if err != nil {
 			return nil, t.wrap("search vectors", err)
 		}
-		b.add(query{Vector: t.direction(q.Vector), Exact: q.Effort == 1, K: q.K}, f, true)
+		b.add(query{Vector: direction(q.Vector), Exact: q.Effort == 1, K: q.K}, f, true)
 	}
 	hits, err := b.search(ctx)
 	return plain(hits), t.wrap("search vectors", err)

@@ -291,7 +291,7 @@ func (g *generation) flush(ctx context.Context, tx pgx.Tx) error {
 			}
 		}
 		if t := g.c.schema.Tables[name]; t.Dim > 0 && g.c.store.o.HNSW != nil {
-			if err := g.indexVectors(ctx, tx, name, t); err != nil {
+			if err := g.indexVectors(ctx, tx, name); err != nil {
 				return err
 			}
 		}
@@ -312,11 +312,7 @@ func (g *generation) analyze(ctx context.Context, tx pgx.Tx, name string, n floa
 	return err
 }
 
-func (g *generation) indexVectors(ctx context.Context, tx pgx.Tx, name string, t store.TableSchema) error {
-	ops := "vector_cosine_ops"
-	if t.Dot {
-		ops = "vector_ip_ops"
-	}
+func (g *generation) indexVectors(ctx context.Context, tx pgx.Tx, name string) error {
 	var with []string
 	if h := g.c.store.o.HNSW; h.M > 0 {
 		with = append(with, fmt.Sprintf("m = %d", h.M))
@@ -324,7 +320,7 @@ func (g *generation) indexVectors(ctx context.Context, tx pgx.Tx, name string, t
 	if h := g.c.store.o.HNSW; h.EfConstruction > 0 {
 		with = append(with, fmt.Sprintf("ef_construction = %d", h.EfConstruction))
 	}
-	sql := fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s ON %s.%s USING hnsw (vec %s)`, pgx.Identifier{"h_" + short(name)}.Sanitize(), g.schema, rowsOf(name), ops)
+	sql := fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s ON %s.%s USING hnsw (vec vector_cosine_ops)`, pgx.Identifier{"h_" + short(name)}.Sanitize(), g.schema, rowsOf(name))
 	if len(with) > 0 {
 		sql += " WITH (" + strings.Join(with, ", ") + ")"
 	}

@@ -330,15 +330,12 @@ func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
 	}
 	c := compile(f, t.column)
 	v := c.arg(vectorText(q.Vector))
-	op, score := "<=>", fmt.Sprintf("coalesce(nullif(1 - (r.vec <=> %s::vector), 'NaN'), 0)", v)
-	if t.schema.Dot {
-		op, score = "<#>", fmt.Sprintf("-(r.vec <#> %s::vector)", v)
-	}
+	score := fmt.Sprintf("coalesce(nullif(1 - (r.vec <=> %s::vector), 'NaN'), 0)", v)
 	where := ""
 	if c.sql != "" {
 		where = " AND (" + c.sql + ")"
 	}
-	order := fmt.Sprintf("r.vec %s %s::vector", op, v)
+	order := fmt.Sprintf("r.vec <=> %s::vector", v)
 	if t.g.c.store.o.HNSW == nil || q.Effort == 1 {
 		order += ", r.id"
 	}
