@@ -44,9 +44,6 @@ type Options struct {
 	// MaxCommunities, if above 0, has the closest communities merged until there
 	// are no more, whatever their size and divergence. No entity is dropped.
 	MaxCommunities int `source:"ours: naming them takes 10,000 tokens at most"`
-	// Adoption is the least φ for which a community of one entity joins the
-	// candidate where it has the largest; 0 means 0.5, [None] that it stays alone.
-	Adoption float64 `source:"ours"`
 	// Keywords is how many members stand for a community; 0 means the 5 of the
 	// published code.
 	Keywords int `source:"its program"`
@@ -104,11 +101,6 @@ func (m *merger) byMembers(labels []int32) error {
 		}
 		m.passes++
 		m.stable = !m.mergePairs(pairs, m.fits, 0)
-	}
-	if m.opts.Adoption >= 0 {
-		if err := m.adopt(); err != nil {
-			return err
-		}
 	}
 	return m.limit()
 }
@@ -175,44 +167,6 @@ func (m *merger) neighbors() ([][]int32, error) {
 		}
 	}
 	return near, nil
-}
-
-// adopt lets each community of one join the candidate where it has the largest
-// score.
-func (m *merger) adopt() error {
-	near, err := m.neighbors()
-	if err != nil {
-		return err
-	}
-	home := make([]int32, len(m.groups)) // where a community went
-	for i := range home {
-		home[i] = int32(i)
-	}
-	for i, list := range near {
-		single := m.groups[i]
-		if single == nil || len(single.members) > 1 {
-			continue
-		}
-		best, into := m.opts.Adoption, int32(-1)
-		for _, j := range list {
-			for home[j] != j {
-				j = home[j]
-			}
-			if int(j) == i || !m.fits(single, m.groups[j]) {
-				continue
-			}
-			score := m.score(single.members[0], m.groups[j])
-			if score > best || score == best && (into < 0 || j < into) {
-				best, into = score, j
-			}
-		}
-		if into >= 0 {
-			m.groups[into] = m.join(m.groups[into], single)
-			m.groups[i], home[i] = nil, into
-		}
-	}
-	m.compact()
-	return nil
 }
 
 // limit merges the closest communities until there are MaxCommunities at most.
@@ -283,9 +237,6 @@ func (o Options) Check() error {
 	}
 	opt.Min(&checks, "Lambda", o.Lambda, 0)
 	opt.Min(&checks, "Epsilon", o.Epsilon, 0)
-	if o.Adoption != None {
-		opt.Min(&checks, "Adoption", o.Adoption, 0)
-	}
 	opt.Min(&checks, "Beta", o.Beta, 0)
 	opt.Min(&checks, "MaxClusters", o.MaxClusters, 0)
 	opt.Min(&checks, "MaxSize", o.MaxSize, None)
@@ -303,7 +254,6 @@ func (o Options) Defaults() Options {
 	o.Seed = cmp.Or(o.Seed, 42)
 	o.Epsilon = cmp.Or(o.Epsilon, 0.1)
 	o.MaxSize = cmp.Or(o.MaxSize, 100)
-	o.Adoption = cmp.Or(o.Adoption, 0.5)
 	o.Keywords = cmp.Or(o.Keywords, 5)
 	return o
 }

@@ -80,20 +80,6 @@ func TestMergeToy(t *testing.T) {
 	}
 }
 
-// A lone entity joins where it fits best, unless it is to stay or fits nowhere.
-func TestSingletons(t *testing.T) {
-	vectors := []float32{1, 0, 1, .1, 0, 1, .1, 1, .9, .3, -1, -1}
-	triples := []perception.Triple{{0, 0, 1}, {2, 1, 3}, {4, 0, 0}, {5, 2, 5}}
-	o, initial := perception.Options{Epsilon: 1e-9}, []int32{0, 0, 1, 1, 2, 3}
-	if got, want := fromLabels(t, vectors, 2, triples, o, initial).Labels, []int32{0, 0, 1, 1, 0, 2}; !slices.Equal(got, want) {
-		t.Errorf("adopted: %v, want %v", got, want)
-	}
-	o.Adoption = perception.None
-	if got, want := fromLabels(t, vectors, 2, triples, o, initial).Labels, []int32{0, 0, 1, 1, 2, 3}; !slices.Equal(got, want) {
-		t.Errorf("kept: %v, want %v", got, want)
-	}
-}
-
 // entities draws vectors around some centres, each with its own relations.
 func entities(n, dim, centers int, seed uint64) (vectors []float32, triples []perception.Triple) {
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -120,7 +106,7 @@ func TestPartition(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 7, 60, 400} {
 		vectors, triples := entities(n, 5, min(n, 6), uint64(n))
 		for i, o := range []perception.Options{
-			{}, {MaxCommunities: 3}, {Epsilon: 5, MaxSize: perception.None}, {MaxCommunities: 2}, {Beta: 2, Adoption: perception.None}, {Beta: 1},
+			{}, {MaxCommunities: 3}, {Epsilon: 5, MaxSize: perception.None}, {MaxCommunities: 2}, {Beta: 2}, {Beta: 1},
 			{RelationWeight: perception.None}, {Lambda: 2}, {Relations: perception.EuclideanJaccard},
 		} {
 			p := byMembers(t, vectors, 5, triples, o)

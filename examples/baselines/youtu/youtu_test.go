@@ -137,7 +137,7 @@ func TestCallsOfAnIndex(t *testing.T) {
 	}})
 	_, stats := indexed(t, k, youtu.Options{
 		Schema:      &extract.Schema{EntityTypes: []extract.SchemaItem{{Name: "event"}}, Relations: []extract.SchemaItem{{Name: "goes_with"}}},
-		Communities: perception.Options{Beta: 2, MaxSize: 2, Adoption: perception.None},
+		Communities: perception.Options{Beta: 2, MaxSize: 2},
 	}, towns(100)...)
 	if stats.Chunks != 100 || stats.Entities != 46 || stats.Calls != 105 {
 		t.Errorf("%d chunks, %d entities, %d calls, stages %+v", stats.Chunks, stats.Entities, stats.Calls, stats.Stages)
