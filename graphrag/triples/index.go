@@ -62,12 +62,6 @@ func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Sc
 	return ix.words.Search(query, k, dst)
 }
 
-// SearchWith is [Index.Search] among the triples for which keep returns true, see
-// [bm25.Index.SearchWith].
-func (ix *Index) SearchWith(query string, k int, keep func(triple int32) bool, dst []rank.Scored[int32]) []rank.Scored[int32] {
-	return ix.words.SearchWith(query, k, keep, dst)
-}
-
 // Whole returns [bm25.Index.Whole], by which scores of a query can be normalized.
 func (ix *Index) Whole(query string) float64 { return ix.words.Whole(query) }
 

@@ -131,7 +131,7 @@ func TestSearch(t *testing.T) {
 		if !slices.Equal(ids, []int32{2}) {
 			t.Errorf("%s: found %v", name, ids)
 		}
-		got := ix.SearchWith("Fram, Belgica: 1892", 1, func(triple int32) bool { return triple != 3 }, nil)
+		got := ix.Words().SearchWith("Fram, Belgica: 1892", 1, func(triple int32) bool { return triple != 3 }, nil)
 		if len(got) != 1 || got[0].ID != 4 {
 			t.Errorf("%s: without the best, found %v", name, got)
 		}
