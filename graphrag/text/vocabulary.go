@@ -145,22 +145,6 @@ func (v *Vocabulary) probe(key slot, hash uint64, word []byte) *slot {
 	}
 }
 
-// guess looks where words belong, and says -1 of those that are not there or are long. It
-// decides nothing on the way, so that the processor waits for many slots at a time.
-func (v *Vocabulary) guess(keys []slot, hashes []uint64, numbers []int32) {
-	mask := uint64(len(v.table) - 1)
-	hashes, numbers = hashes[:len(keys)], numbers[:len(keys)]
-	for i := range keys {
-		key, s := &keys[i], &v.table[hashes[i]&mask]
-		id := s.id ^ key.id // the number alone, if they are as long
-		long := (key.id>>idBits + 15 - inSlot) >> 4
-		if s.head^key.head|uint64(s.tail^key.tail|id>>idBits|long) != 0 {
-			id = 0
-		}
-		numbers[i] = int32(id) - 1
-	}
-}
-
 // keyFor is the slot of a word without its number.
 func keyFor(word []byte) slot {
 	n := len(word)
@@ -172,14 +156,8 @@ func keyFor(word []byte) slot {
 		copy(room[:], word)
 		word = room[:]
 	}
-	return keyOf((*[inSlot]byte)(word[:inSlot]), n)
-}
-
-// keyOf is the key of the first n bytes: what is behind them is read, which needs no look at
-// their number, and cut off.
-func keyOf(word *[inSlot]byte, n int) slot {
-	m := &keep[n]
-	return slot{head: binary.LittleEndian.Uint64(word[:]) & m.head, tail: binary.LittleEndian.Uint32(word[8:]) & m.tail, id: uint32(n) << idBits}
+	w, m := word[:inSlot], &keep[n] // what is behind the word is read, which needs no look at its length, and cut off
+	return slot{head: binary.LittleEndian.Uint64(w) & m.head, tail: binary.LittleEndian.Uint32(w[8:]) & m.tail, id: uint32(n) << idBits}
 }
 
 // keep has the bits of a word of each length that is in a slot.
@@ -242,21 +220,12 @@ type Numbering struct {
 	analyzer Analyzer
 	words    *Vocabulary // the terms, where each word is its own
 	number   []int32     // of the term of each word, or -1, where it is not
-	run      *run        // of words that are looked up together
-}
 
-// run are words one after the other. The slots where they belong are read for all of them
-// before anything is decided, so that the processor waits for many at a time.
-type run struct {
-	keys    [128]slot
-	hashes  [128]uint64
-	numbers [128]int32
-	long    []byte // the words that are not in their keys
-	ends    []int  // of each in long
-	yield   func(numbers []int32) bool
-	n       int
-	going   bool
-	scanner scanner
+	// Of the text that is being read: numbers that were not yielded yet.
+	room  []int32
+	yield func(numbers []int32) bool
+	going bool
+	take  func(word []byte) bool // is add
 }
 
 // NewNumbering numbers the terms in the order of their first appearance.
@@ -313,23 +282,15 @@ func (n *Numbering) Terms() *Vocabulary { return n.terms }
 
 // Number returns the number of a word's term, or -1: of a stop word, and in a
 // lookup of a term that is not known.
-func (n *Numbering) Number(word []byte) int32 {
-	n = n.In("")
-	key := keyFor(word)
-	return n.find(key, hash(key), word)
-}
+func (n *Numbering) Number(word []byte) int32 { return n.In("").find(word) }
 
 // find looks for a word, and asks the analyzer for the term of one that is new.
-func (n *Numbering) find(key slot, hash uint64, word []byte) int32 {
-	s := n.words.probe(key, hash, word)
-	if s.id != 0 {
-		return n.of(int32(s.id&mostStrings) - 1)
-	}
-	n.words.fill(s, key, word)
-	if n.words != n.terms {
+func (n *Numbering) find(word []byte) int32 {
+	number, added := n.words.Add(word)
+	if added && n.words != n.terms {
 		n.number = append(n.number, n.look(string(word)))
 	}
-	return n.of(int32(n.words.Len()) - 1)
+	return n.of(int32(number))
 }
 
 // of is the number of a word's term.
@@ -340,101 +301,32 @@ func (n *Numbering) of(word int32) int32 {
 	return n.number[word]
 }
 
+// atOnce is how many numbers Text yields at a time.
+const atOnce = 128
+
 // Text yields the numbers of the words of a text in their order, some at a time, until
 // yield returns false, in the language of the text. The slice is only valid until then.
 func (n *Numbering) Text(s string, yield func(numbers []int32) bool) {
 	n = n.For(s)
-	if n.run == nil {
-		n.run = new(run)
+	if n.take == nil {
+		n.take, n.room = n.add, make([]int32, 0, atOnce)
 	}
-	r := n.run
-	r.n, r.long, r.ends, r.yield, r.going = 0, r.long[:0], r.ends[:0], yield, true
-	if a, ok := n.analyzer.(*Standard); ok {
-		sc := &r.scanner
-		sc.begin(a, s)
-		for r.going {
-			if n.addShort(sc); r.n == len(r.keys) {
-				n.flush()
-			} else if sc.next() {
-				n.add(sc.word)
-			} else {
-				break
-			}
-		}
-		sc.s = ""
-	} else {
-		n.analyzer.Words(s, func(word []byte) bool {
-			n.add(word)
-			return r.going
-		})
+	n.room, n.yield, n.going = n.room[:0], yield, true
+	n.analyzer.Words(s, n.take)
+	if n.going && len(n.room) > 0 {
+		n.yield(n.room)
 	}
-	if r.going && r.n > 0 {
-		n.flush()
-	}
-	r.yield = nil
+	n.yield = nil
 }
 
-// add puts a word to the run.
-func (n *Numbering) add(word []byte) {
-	r := n.run
-	key := keyFor(word)
-	if len(word) > inSlot {
-		r.long = append(r.long, word...)
-		r.ends = append(r.ends, len(r.long))
+// add takes the next word of a text.
+func (n *Numbering) add(word []byte) bool {
+	n.room = append(n.room, n.find(word))
+	if len(n.room) == atOnce {
+		n.going = n.yield(n.room)
+		n.room = n.room[:0]
 	}
-	r.keys[r.n], r.hashes[r.n] = key, hash(key)
-	if r.n++; r.n == len(r.keys) {
-		n.flush()
-	}
-}
-
-// addShort puts the words to the run that come next in the page and are in their keys, as far
-// as there is room.
-func (n *Numbering) addShort(sc *scanner) {
-	const above = 0x8080808080808080
-	r := n.run
-	edges := sc.page.edges[sc.edge:sc.edges]
-	for ; sc.pos == sc.limit && len(edges) >= 2 && r.n < len(r.keys); edges = edges[2:] {
-		from := edges[0]
-		size := edges[1] - from
-		if size > inSlot {
-			break
-		}
-		key := keyOf((*[inSlot]byte)(sc.lower[from:]), int(size))
-		if (key.head|uint64(key.tail))&above != 0 {
-			break
-		}
-		r.keys[r.n], r.hashes[r.n] = key, hash(key)
-		r.n++
-	}
-	sc.edge = sc.edges - len(edges)
-}
-
-// flush looks up the run and yields its numbers.
-func (n *Numbering) flush() {
-	r := n.run
-	n.words.guess(r.keys[:r.n], r.hashes[:r.n], r.numbers[:r.n])
-	long, start := 0, 0
-	var room [inSlot]byte
-	for i, known := range r.numbers[:r.n] {
-		if known >= 0 {
-			r.numbers[i] = n.of(known)
-			continue
-		}
-		key := r.keys[i]
-		binary.LittleEndian.PutUint64(room[:], key.head)
-		binary.LittleEndian.PutUint32(room[8:], key.tail)
-		word := room[:min(key.id>>idBits, inSlot)]
-		if key.id>>idBits > inSlot {
-			word = r.long[start:r.ends[long]]
-			start = r.ends[long]
-			long++
-		}
-		r.numbers[i] = n.find(key, r.hashes[i], word)
-	}
-	of := r.numbers[:r.n]
-	r.n, r.long, r.ends = 0, r.long[:0], r.ends[:0]
-	r.going = r.yield(of)
+	return n.going
 }
 
 func (n *Numbering) look(word string) int32 {
