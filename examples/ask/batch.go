@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,7 +38,7 @@ func readQuestions(r io.Reader) (out []asked, err error) {
 		if strings.HasPrefix(line, "{") {
 			q = asked{}
 			if err := json.Unmarshal([]byte(line), &q); err != nil || strings.TrimSpace(q.Question) == "" {
-				return nil, fmt.Errorf("line %d is no object with a \"question\": %w", n, errors.Join(err))
+				return nil, fmt.Errorf("line %d is no object with a \"question\": %w", n, cmp.Or(err, errors.New("it has none")))
 			}
 		}
 		if q.Question != "" {

@@ -93,7 +93,8 @@ func TestOneFile(t *testing.T) {
 	if err := os.Symlink(filepath.Join("notes", "owl.md"), "link.md"); err != nil {
 		t.Skip(err)
 	}
-	for _, name := range []string{"notes/owl.md", "link.md", filepath.Join(dir, "notes", "owl.md")} {
+	write(t, dir, ".owl.md", "\n\n\n\nThe barn owl hears a mouse.")
+	for _, name := range []string{"notes/owl.md", "link.md", ".owl.md", filepath.Join(dir, "notes", "owl.md")} {
 		out, errs, err := ask(t, "", "-docs", name, "What does the barn owl hear?")
 		if err != nil || !strings.Contains(out, "\n   "+shownAs(name, dir)+":5  “") || !strings.Contains(errs, "1 file; index in ") || strings.Contains(errs, "skipped") {
 			t.Errorf("%s: %v\n%s%s", name, err, out, errs)
@@ -158,7 +159,7 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 	for _, typed := range []string{"fine?\n{\"question\":\n", "{\"id\":\"x\"}\n", strings.Repeat("x", 1<<17)} {
-		if _, _, err := ask(t, typed, "-docs", dir, "-questions", "-"); err == nil || !strings.Contains(err.Error(), "line ") {
+		if _, _, err := ask(t, typed, "-docs", dir, "-questions", "-"); err == nil || !strings.Contains(err.Error(), "line ") || strings.Contains(err.Error(), "%!") {
 			t.Errorf("%.20q: %v", typed, err)
 		}
 	}

@@ -253,6 +253,7 @@ func (o Options) Nothing(skipped []error) error {
 func (o Options) Walk(ctx context.Context, fsys fs.FS, read func(name string, data []byte) error) (skipped []error, err error) {
 	w := &walk{limit: cmp.Or(o.MaxFile, MaxFile), others: make(map[string]int)}
 	formats, most := make(map[string]bool), cmp.Or(o.MaxFiles, MaxFiles)
+	_, named := fsys.(alone)
 	for _, ext := range o.Extensions() {
 		formats[ext] = true
 	}
@@ -266,7 +267,7 @@ func (o Options) Walk(ctx context.Context, fsys fs.FS, read func(name string, da
 			return ctx.Err()
 		case err != nil:
 			w.skipped = append(w.skipped, err)
-		case strings.HasPrefix(d.Name(), ".") && name != ".":
+		case strings.HasPrefix(d.Name(), ".") && name != "." && !named:
 			if d.IsDir() {
 				return fs.SkipDir
 			}

@@ -5,6 +5,7 @@ package reader
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -18,12 +19,15 @@ var (
 	relating = regexp.MustCompile(`(?i)\b(?:the|of|in|on|at|for|to|by|with|from|than|that|which|this|these|those|there|it|he|she|they|my|your|our|his|her|its|their|not)\b|['’]s\b`)
 )
 
+// longName is the longest name that is looked for, in bytes: an expression is made of it.
+const longName = 1 << 10
+
 // definition returns what matches a text that defines what a question asks for, nil if it asks
 // for something else: "Leiden is", "The Leiden algorithm was", "Edmund Carrick (1829–1894), an",
 // "Quoin:", "A judge decides", and for a person also "is treasurer".
 func definition(question string, language text.Language) *regexp.Regexp {
 	m := asksWhat.FindStringSubmatch(question)
-	if m == nil || language != text.English || relating.MatchString(m[2]) {
+	if m == nil || language != text.English || len(m[2]) > longName || !utf8.ValidString(m[2]) || relating.MatchString(m[2]) {
 		return nil
 	}
 	words := strings.Fields(m[2])

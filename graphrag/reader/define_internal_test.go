@@ -3,6 +3,7 @@
 package reader
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -24,9 +25,9 @@ func TestDefinition(t *testing.T) {
 			}
 		}
 	}
-	for _, other := range []string{"What is the colour of owls?", "What is it?", "Who is Ada's father?", "What does Leiden do?", "Who wrote the report in May?", "What is?", ""} {
+	for _, other := range []string{"What is the colour of owls?", "What is it?", "Who is Ada's father?", "What does Leiden do?", "Who wrote the report in May?", "What is?", "", "What is \xff\xfe tide?", "Who is " + strings.Repeat("h", 1<<20)} {
 		if definition(other, text.English) != nil {
-			t.Errorf("%q asks for a definition", other)
+			t.Errorf("%.80q asks for a definition", other)
 		}
 	}
 	if definition("What is Leiden?", text.Dutch) != nil {
