@@ -13,6 +13,9 @@ type Document struct {
 	Text string `json:"text"`
 	// Source tells people where it came from (a URL, a path); may be empty.
 	Source string `json:"source,omitempty"`
+	// Fields are what else is known of it, for conditions on questions. The documents of
+	// a corpus may have different ones; may be nil.
+	Fields Fields `json:"fields,omitempty"`
 }
 
 // Chunk is a piece of a document. Start and End are byte offsets into
@@ -40,6 +43,8 @@ type Chunk struct {
 	Lead string `json:"lead,omitempty"`
 	// Tokens is the length of Text in the splitter's own units.
 	Tokens int `json:"tokens,omitempty"`
+	// Fields are those of the document, shared by its chunks and not to be changed.
+	Fields Fields `json:"fields,omitempty"`
 }
 
 // Triple is one statement of a knowledge graph.
@@ -77,6 +82,9 @@ type Question struct {
 	Tokens int `json:"tokens,omitempty"`
 	// Depth is how many ranked chunks are wanted for measuring, if more than K.
 	Depth int `json:"depth,omitempty"`
+	// Where, if set, limits the question to the documents that meet it: what is found and
+	// answered is what a system over these documents alone would find and answer.
+	Where *Condition `json:"where,omitempty"`
 }
 
 // Want is how many ranked chunks the question asks for.

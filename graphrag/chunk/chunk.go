@@ -124,6 +124,7 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 			Text:   piece,
 			Lead:   lead,
 			Tokens: p.Tokens,
+			Fields: doc.Fields,
 		})
 	}
 	return chunks, nil

@@ -41,7 +41,8 @@ type PageOptions struct {
 // Ends[i]; the last units of a page begin no passage.
 type Page struct {
 	Doc, Title string
-	Text       string // clean
+	Fields     graphrag.Fields // of the document
+	Text       string          // clean
 	Units      []Unit
 	Ends       []int
 }
@@ -90,7 +91,7 @@ func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page
 	err = par.Each(ctx, len(docs), o.Workers, func(i int) (err error) {
 		d, p := &drafts[i], &pages[i]
 		d.clean(i, stands)
-		p.Doc, p.Title = docs[i].ID, docs[i].Title
+		p.Doc, p.Title, p.Fields = docs[i].ID, docs[i].Title, docs[i].Fields
 		p.Text, p.Units, err = d.units(ctx, o.Unit)
 		p.Ends = ends(p.Units, o.Passage)
 		*d = draft{}
@@ -134,7 +135,7 @@ func (p *Page) Tokens(first, end int) (n int) {
 func (p *Page) Chunk(first, end int) graphrag.Chunk {
 	from, to := p.Units[first], p.Units[end-1]
 	return graphrag.Chunk{
-		ID: chunkID(p.Doc, first), Doc: p.Doc, Title: p.Title, Index: first,
+		ID: chunkID(p.Doc, first), Doc: p.Doc, Title: p.Title, Fields: p.Fields, Index: first,
 		Start: from.From, End: to.To, Text: p.Text[from.Start:to.End], Tokens: p.Tokens(first, end),
 	}
 }

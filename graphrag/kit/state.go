@@ -29,6 +29,7 @@ type state struct {
 	// and one for each running question.
 	shelf *Shelf
 	refs  atomic.Int64
+	views views
 	// shortest are the cumulative sums of the lengths of chunks in tokens, ascending.
 	shortest []int
 }
@@ -161,7 +162,18 @@ func (s *state) release() error {
 	if s == nil || s.refs.Add(-1) > 0 {
 		return nil
 	}
+	s.views.close()
 	return s.shelf.Close()
+}
+
+// acquire begins the use of one reader, unless the state is closed.
+func (s *state) acquire() bool {
+	for {
+		n := s.refs.Load()
+		if n <= 0 || s.refs.CompareAndSwap(n, n+1) {
+			return n > 0
+		}
+	}
 }
 
 // known is the extractions of chunks and their graph.

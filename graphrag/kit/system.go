@@ -134,7 +134,7 @@ func (s *System) acquire() *state {
 	return now
 }
 
-// Graph returns the knowledge graph; nil before Index and for systems without one.
+// Graph returns the knowledge graph of all documents, see [System.GraphFor]; nil before Index and for systems without one.
 func (s *System) Graph() *kg.Graph {
 	if now := s.now.Load(); now != nil {
 		return now.graph
@@ -159,7 +159,9 @@ func (s *System) Get(id string) (chunks []graphrag.Chunk, ok bool) {
 }
 
 // Retrieve returns the evidence for a question, within the budgets of the question and the
-// kit.
+// kit. With a condition, or under a scope ([graphrag.WithScope]), it is what a system over the
+// permitted documents alone returns: the first such question waits until their index is
+// built, which may ask models, as far as a recipe describes its graph by them.
 func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	now := s.acquire()
 	if now == nil {
@@ -167,7 +169,12 @@ func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 	}
 	defer now.release()
 	ctx, meter := llm.WithMeter(llm.WithStage(newReplies().with(ctx), "retrieve"))
-	found, err := now.retriever.Retrieve(ctx, now.deepen(q))
+	seen, err := s.seen(ctx, now, q)
+	if err != nil {
+		return graphrag.Found{}, fmt.Errorf("%s: %w", s.frame.Name, err)
+	}
+	defer seen.release()
+	found, err := seen.retriever.Retrieve(ctx, seen.deepen(q))
 	if err != nil {
 		return graphrag.Found{}, fmt.Errorf("%s: %w", s.frame.Name, err)
 	}

@@ -5,6 +5,7 @@ package load
 import (
 	"bytes"
 	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"strings"
 	"unicode"
@@ -373,7 +374,8 @@ func manyLines(s string) bool { return strings.Count(s, "\n") > maxLines }
 
 // kept is the serialized form of a File.
 type kept struct {
-	Document   graphrag.Document
+	Document   graphrag.Document // without fields
+	Fields     []byte            // in JSON, which tells times from texts
 	Text, File []int
 	Lines      []int
 	Size       int
@@ -383,7 +385,13 @@ type kept struct {
 // MarshalBinary serializes the file, so that it need not be parsed again.
 func (f *File) MarshalBinary() ([]byte, error) {
 	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(kept{f.Document, f.anchors.text, f.anchors.file, f.lines, f.size, f.unit})
+	fields, err := json.Marshal(f.Document.Fields)
+	if err != nil {
+		return nil, err
+	}
+	plain := f.Document
+	plain.Fields = nil
+	err = gob.NewEncoder(&b).Encode(kept{plain, fields, f.anchors.text, f.anchors.file, f.lines, f.size, f.unit})
 	return b.Bytes(), err
 }
 
@@ -393,7 +401,7 @@ func (f *File) UnmarshalBinary(data []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&k); err != nil {
 		return err
 	}
-	if len(k.Text) != len(k.File) {
+	if err := json.Unmarshal(k.Fields, &k.Document.Fields); err != nil || len(k.Text) != len(k.File) {
 		return errors.New("load: a kept file is damaged")
 	}
 	*f = File{Document: k.Document, anchors: anchors{k.Text, k.File}, lines: k.Lines, size: k.Size, unit: k.Unit}

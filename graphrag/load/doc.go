@@ -30,6 +30,12 @@
 // records sections; definitions of source code are sections under their first line.
 // Texts are UTF-8, UTF-16 with a mark, what a page declares, or Windows-1252.
 //
+// # Fields
+//
+// Documents have fields, for questions with conditions: the folder and the kind (extension)
+// of the file, the keys of front matter with a text, a number, a time, true or false, or a list of
+// texts, and the named meta elements of a page.
+//
 // # Hostile files
 //
 // Files are what others wrote. At most [MaxFile] bytes are read of one, and of what grows

@@ -91,6 +91,7 @@ func (f *File) finish(name, source string) {
 	if f.Document.Title == "" {
 		f.Document.Title = titleOf(f.Document.Text, name)
 	}
+	f.Document.Fields = fieldsOf(name, f.Document.Text, f.Document.Fields)
 }
 
 // Markdown reads a Markdown file unchanged. Its title is that of the front matter, or else a first

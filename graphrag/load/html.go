@@ -29,6 +29,7 @@ func HTML(name, page string) *File {
 			break
 		}
 	}
+	f.Document.Fields = metaFields(page)
 	f.finish(name, page)
 	return f
 }

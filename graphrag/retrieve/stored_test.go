@@ -5,6 +5,7 @@ package retrieve_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -157,7 +158,7 @@ func TestRecords(t *testing.T) {
 		if r.Scope != "a" || (r.Data == nil) != (c.Index == 0) {
 			t.Errorf("record %+v", r)
 		}
-		if got, err := retrieve.FromRecord(r); err != nil || got != c {
+		if got, err := retrieve.FromRecord(r); err != nil || !reflect.DeepEqual(got, c) {
 			t.Errorf("%+v came back as %+v, error %v", c, got, err)
 		}
 	}

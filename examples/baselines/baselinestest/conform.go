@@ -68,6 +68,7 @@ func Conform(t *testing.T, make Maker) {
 	t.Run("insert and delete", make.changes)
 	t.Run("failed insert", make.failures)
 	t.Run("save and open", make.saves)
+	t.Run("conditions", make.sees)
 	t.Run("retrieve", make.retrieves)
 	t.Run("model", make.asks)
 	t.Run("modes", func(t *testing.T) { Modes(t, make) })

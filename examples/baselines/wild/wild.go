@@ -78,7 +78,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 func documents(chunks []graphrag.Chunk) []graphrag.Document {
 	docs := make([]graphrag.Document, len(chunks))
 	for i, c := range chunks {
-		docs[i] = graphrag.Document{ID: c.Doc, Title: c.Title, Text: c.Text}
+		docs[i] = graphrag.Document{ID: c.Doc, Title: c.Title, Text: c.Text, Fields: c.Fields}
 	}
 	return docs
 }

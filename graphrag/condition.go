@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphrag
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Condition says which documents a question is about, by their [Fields]. It is read by
+// [ParseCondition], or made of [Equal], [In], [Has], [Between], [And], [Or] and [Not]. In
+// JSON it is its text.
+type Condition struct {
+	op     string // and, or, not, in, has, between
+	field  string
+	values []any // of in and has
+	low    bound // of between
+	high   bound
+	of     []Condition
+}
+
+// bound is an end of an interval; without a value there is none.
+type bound struct {
+	value any
+	open  bool // the value itself is outside
+}
+
+// The operators.
+const (
+	opAnd, opOr, opNot    = "and", "or", "not"
+	opIn, opHas, opWithin = "in", "has", "between"
+)
+
+// And is true where all of them are.
+func And(all ...Condition) Condition { return Condition{op: opAnd, of: all} }
+
+// Or is true where one of them is.
+func Or(some ...Condition) Condition { return Condition{op: opOr, of: some} }
+
+// Not is true where c is not, so also of documents without the field.
+func Not(c Condition) Condition { return Condition{op: opNot, of: []Condition{c}} }
+
+// Equal is true of documents whose field has the value: a string, a number, a bool or a
+// time.Time.
+func Equal(field string, value any) Condition { return In(field, value) }
+
+// In is true of documents whose field has one of the values.
+func In(field string, values ...any) Condition {
+	return Condition{op: opIn, field: field, values: plain(values)}
+}
+
+// Has is true of documents whose field is a list that contains one of the values.
+func Has(field string, values ...string) Condition {
+	c := Condition{op: opHas, field: field}
+	for _, v := range values {
+		c.values = append(c.values, v)
+	}
+	return c
+}
+
+// Between is true of documents whose field is from low to high, both included: two numbers
+// or two times; nil is no limit.
+func Between(field string, low, high any) Condition {
+	ends := plain([]any{low, high})
+	return Condition{op: opWithin, field: field, low: bound{value: ends[0]}, high: bound{value: ends[1]}}
+}
+
+// plain makes float64 of numbers.
+func plain(values []any) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		switch n := v.(type) {
+		case int:
+			v = float64(n)
+		case int32:
+			v = float64(n)
+		case int64:
+			v = float64(n)
+		case float32:
+			v = float64(n)
+		case time.Time:
+			v = n.UTC().Round(0)
+		}
+		out[i] = v
+	}
+	return out
+}
+
+// Compile returns the function that tells whether fields meet the condition. Of a document
+// without a field only a negation is true; so it is of a value of another type.
+func (c Condition) Compile() func(Fields) bool {
+	switch c.op {
+	case opAnd, opOr:
+		parts := make([]func(Fields) bool, len(c.of))
+		for i, p := range c.of {
+			parts[i] = p.Compile()
+		}
+		return func(f Fields) bool {
+			for _, p := range parts {
+				if p(f) != (c.op == opAnd) {
+					return c.op == opOr
+				}
+			}
+			return c.op == opAnd
+		}
+	case opNot:
+		part := c.of[0].Compile()
+		return func(f Fields) bool { return !part(f) }
+	case opIn:
+		set := make(map[any]bool, len(c.values))
+		for _, v := range c.values {
+			set[v] = true
+		}
+		return func(f Fields) bool {
+			switch v := f[c.field].(type) {
+			case string, float64, bool:
+				return set[v]
+			case time.Time:
+				return set[v.UTC().Round(0)]
+			}
+			return false
+		}
+	case opHas:
+		return func(f Fields) bool {
+			list, _ := f[c.field].([]string)
+			return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(c.values, any(s)) })
+		}
+	default:
+		return func(f Fields) bool { return c.within(f[c.field]) }
+	}
+}
+
+// within tells whether a number or a time lies in the interval.
+func (c Condition) within(v any) bool {
+	after := func(end bound, sign int) bool { // v is on the right side of an end
+		if end.value == nil {
+			return true
+		}
+		order, ok := compare(v, end.value)
+		return ok && (order*sign > 0 || order == 0 && !end.open)
+	}
+	return v != nil && after(c.low, 1) && after(c.high, -1)
+}
+
+// compare orders two numbers or two times.
+func compare(a, b any) (order int, ok bool) {
+	switch a := a.(type) {
+	case float64:
+		if b, ok := b.(float64); ok {
+			return int(sign(a - b)), true
+		}
+	case time.Time:
+		if b, ok := b.(time.Time); ok {
+			return a.Compare(b), true
+		}
+	}
+	return 0, false
+}
+
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return 0
+}
+
+// Names returns the fields that the condition names, in order, each once.
+func (c Condition) Names() []string {
+	var names []string
+	var walk func(Condition)
+	walk = func(c Condition) {
+		if c.field != "" {
+			names = append(names, c.field)
+		}
+		for _, p := range c.of {
+			walk(p)
+		}
+	}
+	walk(c)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// String is the condition as [ParseCondition] reads it.
+func (c Condition) String() string {
+	switch c.op {
+	case opAnd, opOr:
+		parts := make([]string, len(c.of))
+		for i, p := range c.of {
+			if parts[i] = p.String(); p.op == opAnd || p.op == opOr {
+				parts[i] = "(" + parts[i] + ")"
+			}
+		}
+		if len(parts) == 0 {
+			return map[string]string{opAnd: "all", opOr: "not all"}[c.op]
+		}
+		return strings.Join(parts, " "+c.op+" ")
+	case opNot:
+		return "not (" + c.of[0].String() + ")"
+	case opIn, opHas:
+		parts := make([]string, len(c.values))
+		for i, v := range c.values {
+			parts[i] = literal(v)
+		}
+		if len(parts) == 1 {
+			return name(c.field) + map[string]string{opIn: " = ", opHas: " has "}[c.op] + parts[0]
+		}
+		return name(c.field) + " " + c.op + " (" + strings.Join(parts, ", ") + ")"
+	case opWithin:
+		var parts []string
+		for _, end := range []struct {
+			bound
+			sign string
+		}{{c.low, ">"}, {c.high, "<"}} {
+			if end.value == nil {
+				continue
+			}
+			if !end.open {
+				end.sign += "="
+			}
+			parts = append(parts, name(c.field)+" "+end.sign+" "+literal(end.value))
+		}
+		return strings.Join(parts, " and ")
+	}
+	return "all"
+}
+
+func literal(v any) string {
+	switch v := v.(type) {
+	case string:
+		return strconv.Quote(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case time.Time:
+		return v.Format(time.RFC3339Nano)
+	}
+	return fmt.Sprint(v)
+}
+
+// name is a field as conditions write it.
+func name(field string) string {
+	if !word(field) || reserved[field] {
+		return "`" + field + "`"
+	}
+	return field
+}
+
+// MarshalText writes the text of the condition.
+func (c Condition) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText reads a condition.
+func (c *Condition) UnmarshalText(b []byte) (err error) {
+	*c, err = ParseCondition(string(b))
+	return err
+}
+
+type scopeKey struct{}
+
+// WithScope returns a context under which systems see the documents that meet c and no others:
+// what a caller may see, set by the program that knows who asks. A question can narrow it
+// ([Question].Where) and never widen it; a scope within a scope narrows too. A document
+// without a field that the scope names is not seen, whatever the scope says of it.
+func WithScope(ctx context.Context, c Condition) context.Context {
+	if within, ok := ctx.Value(scopeKey{}).(Condition); ok {
+		c = And(within, c)
+	}
+	return context.WithValue(ctx, scopeKey{}, c)
+}
+
+// ScopeOf returns which documents the scope of a context lets a caller see; nil is all.
+func ScopeOf(ctx context.Context) func(Fields) bool {
+	c, ok := ctx.Value(scopeKey{}).(Condition)
+	if !ok {
+		return nil
+	}
+	names, meets := c.Names(), c.Compile()
+	return func(f Fields) bool {
+		for _, n := range names {
+			if _, ok := f[n]; !ok {
+				return false
+			}
+		}
+		return meets(f)
+	}
+}

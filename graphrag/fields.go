@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphrag
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Fields are what is known of a document beside its text: who wrote it, when, for whom. A
+// value is a string, a float64, a bool, a [time.Time] or a []string. In JSON a time is the
+// object {"time": "2024-05-01T00:00:00Z"}, so that it comes back as a time.
+type Fields map[string]any
+
+// Bounds of the fields of a document: far above what files have, and low enough that one
+// document does not fill the memory.
+const (
+	MaxFields     = 256     // of a document
+	maxFieldBytes = 1 << 16 // of a name or a value
+)
+
+// Check returns an error that names the first field, in the order of names, with a value of
+// another type, or beyond the bounds.
+func (f Fields) Check() error {
+	if len(f) > MaxFields {
+		return fmt.Errorf("%d fields, want at most %d", len(f), MaxFields)
+	}
+	for _, name := range f.names() {
+		size := len(name)
+		switch v := f[name].(type) {
+		case string:
+			size += len(v)
+		case []string:
+			for _, s := range v {
+				size += len(s)
+			}
+		case float64:
+			if v-v != 0 {
+				return fmt.Errorf("field %.80q is no finite number", name)
+			}
+		case bool, time.Time:
+		default:
+			return fmt.Errorf("field %.80q is a %T, want a string, a float64, a bool, a time.Time or a []string", name, v)
+		}
+		if name == "" || size > maxFieldBytes {
+			return fmt.Errorf("field %.80q has %d bytes, want 1 to %d", name, size, maxFieldBytes)
+		}
+	}
+	return nil
+}
+
+func (f Fields) names() []string {
+	names := make([]string, 0, len(f))
+	for name := range f {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// jsonTime is a time in JSON.
+type jsonTime struct {
+	Time time.Time `json:"time"`
+}
+
+// MarshalJSON writes an object in the order of names.
+func (f Fields) MarshalJSON() ([]byte, error) {
+	if f == nil {
+		return []byte("null"), nil
+	}
+	out := make(map[string]any, len(f))
+	for name, v := range f {
+		if t, ok := v.(time.Time); ok {
+			v = jsonTime{t}
+		}
+		out[name] = v
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes, and any JSON object of strings, numbers, truth
+// values and lists of strings. A null is no field.
+func (f *Fields) UnmarshalJSON(b []byte) error {
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(b, &raw); err != nil {
+		return err
+	}
+	*f = make(Fields, len(raw))
+	for name, r := range raw {
+		var (
+			list []string
+			at   jsonTime
+			v    any
+		)
+		switch err := error(nil); {
+		case r[0] == '[':
+			if err = json.Unmarshal(r, &list); err != nil {
+				return fmt.Errorf("field %.80q: a list holds strings: %w", name, err)
+			}
+			(*f)[name] = list
+		case r[0] == '{':
+			if err = json.Unmarshal(r, &at); err != nil || at.Time.IsZero() {
+				return fmt.Errorf("field %.80q is an object: want a string, a number, true, false, a list of strings or {\"time\": \"2024-05-01T00:00:00Z\"}", name)
+			}
+			(*f)[name] = at.Time
+		default:
+			if err = json.Unmarshal(r, &v); err != nil {
+				return err
+			}
+			if v != nil {
+				(*f)[name] = v
+			}
+		}
+	}
+	return f.Check()
+}
+
+// dates are the forms of times in texts, the first of all that is read.
+var dates = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02"}
+
+// ParseTime reads a time as fields and conditions write it: 2024-05-01, or RFC 3339. Without
+// a zone it is UTC.
+func ParseTime(s string) (time.Time, bool) {
+	for _, form := range dates {
+		if t, err := time.Parse(form, strings.TrimSpace(s)); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
