@@ -12,8 +12,8 @@ import (
 )
 
 // Condition says which documents a question is about, by their [Fields]. It is read by
-// [ParseCondition], or made of [Equal], [In], [Has], [Between], [And], [Or] and [Not]. In
-// JSON it is its text.
+// [ParseCondition], or made of [Equal], [In], [Has], [Between], [And], [Or] and [Not]. The zero
+// Condition is met by all. In JSON it is its text.
 type Condition struct {
 	op     string // and, or, not, in, has, between
 	field  string
@@ -94,6 +94,8 @@ func plain(values []any) []any {
 // without a field only a negation is true; so it is of a value of another type.
 func (c Condition) Compile() func(Fields) bool {
 	switch c.op {
+	case "":
+		return func(Fields) bool { return true }
 	case opAnd, opOr:
 		parts := make([]func(Fields) bool, len(c.of))
 		for i, p := range c.of {

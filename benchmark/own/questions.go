@@ -41,6 +41,8 @@ type question struct {
 	Statements   []string      `json:"statements"`
 	Gold         []jsonl.Texts `json:"gold"`
 	Unanswerable bool          `json:"unanswerable"`
+
+	Where *graphrag.Condition `json:"where"`
 }
 
 // Load reads questions and the documents that they are about into a data set of one
@@ -60,6 +62,7 @@ type question struct {
 //	type          single-fact (the default), multi-fact, or summary for statements
 //	gold          the evidence: names of files, each or a list of which any will do
 //	unanswerable  true if the documents do not say: refusing is right
+//	where         a condition that limits it to some documents, see graphrag.ParseCondition
 //
 // The lines of DataMorgana, of the LiveRAG challenge, are such objects.
 //
@@ -93,7 +96,7 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 // challenge's maker of questions) writes beside question and answer: its documents are of
 // another corpus.
 var (
-	read        = []string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable"}
+	read        = []string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable", "where"}
 	dataMorgana = []string{"context", "question_categories", "user_categories", "document_ids", "prompt"}
 )
 
@@ -163,7 +166,7 @@ func readQuestions(name string, r io.Reader, named names) (items []benchmark.Ite
 // item checks a question and finds its gold pages.
 func (q question) item(named names) (benchmark.Item, error) {
 	it := benchmark.Item{
-		Type: q.Type, Question: graphrag.Question{Text: strings.TrimSpace(q.Question)},
+		Type: q.Type, Question: graphrag.Question{Text: strings.TrimSpace(q.Question), Where: q.Where},
 		Reference: strings.TrimSpace(q.Answer), Aliases: q.Aliases, Unanswerable: q.Unanswerable,
 	}
 	for _, s := range q.Statements {

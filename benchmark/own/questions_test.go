@@ -33,18 +33,19 @@ func TestLoad(t *testing.T) {
 {"question": "Who knows both?", "type": "multi-fact", "answer": "Nobody", "golden": ["owls.md"]}
 
 {"question": "Where are the otters?", "gold": ["sea/otters.txt"]}
-{"question": "What do we not know?", "unanswerable": true}
+{"question": "What do we not know?", "unanswerable": true, "where": "folder = \"sea\""}
 `
 	set, err := own.Load(t.Context(), "dir/mine.jsonl", strings.NewReader(lines), folder(), load.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	sea := graphrag.Equal("folder", "sea")
 	want := []benchmark.Item{
 		{Type: "single-fact", Question: graphrag.Question{ID: "owls", Text: "How do barn owls hunt?"}, Reference: "By ear.", Aliases: []string{"With their ears"}, Gold: []benchmark.Unit{{"owls.md"}}},
 		{Type: "summary", Question: graphrag.Question{ID: "2", Text: "What is told of otters?"}, Statements: []string{"They hold hands."}, Gold: []benchmark.Unit{{"owls.md", "sea/otters.txt"}, {"b/notes.md"}}},
 		{Type: "multi-fact", Question: graphrag.Question{ID: "3", Text: "Who knows both?"}, Reference: "Nobody"},
 		{Type: "search", Question: graphrag.Question{ID: "5", Text: "Where are the otters?"}, Gold: []benchmark.Unit{{"sea/otters.txt"}}},
-		{Type: "single-fact", Question: graphrag.Question{ID: "6", Text: "What do we not know?"}, Unanswerable: true},
+		{Type: "single-fact", Question: graphrag.Question{ID: "6", Text: "What do we not know?", Where: &sea}, Unanswerable: true},
 	}
 	if got := set.Domains[0].Items; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant\n%+v", got, want)

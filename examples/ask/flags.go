@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
@@ -25,6 +26,7 @@ type settings struct {
 	k                                int
 	json, verbose, mcp, incomplete   bool
 	serve                            string
+	where                            *graphrag.Condition
 }
 
 // shared are the flags that the program has in common with those that run benchmarks.
@@ -40,12 +42,16 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 			"  ask -docs FOLDER               a dialogue\n"+
 			"  ask -docs FOLDER -serve :8080  a page in the browser\n"+
 			"  ask -docs FOLDER -mcp          a server for the Model Context Protocol",
-			cli.Group{Title: "What to ask", Flags: []string{"docs", "q", "questions", "serve", "mcp"}},
+			cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "q", "questions", "serve", "mcp"}},
 			cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
 			cli.Group{Title: "Output", Flags: []string{"json", "v"}},
 			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "reply-tokens", "temperature", "concurrency", "cache"}})
 	}
 	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files, or one file")
+	fs.Func("where", "`CONDITION` that limits questions to some files, such as 'folder = \"notes\" and year >= 2024'; the fields are those of front matter, folder and kind", func(v string) error {
+		s.where = new(graphrag.Condition)
+		return s.where.UnmarshalText([]byte(v))
+	})
 	fs.StringVar(&s.question, "q", "", "the `QUESTION`, in place of what stands behind the flags")
 	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions, one a line or JSONL with \"question\" and perhaps \"id\"; \"-\" is the standard input; the answers are JSONL")
 	fs.StringVar(&s.serve, "serve", "", "answer on a page at this `ADDR` of this machine, such as :8080")

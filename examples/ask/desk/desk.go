@@ -6,6 +6,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,8 @@ type Options struct {
 	Settings lab.Settings
 	// K is how many passages are read.
 	K int
+	// Where, if set, is met by the files that are searched; a [Query] can narrow it.
+	Where *graphrag.Condition
 	// Incomplete answers also from an index at which the model failed for more than
 	// half of the passages.
 	Incomplete bool
@@ -83,6 +86,9 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 	}
 	if err == nil && !o.Incomplete {
 		err = d.usable()
+	}
+	if err == nil {
+		_, err = d.folder.System.GraphFor(ctx, o.Where) // an unknown field is told before the first question
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -185,6 +191,17 @@ func (d *Desk) Title() string {
 type Query struct {
 	Question string   `json:"question"`
 	Before   []string `json:"before,omitempty"`
+	// Where limits it to the files that meet it, such as folder = "notes".
+	Where *graphrag.Condition `json:"where,omitempty"`
+}
+
+// where is a condition within that of the desk.
+func (d *Desk) where(c *graphrag.Condition) *graphrag.Condition {
+	if c == nil || d.o.Where == nil {
+		return cmp.Or(c, d.o.Where)
+	}
+	both := graphrag.And(*d.o.Where, *c)
+	return &both
 }
 
 // Ask answers a question.
@@ -199,7 +216,7 @@ func (d *Desk) Ask(ctx context.Context, q Query) (r Reply, err error) {
 func (d *Desk) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 	return func(yield func(Reply, error) bool) {
 		asked := InContext(q.Question, q.Before)
-		question := graphrag.Question{Text: asked, K: d.o.K}
+		question := graphrag.Question{Text: asked, K: d.o.K, Where: d.where(q.Where)}
 		var last graphrag.Answer
 		for a, err := range d.folder.Stream(ctx, question) {
 			if err != nil {
@@ -295,9 +312,10 @@ func (d *Desk) pin(ctx context.Context, a graphrag.Answer) error {
 	return nil
 }
 
-// Search finds the passages that are most like a query, best first.
-func (d *Desk) Search(ctx context.Context, query string, k int) ([]Passage, error) {
-	found, err := d.folder.System.Retrieve(ctx, graphrag.Question{Text: query, Depth: k})
+// Search finds the passages that are most like a query, best first, in the files that meet
+// where.
+func (d *Desk) Search(ctx context.Context, query string, k int, where *graphrag.Condition) ([]Passage, error) {
+	found, err := d.folder.System.Retrieve(ctx, graphrag.Question{Text: query, Depth: k, Where: d.where(where)})
 	if err != nil {
 		return nil, err
 	}

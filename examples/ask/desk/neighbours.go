@@ -40,9 +40,10 @@ type Neighbourhood struct {
 	More int `json:"more,omitempty"`
 }
 
-// Neighbours are at most limit facts around a name, those that are stated most first.
-func (d *Desk) Neighbours(name string, limit int) (Neighbourhood, error) {
-	g, err := d.graph()
+// Neighbours are at most limit facts around a name, those that are stated most first, in the
+// files that meet where.
+func (d *Desk) Neighbours(ctx context.Context, name string, limit int, where *graphrag.Condition) (Neighbourhood, error) {
+	g, err := d.graph(ctx, where)
 	if err != nil {
 		return Neighbourhood{}, err
 	}
@@ -58,25 +59,25 @@ func (d *Desk) Neighbours(name string, limit int) (Neighbourhood, error) {
 }
 
 // Around are facts around what a question names.
-func (d *Desk) Around(question string, limit int) (Neighbourhood, error) {
-	g, err := d.graph()
+func (d *Desk) Around(ctx context.Context, q Query, limit int) (Neighbourhood, error) {
+	g, err := d.graph(ctx, q.Where)
 	if err != nil {
 		return Neighbourhood{}, err
 	}
-	return d.facts(g, named(g, question), limit), nil
+	return d.facts(g, named(g, q.Question), limit), nil
 }
 
 // WriteGraph writes a page with the part of the graph that led to an answer.
-func (d *Desk) WriteGraph(ctx context.Context, w io.Writer, question string) error {
-	g, err := d.graph()
+func (d *Desk) WriteGraph(ctx context.Context, w io.Writer, q Query) error {
+	g, err := d.graph(ctx, q.Where)
 	if err != nil {
 		return err
 	}
-	a, err := d.folder.Answer(ctx, graphrag.Question{Text: question, K: d.o.K})
+	a, err := d.folder.Answer(ctx, graphrag.Question{Text: q.Question, K: d.o.K, Where: d.where(q.Where)})
 	if err != nil {
 		return err
 	}
-	asked := view.Asked{Question: question, Answer: a.Text, Found: a.Found}
+	asked := view.Asked{Question: q.Question, Answer: a.Text, Found: a.Found}
 	o := view.Options{Title: d.Title(), Chunks: d.folder.System.Get, Asked: &asked}
 	if indexing(d.o) == "" {
 		o.Note = "Names and facts are found by rules; -model NAME finds better ones"
@@ -88,9 +89,10 @@ func (d *Desk) WriteGraph(ctx context.Context, w io.Writer, question string) err
 	return v.WriteHTML(w)
 }
 
-func (d *Desk) graph() (*kg.Graph, error) {
-	if g := d.folder.System.Graph(); g != nil {
-		return g, nil
+func (d *Desk) graph(ctx context.Context, where *graphrag.Condition) (*kg.Graph, error) {
+	g, err := d.folder.System.GraphFor(ctx, d.where(where))
+	if g != nil || err != nil {
+		return g, err
 	}
 	return nil, fmt.Errorf("%s: %w: take one that has, such as -system hipporag2", d.Name(), ErrNoGraph)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/graphrag"
 )
 
 // Bounds of what a client may send and ask for.
@@ -37,6 +38,7 @@ const (
 type searchInput struct {
 	Query string `json:"query" jsonschema:"what to look for: a question or some words"`
 	K     int    `json:"k,omitempty" jsonschema:"how many passages, 5 if left out, at most 50"`
+	Where string `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
 }
 
 type searchOutput struct {
@@ -48,12 +50,14 @@ type searchOutput struct {
 type askInput struct {
 	Question string   `json:"question" jsonschema:"the question, in plain words"`
 	Before   []string `json:"before,omitempty" jsonschema:"questions asked before, oldest first, that this one may lean on"`
+	Where    string   `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
 }
 
 // neighboursInput is what neighbours takes.
 type neighboursInput struct {
 	Name  string `json:"name" jsonschema:"the name of a person, place or thing"`
 	Limit int    `json:"limit,omitempty" jsonschema:"how many facts, 20 if left out, at most 50"`
+	Where string `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
 }
 
 // Server is the server over a desk.
@@ -139,7 +143,11 @@ func (t tools) search(ctx context.Context, _ *mcp.CallToolRequest, in searchInpu
 		return nil, out, err
 	}
 	defer end()
-	found, err := t.d.Search(ctx, in.Query, within(in.K, 5))
+	where, err := condition(in.Where)
+	if err != nil {
+		return nil, out, err
+	}
+	found, err := t.d.Search(ctx, in.Query, within(in.K, 5), where)
 	out.Passages, out.Note = append(out.Passages, found...), note
 	return nil, out, err
 }
@@ -150,8 +158,12 @@ func (t tools) ask(ctx context.Context, req *mcp.CallToolRequest, in askInput) (
 		return nil, desk.Reply{}, err
 	}
 	defer end()
+	where, err := condition(in.Where)
+	if err != nil {
+		return nil, desk.Reply{}, err
+	}
 	token, told := req.Params.GetProgressToken(), 0
-	for r, err = range t.d.Stream(ctx, desk.Query{Question: in.Question, Before: in.Before[max(0, len(in.Before)-maxBefore):]}) {
+	for r, err = range t.d.Stream(ctx, desk.Query{Question: in.Question, Before: in.Before[max(0, len(in.Before)-maxBefore):], Where: where}) {
 		if err != nil {
 			return nil, desk.Reply{}, err
 		}
@@ -166,16 +178,29 @@ func (t tools) ask(ctx context.Context, req *mcp.CallToolRequest, in askInput) (
 
 func (t tools) neighbours(ctx context.Context, _ *mcp.CallToolRequest, in neighboursInput) (*mcp.CallToolResult, desk.Neighbourhood, error) {
 	none := desk.Neighbourhood{Names: []string{}, Facts: []desk.Fact{}}
-	_, end, _, err := t.begin(ctx, in.Name)
+	ctx, end, _, err := t.begin(ctx, in.Name)
 	if err != nil {
 		return nil, none, err
 	}
 	defer end()
-	n, err := t.d.Neighbours(in.Name, within(in.Limit, 20))
+	where, err := condition(in.Where)
+	if err != nil {
+		return nil, none, err
+	}
+	n, err := t.d.Neighbours(ctx, in.Name, within(in.Limit, 20), where)
 	if err != nil {
 		return nil, none, err
 	}
 	return nil, n, nil
+}
+
+// condition reads one, nil of nothing.
+func condition(s string) (*graphrag.Condition, error) {
+	if s == "" {
+		return nil, nil
+	}
+	c, err := graphrag.ParseCondition(s)
+	return &c, err
 }
 
 // within is a number that was asked for, or the usual one.

@@ -104,6 +104,21 @@ func TestTools(t *testing.T) {
 	if problem := call(t, s, "ask", map[string]any{"question": "Who is the mayor of Reykjavik?"}, &r); problem != "" || !r.Refused {
 		t.Errorf("ask: %s %+v", problem, r)
 	}
+	for tool, arguments := range map[string]map[string]any{
+		"ask": {"question": "What does the barn owl hear?"}, "search": {"query": "owl"}, "neighbours": {"name": "Charles Babbage"},
+	} {
+		arguments["where"] = `knid = "md"`
+		if problem := call(t, s, tool, arguments, new(any)); !strings.Contains(problem, "no document has the field") {
+			t.Errorf("%s: %s", tool, problem)
+		}
+		arguments["where"] = "kind"
+		if problem := call(t, s, tool, arguments, new(any)); !strings.Contains(problem, "is not compared") {
+			t.Errorf("%s: %s", tool, problem)
+		}
+	}
+	if problem := call(t, s, "ask", map[string]any{"question": "What does the barn owl hear?", "where": `kind = "csv"`}, &r); problem != "" || !r.Refused {
+		t.Errorf("ask where: %s %+v", problem, r)
+	}
 	var n desk.Neighbourhood
 	if problem := call(t, s, "neighbours", map[string]any{"name": "Charles Babbage"}, &n); problem != "" || len(n.Facts) == 0 {
 		t.Errorf("neighbours: %s %+v", problem, n)

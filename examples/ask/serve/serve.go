@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -167,12 +168,12 @@ func (s *site) about(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *site) facts(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query().Get("q")
-	if len(q) > maxQuestion {
-		http.Error(w, "the question is too long", http.StatusRequestEntityTooLarge)
+	q, status, err := query(r.URL.Query().Get)
+	if err != nil {
+		http.Error(w, err.Error(), status)
 		return
 	}
-	n, err := s.d.Around(q, maxFacts)
+	n, err := s.d.Around(r.Context(), q, maxFacts)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
@@ -183,9 +184,12 @@ func (s *site) facts(w http.ResponseWriter, r *http.Request) {
 // graph is a page of its own, with its own policy in it.
 func (s *site) graph(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	q := r.PostFormValue("q")
-	if strings.TrimSpace(q) == "" || len(q) > maxQuestion {
-		http.Error(w, fmt.Sprintf("want a form with a question, q, of at most %d bytes", maxQuestion), http.StatusBadRequest)
+	q, _, err := query(r.PostFormValue)
+	if err == nil && strings.TrimSpace(q.Question) == "" {
+		err = errors.New("want a form with a question, q")
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	end, ok := s.begin(w)
@@ -203,6 +207,20 @@ func (s *site) graph(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, _ = page.WriteTo(w) // a browser that left is no error
+}
+
+// query reads a question and its condition from a form, or says with which status it is
+// refused.
+func query(value func(key string) string) (q desk.Query, status int, err error) {
+	q.Question = value("q")
+	if len(q.Question) > maxQuestion {
+		return q, http.StatusRequestEntityTooLarge, fmt.Errorf("the question has more than %d bytes", maxQuestion)
+	}
+	if where := value("where"); where != "" {
+		q.Where = new(graphrag.Condition)
+		err = q.Where.UnmarshalText([]byte(where))
+	}
+	return q, http.StatusBadRequest, err
 }
 
 // begin takes a turn, and says so if there is none.
@@ -228,7 +246,10 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 		err = json.Unmarshal(body, &q)
 	}
 	if err != nil || strings.TrimSpace(q.Question) == "" || len(q.Question) > maxQuestion || len(q.Before) > maxBefore {
-		http.Error(w, fmt.Sprintf("want {\"question\": \"…\", \"before\": [\"…\"]}, a question of at most %d bytes and at most %d before it", maxQuestion, maxBefore), http.StatusBadRequest)
+		if err == nil {
+			err = fmt.Errorf("want {\"question\": \"…\", \"before\": [\"…\"], \"where\": \"…\"}, a question of at most %d bytes and at most %d before it", maxQuestion, maxBefore)
+		}
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	end, ok := s.begin(w) // after the body: a slow one takes no turn

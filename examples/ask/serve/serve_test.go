@@ -307,3 +307,24 @@ func TestSlowBodies(t *testing.T) {
 	close(s.done)
 	all.Wait()
 }
+
+// A condition comes with the question; one that cannot be read, or is about a field that no
+// file has, is told.
+func TestWhere(t *testing.T) {
+	url, _ := start(t, "hipporag2")
+	for where, want := range map[string]string{
+		`kind = \"csv\"`: `"refused":true`, `kind = \"md\"`: "hears a mouse", `kind =`: "byte 6", `knid = \"md\"`: "no document has the field",
+	} {
+		if _, _, body := send(t, "POST", url+"api/ask", `{"question":"What does the barn owl hear?","where":"`+where+`"}`, asJSON); !strings.Contains(body, want) {
+			t.Errorf("%s: %s, want %s", where, body, want)
+		}
+	}
+	for path, want := range map[string]int{"api/graph?q=Ada+Lovelace&where=kind+%3D+%22md%22": 200, "api/graph?q=Ada&where=kind": 400} {
+		if status, _, body := send(t, "GET", url+path, ""); status != want {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	if status, _, body := send(t, "POST", url+"graph", "q=Ada&where=kind+%3D", asForm); status != 400 || !strings.Contains(body, "condition") {
+		t.Errorf("%d %s", status, body)
+	}
+}

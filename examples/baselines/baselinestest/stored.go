@@ -4,6 +4,7 @@ package baselinestest
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -55,7 +56,7 @@ func Stored(t *testing.T, name string, recipe func(kit.Kit, kit.Common) (*kit.Sy
 	}
 }
 
-// evidence indexes, asks, and asks again without a document.
+// evidence indexes, asks, asks again without a document, and about some of them.
 func evidence(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), k kit.Kit, trips func() int64, most *int64) (ids [][]string) {
 	t.Helper()
 	system, err := recipe(k, kit.Common{Cut: kit.Cut{Size: 60}})
@@ -67,9 +68,9 @@ func evidence(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error
 			t.Error(err)
 		}
 	}()
-	questions := func() {
+	questions := func(where *graphrag.Condition) {
 		for _, q := range Questions {
-			q.K = 4
+			q.K, q.Where = 4, where
 			before := int64(0)
 			if trips != nil {
 				before = trips()
@@ -91,14 +92,21 @@ func evidence(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error
 			ids = append(ids, list)
 		}
 	}
-	if _, err := system.Index(t.Context(), graphrag.Documents(Pages...)); err != nil {
+	pages := slices.Clone(Pages)
+	for i := range pages {
+		pages[i].Fields = graphrag.Fields{"n": float64(i)}
+	}
+	if _, err := system.Index(t.Context(), graphrag.Documents(pages...)); err != nil {
 		t.Fatal(err)
 	}
-	questions()
+	questions(nil)
 	if _, err := system.Delete(t.Context(), Pages[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	questions()
+	questions(nil)
+	trips = nil // the index of some documents is in memory
+	some := graphrag.Between("n", 1, 2)
+	questions(&some)
 	return ids
 }
 

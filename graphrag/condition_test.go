@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package graphrag_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+func day(s string) time.Time {
+	t, ok := graphrag.ParseTime(s)
+	if !ok {
+		panic(s)
+	}
+	return t
+}
+
+// people are four documents; the last has no field.
+var people = []graphrag.Fields{
+	{"team": "ops", "year": 2024., "tags": []string{"legal", "pay"}, "public": true, "published": day("2024-05-01")},
+	{"team": "hr", "year": 2023., "tags": []string{}, "public": false, "published": day("2023-12-31T23:00:00-02:00"), "a b": "x"},
+	{"team": `o"ps`, "year": "2024", "tags": "legal", "größe": -1.5},
+	nil,
+}
+
+// met are the numbers of the documents that meet a condition.
+func met(c graphrag.Condition) (out string) {
+	meets := c.Compile()
+	for i, f := range people {
+		if meets(f) {
+			out += fmt.Sprint(i)
+		}
+	}
+	return out
+}
+
+func TestConditions(t *testing.T) {
+	for text, want := range map[string]struct{ met, canonical string }{
+		`team = "ops"`:                            {"0", ``},
+		`team != "ops"`:                           {"123", `not (team = "ops")`},
+		`team in ("ops","hr" , "x")`:              {"01", `team in ("ops", "hr", "x")`},
+		`team = "o\"ps"`:                          {"2", ``},
+		`year >= 2024`:                            {"0", ``},
+		`year > 2023 and year<2024.5`:             {"0", `year > 2023 and year < 2024.5`},
+		`year = 2024 or year = "2024"`:            {"02", ``},
+		`not year = 2024`:                         {"123", `not (year = 2024)`},
+		`not not public = true`:                   {"0", `not (not (public = true))`},
+		`public = false`:                          {"1", ``},
+		`tags has "pay"`:                          {"0", ``},
+		`tags has ("a", "legal")`:                 {"0", ``},
+		`published < 2024-05-01`:                  {"1", `published < 2024-05-01T00:00:00Z`},
+		`published <= 2024-05-01T02:00:00+02:00`:  {"01", `published <= 2024-05-01T00:00:00Z`},
+		`published = 2024-01-01T01:00:00Z`:        {"1", ``},
+		"`a b` = \"x\"":                           {"1", ``},
+		`größe < 0`:                               {"2", ``},
+		`team="hr" or team="ops" and year = 2024`: {"01", `team = "hr" or (team = "ops" and year = 2024)`},
+		`(team="hr" or team="ops") and year=2024`: {"0", `(team = "hr" or team = "ops") and year = 2024`},
+		"all":                        {"0123", ``},
+		"not all":                    {"", `not (all)`},
+		`nobody = "x"`:               {"", ``},
+		` team = "ops"` + "\n":       {"0", `team = "ops"`},
+		"`and` = 1 or `or` has \"\"": {"", ``},
+	} {
+		c, err := graphrag.ParseCondition(text)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		canonical := want.canonical
+		if canonical == "" {
+			canonical = text
+		}
+		if met(c) != want.met || c.String() != canonical {
+			t.Errorf("%s: met by %q as %s, want %q as %s", text, met(c), c, want.met, canonical)
+		}
+	}
+	made := graphrag.And(graphrag.Or(graphrag.Equal("year", 2024), graphrag.Has("tags", "x")), graphrag.Not(graphrag.Between("published", nil, day("2024-01-01"))))
+	if met(made) != "0" || made.String() != `(year = 2024 or tags has "x") and not (published <= 2024-01-01T00:00:00Z)` {
+		t.Errorf("%s is met by %q", made, met(made))
+	}
+	if got := strings.Join(made.Names(), " "); got != "published tags year" {
+		t.Errorf("it names %s", got)
+	}
+	if none := (graphrag.Condition{}); met(none) != "0123" || none.String() != "all" {
+		t.Errorf("the zero condition %s is met by %q", none, met(none))
+	}
+}
+
+func TestBadConditions(t *testing.T) {
+	deep := strings.Repeat("(", 1000) + `a = 1` + strings.Repeat(")", 1000)
+	for text, want := range map[string]string{
+		"":                       `byte 0: "" is no field`,
+		"team":                   `byte 4: "team" is not compared`,
+		"team ~ 3":               "is not compared",
+		"team = ops":             `"ops" is no value`,
+		`team = "ops`:            "a text does not end",
+		`team = "\q"`:            "an escape that Go does not know",
+		`team in "ops"`:          "in wants a list",
+		`team in ("ops"`:         "a list goes on by a comma",
+		`team in ()`:             `")" is no value`,
+		`team < "ops"`:           "ops has no order",
+		`public >= true`:         "true has no order",
+		`tags has 3`:             "3 is no text",
+		`(team = "ops"`:          "a parenthesis is not closed",
+		`team = "ops")`:          `")" is too much`,
+		`team = "ops" year = 3`:  "is too much",
+		`and = 3`:                `"and = 3" is no field`,
+		`3 = 3`:                  "is no field",
+		"`` = 3":                 "a name between backquotes is empty",
+		"`a = 3":                 "a name between backquotes is empty or does not end",
+		`year = NaN`:             "is no value",
+		`year = 1e999`:           "is no value",
+		`published > 2024-13-01`: "is no value",
+		deep:                     "more than 100 conditions in each other",
+		strings.Repeat("not ", 300_000) + "a = 1": "a condition of 1200005 bytes",
+	} {
+		if _, err := graphrag.ParseCondition(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: error %v, want %s", text, err, want)
+		}
+	}
+}
+
+// A list of ten thousand values is looked up, not walked through.
+func TestManyValues(t *testing.T) {
+	values := make([]any, 10_000)
+	for i := range values {
+		values[i] = fmt.Sprint("v", i)
+	}
+	c, err := graphrag.ParseCondition(graphrag.In("f", values...).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	meets := c.Compile()
+	for i := range 100_000 {
+		if meets(graphrag.Fields{"f": fmt.Sprint("v", i)}) != (i < len(values)) {
+			t.Fatalf("v%d", i)
+		}
+	}
+}
+
+func FuzzCondition(f *testing.F) {
+	f.Add(`team = "ops" and not (year >= 2024 or tags has ("a", "b")) or published < 2024-05-01`)
+	f.Add("`a b` in (1, true, \"x\\n\", 2024-05-01T00:00:00.5+01:00)")
+	f.Fuzz(func(t *testing.T, s string) {
+		c, err := graphrag.ParseCondition(s)
+		if err != nil {
+			return
+		}
+		again, err := graphrag.ParseCondition(c.String())
+		if err != nil && !strings.Contains(err.Error(), "in each other") {
+			t.Fatalf("%q is written as %q: %v", s, c, err)
+		}
+		if err == nil && (again.String() != c.String() || met(again) != met(c)) {
+			t.Fatalf("%q is written as %q and read as %q", s, c, again)
+		}
+	})
+}
+
+func TestFieldsInJSON(t *testing.T) {
+	for _, f := range people {
+		q := graphrag.Question{Text: "?", Where: &graphrag.Condition{}}
+		doc := graphrag.Document{ID: "a", Fields: f}
+		data, err := json.Marshal(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back graphrag.Document
+		if err := json.Unmarshal(data, &back); err != nil || !cmp.Equal(back.Fields, f) && len(f) > 0 {
+			t.Errorf("%s came back as %v, error %v", data, back.Fields, err)
+		}
+		if data, err = json.Marshal(q); err != nil || !strings.Contains(string(data), `"where":"all"`) {
+			t.Errorf("%s, error %v", data, err)
+		}
+	}
+	for data, want := range map[string]string{
+		`{"a": {"b": 1}}`: `field "a" is an object`, `{"a": [1]}`: `field "a": a list holds strings`, `[]`: "cannot unmarshal array",
+		`{"": "x"}`: `field "" has 1 bytes`, `{"a": "` + strings.Repeat("x", 70_000) + `"}`: "want 1 to 65536",
+	} {
+		var f graphrag.Fields
+		if err := json.Unmarshal([]byte(data), &f); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40s: error %v, want %s", data, err, want)
+		}
+	}
+	for want, f := range map[string]graphrag.Fields{"is a int": {"a": 1}, "no finite number": {"a": math.NaN()}, "is a <nil>": {"a": nil}} {
+		if err := f.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: error %v, want %s", f, err, want)
+		}
+	}
+	if q := new(graphrag.Question); json.Unmarshal([]byte(`{"where": "team ="}`), q) == nil {
+		t.Error("half a condition was read")
+	}
+}
+
+// A scope hides documents without its fields, whatever it says of them, and only narrows.
+func TestScopes(t *testing.T) {
+	if graphrag.ScopeOf(t.Context()) != nil {
+		t.Error("a scope without one")
+	}
+	seen := func(ctx context.Context) (out string) {
+		for i, f := range people {
+			if graphrag.ScopeOf(ctx)(f) {
+				out += fmt.Sprint(i)
+			}
+		}
+		return out
+	}
+	ctx := graphrag.WithScope(t.Context(), graphrag.Not(graphrag.Equal("public", false)))
+	if got := seen(ctx); got != "0" {
+		t.Errorf("seen are %q", got)
+	}
+	if got := seen(graphrag.WithScope(ctx, graphrag.Or(graphrag.Equal("public", true), graphrag.Equal("public", false)))); got != "0" {
+		t.Errorf("a scope within a scope sees %q", got)
+	}
+	if got := seen(graphrag.WithScope(ctx, graphrag.Equal("team", "hr"))); got != "" {
+		t.Errorf("a scope that excludes sees %q", got)
+	}
+}
+
+func ExampleParseCondition() {
+	c, err := graphrag.ParseCondition(`team = "ops" and published >= 2024-05-01`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	meets := c.Compile()
+	fmt.Println(meets(graphrag.Fields{"team": "ops", "published": time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC)}))
+	fmt.Println(meets(graphrag.Fields{"team": "ops"}))
+	// Output:
+	// true
+	// false
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+)
+
+// rooms are n documents of which every tenth is of room 0, and so on; a word is in one room only.
+func rooms(n int) (docs []graphrag.Document) {
+	for i := range n {
+		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("d%03d", i), Text: fmt.Sprintf("A light of the room%d shines, it is light %d.", i%10, i), Fields: graphrag.Fields{"room": float64(i % 10), "n": float64(i)}})
+	}
+	return docs
+}
+
+func where(t testing.TB, s string) *graphrag.Condition {
+	t.Helper()
+	c, err := graphrag.ParseCondition(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &c
+}
+
+// counted is a flat system that counts how often it is built; build is called before.
+func counted(t testing.TB, builds *atomic.Int64, build func(context.Context) error) *kit.System {
+	t.Helper()
+	s, err := kit.New(kit.Frame{Name: "flat", Kit: offline(t), Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		builds.Add(1)
+		if build != nil {
+			if err := build(ctx); err != nil {
+				return nil, err
+			}
+		}
+		return finding(c, ctx)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A view is built once, however many ask for it, also by other words for the same documents,
+// and not at all for all documents. Views that nobody asks for give way, within bounds.
+func TestViewsAreKept(t *testing.T) {
+	var builds atomic.Int64
+	s := counted(t, &builds, nil)
+	index(t, s, rooms(200)...)
+	ask := func(text string) int64 {
+		t.Helper()
+		before := builds.Load()
+		var wait sync.WaitGroup
+		for range 8 {
+			wait.Go(func() {
+				if _, err := s.Retrieve(t.Context(), graphrag.Question{Text: "light", K: 3, Where: where(t, text)}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		return builds.Load() - before
+	}
+	for _, tt := range []struct {
+		where string
+		want  int64
+	}{
+		{"room = 1", 1}, {"room = 1", 0}, {"room > 0 and room < 2", 0}, {"room in (0, 1, 2, 3, 4)", 1}, {"all", 0}, {"room >= 0", 0},
+		{"room != 1", 1}, {"room != 2", 1}, {"room != 3", 1}, {"room = 1", 1}, {"room != 3", 0},
+	} {
+		if got := ask(tt.where); got != tt.want {
+			t.Errorf("%s: built %d times, want %d", tt.where, got, tt.want)
+		}
+	}
+	for i := range 200 {
+		ask(fmt.Sprintf("n = %d", i))
+	}
+	if ask("n = 199") != 0 || ask("n = 140") != 0 || ask("n = 3") != 1 {
+		t.Error("the last views are not those that are kept")
+	}
+}
+
+// A view under construction that is given up is built by the next one who asks; an error of
+// building is that of the question.
+func TestViewGivenUp(t *testing.T) {
+	var builds atomic.Int64
+	var broken atomic.Bool
+	entered := make(chan struct{}, 1)
+	s := counted(t, &builds, func(ctx context.Context) error {
+		switch builds.Load() {
+		case 1:
+			return nil
+		case 2:
+			entered <- struct{}{}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		if broken.Load() {
+			return errors.New("the disk is full")
+		}
+		return nil
+	})
+	index(t, s, rooms(20)...)
+	ctx, cancel := context.WithCancel(t.Context())
+	first, second := make(chan error), make(chan error)
+	ask := func(ctx context.Context) error {
+		_, err := s.Retrieve(ctx, graphrag.Question{Text: "light", K: 3, Where: where(t, "room = 1")})
+		return err
+	}
+	go func() { first <- ask(ctx) }()
+	<-entered
+	go func() { second <- ask(t.Context()) }()
+	cancel()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("the first one: %v", err)
+	}
+	if err := <-second; err != nil || builds.Load() != 3 {
+		t.Errorf("the second one: %v, built %d times", err, builds.Load())
+	}
+	broken.Store(true)
+	for range 2 {
+		if _, err := s.Answer(t.Context(), graphrag.Question{Text: "light", K: 3, Where: where(t, "room = 2")}); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+			t.Errorf("a view that cannot be built: %v", err)
+		}
+	}
+}
+
+// Fields are checked when the question is put; of what a scope hides nothing is said, neither
+// in answers nor in errors.
+func TestUnknownFields(t *testing.T) {
+	s := counted(t, new(atomic.Int64), nil)
+	docs := rooms(20)
+	docs[3].Fields = graphrag.Fields{"secret": "x", "room": 3.}
+	index(t, s, docs...)
+	if _, err := s.Retrieve(t.Context(), graphrag.Question{Where: where(t, "rom = 3")}); !errors.Is(err, kit.ErrField) || !strings.Contains(err.Error(), `no document has the field "rom"; the fields are n, room, secret`) {
+		t.Errorf("error %v", err)
+	}
+	ctx := graphrag.WithScope(t.Context(), *where(t, "n < 10"))
+	_, err := s.Retrieve(ctx, graphrag.Question{Where: where(t, `secret = "x"`)})
+	if !errors.Is(err, kit.ErrField) || !strings.HasSuffix(err.Error(), "the fields are n, room") {
+		t.Errorf("a field of a hidden document: %v", err)
+	}
+	if found, err := s.Retrieve(graphrag.WithScope(ctx, *where(t, "nobody = 1")), graphrag.Question{Text: "light", K: 5, Where: where(t, "room = 3")}); err != nil || len(found.Ranked) != 0 {
+		t.Errorf("a scope that permits nothing: %+v, %v", found, err)
+	}
+	found, err := s.Retrieve(ctx, graphrag.Question{Text: "room3 room7", K: 20})
+	if err != nil || len(found.Ranked) == 0 {
+		t.Fatal(err)
+	}
+	for _, h := range found.Ranked {
+		if n, ok := h.Chunk.Fields["n"].(float64); !ok || n >= 10 {
+			t.Errorf("found %s with the fields %v", h.Chunk.ID, h.Chunk.Fields)
+		}
+	}
+}
+
+// Views are of the state that is asked: changes are seen at once, also of a saved system, and
+// questions go on while documents come and go.
+func TestViewsChange(t *testing.T) {
+	s := counted(t, new(atomic.Int64), nil)
+	index(t, s, rooms(50)...)
+	count := func(s *kit.System) int {
+		t.Helper()
+		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "room4", K: 100, Where: where(t, "room = 4")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found.Ranked)
+	}
+	before := count(s)
+	more := graphrag.Document{ID: "x", Text: "Another light of room4.", Fields: graphrag.Fields{"room": 4.}}
+	if _, err := s.Insert(t.Context(), graphrag.Documents(more)); err != nil || count(s) != before+1 {
+		t.Errorf("%d found before and %d after an insert, error %v", before, count(s), err)
+	}
+	dir := t.TempDir()
+	opened := counted(t, new(atomic.Int64), nil)
+	if err := s.Save(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := opened.Open(t.Context(), dir); err != nil || count(opened) != before+1 {
+		t.Errorf("opened: error %v", err)
+	}
+	var wait sync.WaitGroup
+	for i := range 4 {
+		wait.Go(func() {
+			for j := range 50 {
+				q := graphrag.Question{Text: "light", K: 50, Where: where(t, fmt.Sprintf("room = %d", (i+j)%10))}
+				found, err := s.Retrieve(t.Context(), q)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for _, h := range found.Ranked {
+					if !q.Where.Compile()(h.Chunk.Fields) {
+						t.Errorf("%s found where %s", h.Chunk.ID, q.Where)
+					}
+				}
+			}
+		})
+	}
+	for i := range 10 {
+		if _, err := s.Update(t.Context(), graphrag.Documents(more), fmt.Sprintf("d%03d", i)); err != nil {
+			t.Error(err)
+		}
+	}
+	wait.Wait()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+)
+
+func TestFields(t *testing.T) {
+	front := func(lines string) string { return "---\n" + lines + "\n---\n# Title\n\nText.\n" }
+	of := func(more graphrag.Fields) graphrag.Fields {
+		f := graphrag.Fields{"folder": "notes/a", "kind": "md"}
+		for k, v := range more {
+			f[k] = v
+		}
+		return f
+	}
+	for lines, want := range map[string]graphrag.Fields{
+		"":                                   of(nil),
+		"team: ops\nyear: 2024\ndraft: true": of(graphrag.Fields{"team": "ops", "year": 2024., "draft": true}),
+		"date: 2024-05-01\nat: 2024-05-01T10:00:00+02:00":                              of(graphrag.Fields{"date": time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC), "at": time.Date(2024, 5, 1, 8, 0, 0, 0, time.UTC)}),
+		"tags: [a, \"b c\", ]\nkeys:\n  - x\n  - 'y'\nlast: z":                         of(graphrag.Fields{"tags": []string{"a", "b c"}, "keys": []string{"x", "y"}, "last": "z"}),
+		"quoted: \"2024\"\nfolder: elsewhere\nurl: https://a.b/c":                      of(graphrag.Fields{"quoted": "2024", "folder": "elsewhere", "url": "https://a.b/c"}),
+		"nested: {a: b}\nlong: >\n  text\n# comment: x\n inner: y\nn: 1e999\nnan: NaN": of(graphrag.Fields{"n": "1e999", "nan": "NaN"}),
+	} {
+		f := load.Markdown("notes/a/b.MD", front(lines))
+		if diff := cmp.Diff(want, f.Document.Fields); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", lines, diff)
+		}
+		data, err := f.MarshalBinary()
+		var back load.File
+		if err != nil || back.UnmarshalBinary(data) != nil || !cmp.Equal(back.Document, f.Document) {
+			t.Errorf("%q: fields came back as %v, error %v", lines, back.Document.Fields, err)
+		}
+	}
+	page := `<html><head><title>T</title><meta charset=utf-8><meta name="author" content=" Ada "><meta property="article:published_time" content="2024-05-01">` +
+		`<meta name=keywords content="owl, mouse"><meta name=viewport content="width=1"></head><body><meta name="evil" content="x"><p>Text.</p></body></html>`
+	want := graphrag.Fields{"folder": ".", "kind": "html", "author": "Ada", "article:published_time": time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC), "keywords": []string{"owl", "mouse"}}
+	if diff := cmp.Diff(want, load.HTML("a.html", page).Document.Fields); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Front matter and heads of pages are what others wrote: their fields are bounded.
+func TestHostileFields(t *testing.T) {
+	var many, metas strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&many, "k%d: %s\n", i, strings.Repeat("x", 10))
+	}
+	for i := range 5000 {
+		fmt.Fprintf(&metas, "<meta name=m%d content=x>", i)
+	}
+	for name, text := range map[string]string{
+		"many.md":   "---\n" + many.String() + "---\nText.",
+		"long.md":   "---\nteam: ops\nbomb: " + strings.Repeat("x", 1<<20) + "\n---\nText.",
+		"list.md":   "---\nbomb: [" + strings.Repeat("a,", 1<<19) + "]\n---\nText.",
+		"many.html": "<html><head>" + metas.String() + "</head><body>Text.",
+	} {
+		f, err := load.Options{}.Read(name, []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Document.Fields.Check(); err != nil || f.Document.Fields["folder"] != "." {
+			t.Errorf("%s: %d fields, error %v", name, len(f.Document.Fields), err)
+		}
+	}
+}
