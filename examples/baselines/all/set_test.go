@@ -17,7 +17,7 @@ import (
 )
 
 // systems are all systems, those that go by a graph from elsewhere over a small one.
-func systems(t *testing.T) []all.System {
+func systems(t testing.TB) []all.System {
 	t.Helper()
 	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer\nFram\tcaptain\tFridtjof Nansen\nFridtjof Nansen\tborn in\tOslo")).All(), triples.Options{})
 	if err != nil {
