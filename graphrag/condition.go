@@ -276,13 +276,24 @@ func WithScope(ctx context.Context, c Condition) context.Context {
 	return context.WithValue(ctx, scopeKey{}, c)
 }
 
-// ScopeOf returns which documents the scope of a context lets a caller see; nil is all.
-func ScopeOf(ctx context.Context) func(Fields) bool {
+// Scope is what a caller may see.
+type Scope struct{ condition Condition }
+
+// ScopeOf returns the scope of a context; nil is everything.
+func ScopeOf(ctx context.Context) *Scope {
 	c, ok := ctx.Value(scopeKey{}).(Condition)
 	if !ok {
 		return nil
 	}
-	names, meets := c.Names(), c.Compile()
+	return &Scope{c}
+}
+
+// String is the condition of the scope.
+func (s *Scope) String() string { return s.condition.String() }
+
+// Compile returns the function that tells whether a document with these fields is seen.
+func (s *Scope) Compile() func(Fields) bool {
+	names, meets := s.condition.Names(), s.condition.Compile()
 	return func(f Fields) bool {
 		for _, n := range names {
 			if _, ok := f[n]; !ok {

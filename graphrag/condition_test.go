@@ -207,7 +207,7 @@ func TestScopes(t *testing.T) {
 	}
 	seen := func(ctx context.Context) (out string) {
 		for i, f := range people {
-			if graphrag.ScopeOf(ctx)(f) {
+			if graphrag.ScopeOf(ctx).Compile()(f) {
 				out += fmt.Sprint(i)
 			}
 		}

@@ -24,17 +24,51 @@ import (
 // from chunks and extractions that are there, and kept for the next ones.
 
 // Bounds of the views that are kept: so many, and together with so many times the chunks of
-// the whole index. The one that was asked last is always kept.
+// the whole index, and of the texts of conditions that lead to them. The view that was asked
+// for last is always kept.
 const (
 	maxViews     = 64
 	maxViewTimes = 2
+	maxTexts     = 4096
 )
 
-// views are those of one state; the one that was asked last stands last in order.
+// viewKey names a set of documents.
+type viewKey [sha256.Size]byte
+
+// allDocs names all documents.
+var allDocs viewKey
+
+// views are those of one state; the one that was asked for last stands last in order.
 type views struct {
 	mu    sync.Mutex
-	made  map[[sha256.Size]byte]*view
-	order [][sha256.Size]byte
+	texts map[string]viewKey // of conditions that were asked before
+	made  map[viewKey]*view
+	order []viewKey
+}
+
+// key returns the documents that a condition was found to leave.
+func (v *views) key(text string) (viewKey, bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	key, ok := v.texts[text]
+	return key, ok
+}
+
+// ask keeps which documents a condition leaves.
+func (v *views) ask(text string, key viewKey) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.texts == nil || len(v.texts) >= maxTexts {
+		v.texts = make(map[string]viewKey)
+	}
+	v.texts[text] = key
+}
+
+// has reports whether a view is there, or being built.
+func (v *views) has(key viewKey) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.made[key] != nil
 }
 
 // view is a state of some documents, or one that is being built.
@@ -47,26 +81,65 @@ type view struct {
 // seen returns the state that a question sees, to be released: that of the documents which
 // the scope of ctx permits and which meet q.Where.
 func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*state, error) {
-	permits := graphrag.ScopeOf(ctx)
-	if permits == nil && q.Where == nil || s.frame.Blind {
+	scope := graphrag.ScopeOf(ctx)
+	if scope == nil && q.Where == nil || s.frame.Blind {
 		now.refs.Add(1)
 		return now, nil
 	}
-	docs := now.docs
-	if permits != nil {
-		docs = some(docs, permits)
+	var limits, where string
+	if scope != nil {
+		limits = scope.String()
 	}
 	if q.Where != nil {
-		if err := checkFields(docs, *q.Where); err != nil {
+		where = q.Where.String()
+	}
+	text := fmt.Sprintf("%d %s%s", len(limits), limits, where) // no where is taken for a part of another scope
+	for {
+		key, ok := now.views.key(text)
+		var docs map[string][]graphrag.Chunk
+		if !ok || key != allDocs && !now.views.has(key) {
+			var err error
+			if docs, err = permitted(now.docs, scope, q.Where); err != nil {
+				return nil, err
+			}
+			key = keyOf(docs, now.docs)
+			now.views.ask(text, key)
+		}
+		if key == allDocs {
+			now.refs.Add(1)
+			return now, nil
+		}
+		st, err := s.view(ctx, now, key, docs)
+		if st != nil || err != nil {
+			return st, err
+		}
+	}
+}
+
+// permitted returns the documents that a scope and a condition leave.
+func permitted(docs map[string][]graphrag.Chunk, scope *graphrag.Scope, where *graphrag.Condition) (map[string][]graphrag.Chunk, error) {
+	if scope != nil {
+		docs = some(docs, scope.Compile())
+	}
+	if where != nil {
+		if err := checkFields(docs, *where); err != nil {
 			return nil, err
 		}
-		docs = some(docs, q.Where.Compile())
+		docs = some(docs, where.Compile())
 	}
-	if len(docs) == len(now.docs) {
-		now.refs.Add(1)
-		return now, nil
+	return docs, nil
+}
+
+// keyOf is the digest of the IDs of some documents, allDocs if they are all.
+func keyOf(docs, all map[string][]graphrag.Chunk) viewKey {
+	if len(docs) == len(all) {
+		return allDocs
 	}
-	return s.view(ctx, now, docs)
+	h := sha256.New()
+	for _, id := range slices.Sorted(maps.Keys(docs)) {
+		fmt.Fprintf(h, "%d %s", len(id), id)
+	}
+	return viewKey(h.Sum(nil))
 }
 
 // some returns the documents whose fields meet a condition. Those without a chunk have
@@ -111,32 +184,30 @@ const maxNames = 20
 // ErrField is wrapped by the errors about a condition on a field that no document has.
 var ErrField = errors.New("unknown field")
 
-// view returns the state of some documents, to be released. It is built once, whoever asks;
-// if the one who builds it is cancelled, the next one does.
-func (s *System) view(ctx context.Context, now *state, docs map[string][]graphrag.Chunk) (*state, error) {
-	h := sha256.New()
-	for _, id := range slices.Sorted(maps.Keys(docs)) {
-		fmt.Fprintf(h, "%d %s", len(id), id)
+// view returns the state of some documents, to be released, nil if it has to be asked for
+// again. It is built once, whoever asks; if the one who builds it is cancelled, the next one
+// does.
+func (s *System) view(ctx context.Context, now *state, key viewKey, docs map[string][]graphrag.Chunk) (*state, error) {
+	v, mine := now.views.get(key, docs != nil)
+	if v == nil {
+		return nil, nil
 	}
-	key := [sha256.Size]byte(h.Sum(nil))
-	for {
-		v, mine := now.views.get(key)
-		if mine {
-			st, err := s.build(ctx, now, docs)
-			now.views.built(key, v, st, err, len(now.shortest))
-		}
-		select {
-		case <-v.done:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		switch {
-		case v.state != nil && v.state.acquire():
-			return v.state, nil
-		case mine && v.err != nil:
-			return nil, v.err
-		}
+	if mine {
+		st, err := s.build(ctx, now, docs)
+		now.views.built(key, v, st, err, len(now.shortest))
 	}
+	select {
+	case <-v.done:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	switch {
+	case v.state != nil && v.state.acquire():
+		return v.state, nil
+	case mine:
+		return nil, v.err
+	}
+	return nil, nil
 }
 
 // build makes the state of some documents of another, in memory.
@@ -158,25 +229,29 @@ func (s *System) build(ctx context.Context, now *state, docs map[string][]graphr
 	return d.build(s.paid.with(llm.WithStage(ctx, "index")), f)
 }
 
-// get returns a view, and whether the caller is to build it.
-func (v *views) get(key [sha256.Size]byte) (_ *view, mine bool) {
+// get returns a view, and whether the caller is to build it. It is nil if it is not there and
+// the caller cannot build it.
+func (v *views) get(key viewKey, can bool) (_ *view, mine bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.made == nil {
-		v.made = make(map[[sha256.Size]byte]*view)
-	}
 	got := v.made[key]
+	if got == nil && !can {
+		return nil, false
+	}
 	if got == nil {
+		if v.made == nil {
+			v.made = make(map[viewKey]*view)
+		}
 		got, mine = &view{done: make(chan struct{})}, true
 		v.made[key] = got
 	}
-	v.order = append(slices.DeleteFunc(v.order, func(k [sha256.Size]byte) bool { return k == key }), key)
+	v.order = append(slices.DeleteFunc(v.order, func(k viewKey) bool { return k == key }), key)
 	return got, mine
 }
 
 // built makes a view known to those who wait for it, and drops those that were not asked for
 // longest. One that failed is forgotten.
-func (v *views) built(key [sha256.Size]byte, made *view, st *state, err error, whole int) {
+func (v *views) built(key viewKey, made *view, st *state, err error, whole int) {
 	v.mu.Lock()
 	made.state, made.err = st, err
 	close(made.done)
@@ -203,10 +278,10 @@ func (v *views) built(key [sha256.Size]byte, made *view, st *state, err error, w
 }
 
 // drop forgets a view and returns its state.
-func (v *views) drop(key [sha256.Size]byte) *state {
+func (v *views) drop(key viewKey) *state {
 	st := v.made[key].state
 	delete(v.made, key)
-	v.order = slices.DeleteFunc(v.order, func(k [sha256.Size]byte) bool { return k == key })
+	v.order = slices.DeleteFunc(v.order, func(k viewKey) bool { return k == key })
 	return st
 }
 
