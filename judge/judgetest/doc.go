@@ -17,11 +17,10 @@
 //		})
 //	}
 //
-// Without more the judge is the lexical one, which needs no model. A judge by
-// model takes its replies from a cassette, so that tests cost nothing, need no
-// network and say the same every time, see [Model]; go test -judge.update asks
-// the model again. A verdict that could not be obtained fails the test as unscored:
-// it is neither a pass nor a wrong answer.
+// Without more the judge is the lexical one, which needs no model. A judge by the
+// model of a paid.Client takes the replies that its file holds, so that a test asks
+// once, and then costs nothing and says the same every time. A verdict that could not
+// be obtained fails the test as unscored: it is neither a pass nor a wrong answer.
 //
 // [Grader] is for the tests of programs that judge by model themselves.
 package judgetest

@@ -5,7 +5,6 @@ package judgetest
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge/model"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 // bridge is a system under test that knows one answer.
@@ -117,49 +117,35 @@ func TestBadSuite(t *testing.T) {
 	}
 }
 
-// The recorded judge says the same without its model.
-func TestRecordAndReplay(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "testdata", "judge.jsonl")
+// A judge whose replies are kept in a file says the same without its model, and what is
+// not in the file is no verdict.
+func TestKeptReplies(t *testing.T) {
 	grader := Grader{Fact: func(reference, candidate string) bool {
 		return strings.Contains(candidate, "1890") && strings.Contains(reference, "1890")
 	}}
-	calls := 0
-	live := func() (llm.Model, error) { calls++; return grader, nil }
-	suite := func(m llm.Model) Suite {
+	file := filepath.Join(t.TempDir(), "judge.journal")
+	suite := func(t *testing.T, m llm.Model) Suite {
+		client, err := paid.Open(paid.Options{File: file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { client.Close() })
+		if m, err = client.Model(m); err != nil {
+			t.Fatal(err)
+		}
 		j, err := model.New(m, model.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return Suite{Ask: bridge, Judge: j, Cases: []Case{{Question: "When was the bridge opened?", Checks: []Check{States("In 1890."), Never("In 1891.")}}}}
 	}
-	if _, err := replay(t, file, live); err == nil || !strings.Contains(err.Error(), "-judge.update") {
-		t.Errorf("without a cassette: %v", err)
-	}
-	t.Run("record", func(t *testing.T) {
-		m, err := record(t, file, live)
-		if err != nil {
-			t.Fatal(err)
-		}
-		Run(t, suite(m))
-	})
-	m, err := replay(t, file, live)
-	if err != nil || calls != 1 {
-		t.Fatalf("%v, the live model was made %d times", err, calls)
-	}
-	Run(t, suite(m))
-	s := suite(m)
+	t.Run("asked", func(t *testing.T) { Run(t, suite(t, grader)) })
+	absent := llmtest.NewScript(grader.Name()).Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth, Billed: llm.BilledNo})
+	s := suite(t, absent)
+	Run(t, s)
 	s.Cases[0].Checks = []Check{States("In 1892.")}
-	if got := s.check(t.Context(), s.Cases[0]); len(got) != 1 || !errors.Is(got[0], llmtest.ErrNotRecorded) {
-		t.Errorf("a request that is not recorded: %v", got)
-	}
-	if left, _ := filepath.Glob(file + ".*"); len(left) != 0 {
-		t.Errorf("left behind: %v", left)
-	}
-	if _, err := record(t, file, func() (llm.Model, error) { return nil, errors.New("no key") }); err == nil {
-		t.Error("a live model that is not there")
-	}
-	if b, err := os.ReadFile(file); err != nil || len(b) == 0 {
-		t.Errorf("the cassette is gone: %v", err)
+	if got := s.check(t.Context(), s.Cases[0]); len(got) != 1 || !errors.Is(got[0], llm.ErrAuth) || absent.Calls() == 0 {
+		t.Errorf("a request that is not in the file: %v", got)
 	}
 }
 
