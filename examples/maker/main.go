@@ -3,12 +3,12 @@
 // Command maker holds the tools of those who work on the library; nobody needs them to
 // use it.
 //
-//	maker scale -index DIR               # retrieval over a made-up corpus of any size
 //	maker audit -data DIR -out FILE      # triples and passages that gear aligns, for people to label
 //	maker audited FILE                   # how many of those are misaligned
 //	maker journal verify|repair FILE …   # the files in which runs and replies are kept
 //
-// Each lists its flags with -help.
+// Each lists its flags with -help. What is only measured are tests: the agreement of the
+// lexical judge with labels, and retrieval over a made-up corpus of any size (-scale).
 package main
 
 import (
@@ -30,7 +30,6 @@ type tool struct {
 }
 
 var tools = []tool{
-	{"scale", "retrieval over a made-up corpus of any size, in a store", scale},
 	{"audit", "sample triples and the passages that gear aligns them with", runAudit},
 	{"audited", "how many of the labelled alignments are wrong", runAudited},
 	{"journal", "verify and repair the files of runs and replies", runJournal},

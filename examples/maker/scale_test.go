@@ -5,12 +5,14 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -43,11 +45,23 @@ const storeMemory = 2 << 30
 // evidence is how many passages count.
 const evidence = 10
 
+// TestScaleOf measures what its flag asks for.
+func TestScaleOf(t *testing.T) {
+	if *scaleOf == "" {
+		t.Skip("no -scale FLAGS")
+	}
+	if err := scale(t.Context(), strings.Fields(*scaleOf), os.Stdout, os.Stderr); err != nil {
+		t.Error(err)
+	}
+}
+
+var scaleOf = flag.String("scale", "", "measure retrieval over a made-up corpus by `FLAGS`: -index DIR, and perhaps -passages N -triples N -limit N -seed N")
+
 // scale makes up passages, triples and questions from a seed, indexes them in a store,
 // opens that again, and asks. Half of the planted questions need the graph: their second
 // passage has no word of them.
 func scale(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	w, fs := &world{}, cli.NewFlags("maker scale")
+	w, fs := &world{}, cli.NewFlags("scale")
 	dir := fs.String("index", "", "`DIR` of the index, which is built if it is not there")
 	fs.Uint64Var(&w.seed, "seed", 1, "seed of corpus, graph and questions")
 	fs.IntVar(&w.passages, "passages", 100_000, "`N` passages of 110 words")
