@@ -3,6 +3,7 @@
 package matrix
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -50,8 +51,7 @@ type Single interface {
 // of the digits: singular values below about 1e-7 of the largest are lost.
 //
 // Each column of v has the sign that makes its largest component positive. Equal
-// seeds give equal bits on one kind of processor. The dense work between two products is
-// not stopped: when the context ends, it takes up to a second.
+// seeds give equal bits on one kind of processor.
 func Truncated(ctx context.Context, a Matrix, rank, rounds int, seed uint64) (sigma, u, v []float64, err error) {
 	n, m := a.Dims()
 	width := min(rank+oversample, n, m)
@@ -74,9 +74,11 @@ func Truncated(ctx context.Context, a Matrix, rank, rounds int, seed uint64) (si
 	if err := a.Mul(ctx, w, z, width); err != nil {
 		return nil, nil, nil, err
 	}
-	if sigma, u, err = ritz(ctx, q, w, width, rank); err != nil || len(sigma) == 0 {
+	var best found // not the results: the work may outlast the call
+	if err := aside(ctx, func() error { return best.ritz(ctx, q, w, width, rank) }); err != nil || len(best.sigma) == 0 {
 		return nil, nil, nil, err
 	}
+	sigma, u = best.sigma, best.u
 	v = z[:m*len(sigma)]
 	if err := a.MulT(ctx, v, u, len(sigma)); err != nil {
 		return nil, nil, nil, err
@@ -118,11 +120,11 @@ func (a space[F]) sketch(ctx context.Context, n, m, width, rounds int, rng *rand
 			return nil, err
 		}
 		copyAs(wide, y)
-		if err := basis(ctx, q, wide, width); err != nil {
+		if err := aside(ctx, func() error { return basis(ctx, q, wide, width) }); err != nil {
 			return nil, err
 		}
 	}
-	if err := basis(ctx, wide, q, width); err != nil {
+	if err := aside(ctx, func() error { return basis(ctx, wide, q, width) }); err != nil {
 		return nil, err
 	}
 	return wide, nil
@@ -135,16 +137,33 @@ func copyAs[T, F float32 | float64](dst []T, src []F) {
 	}
 }
 
-// ritz returns the leading singular values and the left singular vectors in the space of q,
-// whose columns are orthonormal; w is AAᵀq. Both have cols columns.
-func ritz(ctx context.Context, q, w []float64, cols, rank int) (sigma, u []float64, err error) {
+// aside runs dense arithmetic, which cannot be stopped, beside a wait for the end of
+// the context: after that it comes to its own end within seconds and is of no
+// account.
+func aside(ctx context.Context, work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return cmp.Or(ctx.Err(), err)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// found are the leading singular values and the left singular vectors of A.
+type found struct{ sigma, u []float64 }
+
+// ritz finds them in the space of q, whose columns are orthonormal; w is AAᵀq. Both have
+// cols columns.
+func (f *found) ritz(ctx context.Context, q, w []float64, cols, rank int) error {
 	small := make([]float64, cols*cols)
 	if err := (Dense{q, cols}).gram(ctx, small, w); err != nil {
-		return nil, nil, err
+		return err
 	}
 	var eigen mat.EigenSym // reads the upper half
 	if !eigen.Factorize(mat.NewSymDense(cols, small), true) {
-		return nil, nil, errors.New("the eigenvalues of a symmetric matrix did not converge")
+		return errors.New("the eigenvalues of a symmetric matrix did not converge")
 	}
 	values := eigen.Values(nil) // ascending
 	var vectors mat.Dense
@@ -152,10 +171,10 @@ func ritz(ctx context.Context, q, w []float64, cols, rank int) (sigma, u []float
 
 	floor := values[cols-1] * float64(cols) * 0x1p-52
 	for i := cols - 1; i >= max(0, cols-rank) && values[i] > floor; i-- {
-		sigma = append(sigma, math.Sqrt(values[i]))
+		f.sigma = append(f.sigma, math.Sqrt(values[i]))
 	}
-	if rank = len(sigma); rank == 0 {
-		return nil, nil, ctx.Err()
+	if rank = len(f.sigma); rank == 0 {
+		return nil
 	}
 	turn := make([]float64, cols*rank)
 	for j := range rank {
@@ -163,8 +182,8 @@ func ritz(ctx context.Context, q, w []float64, cols, rank int) (sigma, u []float
 			turn[i*rank+j] = vectors.At(i, cols-1-j)
 		}
 	}
-	u = make([]float64, len(q)/cols*rank)
-	return sigma, u, Dense{q, cols}.Mul(ctx, u, turn, rank)
+	f.u = make([]float64, len(q)/cols*rank)
+	return Dense{q, cols}.Mul(ctx, f.u, turn, rank)
 }
 
 // fixSigns makes the component of largest magnitude of each column of v positive,

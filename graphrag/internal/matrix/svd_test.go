@@ -76,7 +76,7 @@ func (c *cancels) MulT(_ context.Context, out, x []float64, width int) error {
 	return c.Dense.MulT(context.Background(), out, x, width)
 }
 
-// Between the products the context is looked at.
+// The dense arithmetic between the products does not hold up the end of the context.
 func TestCancelledBetweenProducts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	a := mat.NewDense(60, 50, nil)
