@@ -21,8 +21,8 @@
 //
 // The rules are for English; sentences in other languages give the names that
 // show by capitals inside them (two words or more, or always written so), and
-// text without capitals gives dates and the names of Options.Names. The word lists of
-// the rules stand in tables/.
+// text without capitals gives dates beside names alone. The word lists of the rules stand in
+// tables/.
 //
 // It states no facts: extract.Linked relates the neighbouring names of a sentence by the
 // words between them, and extract.Titled and extract.Described add the titles and

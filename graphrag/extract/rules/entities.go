@@ -3,14 +3,9 @@
 package rules
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // The types of entities [Extractor] tells apart.
@@ -26,7 +21,7 @@ const (
 )
 
 // typ is a type as a small number.
-type typ uint16
+type typ uint8
 
 const (
 	unknown typ = iota
@@ -57,11 +52,10 @@ func (e *entity) numeric() bool { return e.typ == date || e.typ == quantity }
 type finder struct {
 	sentence
 	entities []entity
-	entityOf []int32        // by token: the number of the entity it is part of + 1
-	given    map[string]typ // names of the user, folded
-	excerpt  bool           // the chunk was cut out of a longer text
-	learning bool           // the names of the corpus are not known yet
-	mentions []kg.Mention   // of the chunk; the buffer is reused
+	entityOf []int32      // by token: the number of the entity it is part of + 1
+	excerpt  bool         // the chunk was cut out of a longer text
+	learning bool         // the names of the corpus are not known yet
+	mentions []kg.Mention // of the chunk; the buffer is reused
 }
 
 // The bounds of names: bytes of any, tokens of those that are looked up.
@@ -176,30 +170,3 @@ func (x *finder) placeName(i, j int) bool {
 }
 
 func romanNumeral(s string) bool { return s != "" && strings.Trim(s, "IVX") == "" }
-
-// Name is a name known beforehand, with its type; an empty type is [Other].
-type Name struct{ Name, Type string }
-
-// newGazetteer returns the types of the names by their folded form, and the labels of
-// all types. Names that contain no word are errors, as is one with two types.
-func newGazetteer(names []Name) (map[string]typ, []string, error) {
-	labels := typeNames[:len(typeNames):len(typeNames)]
-	types := map[string]typ{}
-	var errs []error
-	for i, name := range names {
-		label := cmp.Or(name.Type, Other)
-		n := slices.Index(labels, label)
-		if n < 0 {
-			n = len(labels)
-			labels = append(labels, label)
-		}
-		key := text.FoldName(name.Name)
-		if before, ok := types[key]; ok && int(before) != n {
-			errs = append(errs, fmt.Errorf("rules: Names[%d] %q is %s here and %s before: give it one type", i, kg.Beginning(name.Name), label, labels[before]))
-		}
-		if types[key] = typ(n); key == "" {
-			errs = append(errs, fmt.Errorf("rules: Names[%d] %q contains no name", i, kg.Beginning(name.Name)))
-		}
-	}
-	return types, labels, errors.Join(errs...)
-}

@@ -14,12 +14,6 @@ import (
 func (x *finder) find(k layout) {
 	x.entities = x.entities[:0]
 	x.entityOf = append(x.entityOf[:0], make([]int32, len(x.tokens))...)
-	if len(x.given) > 0 {
-		x.lookUp(func(folded string) (typ, bool) {
-			kind, ok := x.given[folded]
-			return kind, ok
-		})
-	}
 	x.placeholders()
 	switch k {
 	case prose, query:
@@ -132,7 +126,7 @@ func (x *finder) partOfLonger(i, j int) bool {
 }
 
 // lookUp claims the names that known knows, the longest first, whatever their case.
-func (x *finder) lookUp(known func(folded string) (typ, bool)) {
+func (x *finder) lookUp(known func(folded string) bool) {
 	for i := 0; i < len(x.tokens); i++ {
 		for j := min(i+maxNameTokens, len(x.tokens)); j > i; j-- {
 			first, last := &x.tokens[i], &x.tokens[j-1]
@@ -142,11 +136,8 @@ func (x *finder) lookUp(known func(folded string) (typ, bool)) {
 			if last.end-first.start > maxNameBytes {
 				continue
 			}
-			if kind, ok := known(text.FoldName(x.text[first.start:last.end])); ok {
-				if kind == unknown {
-					kind = x.typeOf(i, j)
-				}
-				if x.claim(i, j, kind) {
+			if known(text.FoldName(x.text[first.start:last.end])) {
+				if x.claim(i, j, x.typeOf(i, j)) {
 					i = j - 1
 				}
 				break

@@ -4,7 +4,6 @@ package rules
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -16,8 +15,6 @@ import (
 
 // Options of an [Extractor]. The zero value reads English.
 type Options struct {
-	// Names are found wherever they stand, in any case and script.
-	Names []Name
 	// Workers is how many chunks are read at a time; 0 means one for each
 	// processor. The result does not depend on it.
 	Workers int
@@ -28,22 +25,13 @@ type Options struct {
 type Extractor struct {
 	workers int
 	base    *lexicon // for questions: of the tables alone
-	given   map[string]typ
-	labels  []string
 }
 
-// New returns an extractor. It fails if Workers is negative, if a name is empty
-// or has two types.
+// New returns an extractor. It fails if Workers is negative.
 func New(o Options) (*Extractor, error) {
 	checks := opt.Checks{Of: "rules"}
 	opt.Min(&checks, "Workers", o.Workers, 0)
-	x := &Extractor{workers: o.Workers, base: tableLexicon()}
-	var err error
-	x.given, x.labels, err = newGazetteer(o.Names)
-	if err := errors.Join(checks.Err(), err); err != nil {
-		return nil, err
-	}
-	return x, nil
+	return &Extractor{workers: o.Workers, base: tableLexicon()}, checks.Err()
 }
 
 // Extract implements extract.Extractor. It learns how the corpus writes its words from
@@ -56,7 +44,7 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 		return nil, err
 	}
 	out := make([]kg.Extraction, len(chunks))
-	start := func() finder { return finder{sentence: newSentence(lexicon), given: o.given} }
+	start := func() finder { return finder{sentence: newSentence(lexicon)} }
 	_, err = eachChunk(ctx, chunks, o.workers, start, func(x *finder, i int) {
 		out[i] = o.extract(x, &chunks[i], segments[i])
 	})
@@ -77,14 +65,14 @@ func (o *Extractor) extract(x *finder, c *graphrag.Chunk, segments []segment) kg
 		x.open(c.Text, s.Span)
 		x.find(s.layout)
 		for i := range x.entities {
-			x.mentions = append(x.mentions, o.mention(x, &x.entities[i]))
+			x.mentions = append(x.mentions, x.mention(&x.entities[i]))
 		}
 	}
 	return kg.Extraction{Chunk: c.ID, Doc: c.Doc, Mentions: append([]kg.Mention(nil), x.mentions...)}
 }
 
-func (o *Extractor) mention(x *finder, e *entity) kg.Mention {
-	return kg.Mention{Name: x.name(e), Type: o.labels[e.typ], Span: kg.Span{Start: int(e.start), End: int(e.end)}}
+func (x *finder) mention(e *entity) kg.Mention {
+	return kg.Mention{Name: x.name(e), Type: typeNames[e.typ], Span: kg.Span{Start: int(e.start), End: int(e.end)}}
 }
 
 // Entities returns the entities of a question, in the order of the question:
@@ -96,14 +84,14 @@ func (o *Extractor) mention(x *finder, e *entity) kg.Mention {
 //
 // It is safe for concurrent use if known is.
 func (o *Extractor) Entities(question string, known func(folded string) bool) []kg.Mention {
-	x := &finder{sentence: newSentence(o.base), given: o.given}
+	x := &finder{sentence: newSentence(o.base)}
 	x.cut(question, text.Span{End: len(question)})
 	x.find(query)
 	if known != nil {
 		names := x.entities
 		x.entities = nil
 		clear(x.entityOf)
-		x.lookUp(func(folded string) (typ, bool) { return unknown, known(folded) })
+		x.lookUp(known)
 		// A name that is known beats one that overlaps with it, unless that is
 		// longer.
 		for _, e := range names {
@@ -118,7 +106,7 @@ func (o *Extractor) Entities(question string, known func(folded string) bool) []
 	}
 	out := make([]kg.Mention, len(x.entities))
 	for i := range x.entities {
-		out[i] = o.mention(x, &x.entities[i])
+		out[i] = x.mention(&x.entities[i])
 	}
 	return out
 }
