@@ -62,13 +62,3 @@ func (says) Name() string { return "says" }
 func (s *says) Generate(context.Context, llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: string(*s)}, nil
 }
-
-func FuzzOpenIE(f *testing.F) {
-	f.Add([]byte(`{"docs": [{"passage": "p", "extracted_entities": ["Ann"], "extracted_triples": [["Ann","met","Bob"],["x"]]}], "avg": NaN}`))
-	f.Add([]byte(`{"docs": [{"passage": "\\", "x": "NaN"}], "n": -Infinity}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if r, err := extract.ReadOpenIE(strings.NewReader(string(data))); err == nil && r.Len() < 0 {
-			t.Error("negative")
-		}
-	})
-}

@@ -5,8 +5,6 @@ package extract_test
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -338,46 +336,6 @@ func TestVerify(t *testing.T) {
 	x := got(t, e, err, "The Fram.")
 	if diff := cmp.Diff([]string{"FRAM"}, mentioned(x)); diff != "" || len(x.Facts) != 0 || len(x.Problems) != 2 {
 		t.Errorf("%+v", x)
-	}
-}
-
-func TestRecorded(t *testing.T) {
-	file := `{"docs": [{"idx": 0, "passage": "A page\nAnn met Bob. NaN", "extracted_entities": ["Ann"], "extracted_triples": [["Ann","met","Bob"],["x"]]}], "avg_ent_chars": NaN, "low": -Infinity}`
-	r, err := extract.ReadOpenIE(strings.NewReader(file))
-	if err != nil || r.Len() != 1 {
-		t.Fatal(err)
-	}
-	x := got(t, r, nil, "Ann met  Bob. NaN")
-	if diff := cmp.Diff([]string{"Ann | met | Bob"}, facts(x)); diff != "" || len(x.Problems) != 1 || x.Chunk != "a#0" {
-		t.Errorf("%+v", x)
-	}
-	if _, err := r.Extract(t.Context(), []graphrag.Chunk{{ID: "b#0", Text: "else"}}); !errors.Is(err, extract.ErrNotRecorded) || !strings.Contains(err.Error(), "b#0") {
-		t.Errorf("error %v", err)
-	}
-	for text, want := range map[string]string{"": "recorded triples", "{}": `"docs" is missing`, `{"docs": [{}]}`: "docs[0] has no passage", `{"docs": [`: "recorded triples"} {
-		if _, err := extract.ReadOpenIE(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-}
-
-// The counts of the MuSiQue sample's file (specs, section 10).
-func TestRecordedMuSiQue(t *testing.T) {
-	dir := os.Getenv("MUSIQUE_DIR")
-	if dir == "" {
-		t.Skip("set MUSIQUE_DIR")
-	}
-	f, err := os.Open(filepath.Join(dir, "openie_results_ner_gpt-3.5-turbo-1106.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := extract.ReadOpenIE(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Len() != 1890 {
-		t.Errorf("%d passages, want 1890", r.Len())
 	}
 }
 

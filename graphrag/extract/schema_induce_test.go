@@ -3,6 +3,7 @@
 package extract_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -73,12 +75,23 @@ func TestInduce(t *testing.T) {
 	}
 }
 
+// recorded gives every chunk the same lists.
+type recorded kg.Extraction
+
+func (r recorded) Extract(_ context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	out := make([]kg.Extraction, len(chunks))
+	for i, c := range chunks {
+		out[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc, Mentions: r.Mentions, Facts: r.Facts}
+	}
+	return out, nil
+}
+
 // What is bounded is a copy: records that serve others stay whole.
 func TestBoundedRecords(t *testing.T) {
-	const file = `{"docs": [{"passage": "p", "extracted_entities": ["a", "b"], "extracted_triples": [["a", "knows", "b"], ["a", "built_by", "b"], ["b", "met", "a"]]}]}`
-	recorded, err := extract.ReadOpenIE(strings.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
+	recorded := recorded{Mentions: []kg.Mention{{Name: "a"}, {Name: "b"}}}
+	for _, r := range []string{"a knows b", "a built_by b", "b met a"} {
+		parts := strings.Fields(r)
+		recorded.Facts = append(recorded.Facts, kg.Fact{Triple: graphrag.Triple{Head: parts[0], Relation: parts[1], Tail: parts[2]}})
 	}
 	e, err := extract.NewBySchema(extract.SchemaOptions{By: recorded, Schema: schema()})
 	if err != nil {

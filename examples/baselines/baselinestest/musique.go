@@ -5,14 +5,18 @@
 package baselinestest
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/judge/rank"
 )
 
@@ -21,7 +25,7 @@ import (
 type MuSiQue struct {
 	Docs      []graphrag.Document
 	Questions []Question
-	Triples   *extract.Recorded
+	Triples   Passages
 }
 
 // Question is a question with the IDs of the documents that hold its answer.
@@ -70,15 +74,77 @@ func LoadMuSiQue(t testing.TB) *MuSiQue {
 		}
 		m.Questions = append(m.Questions, out)
 	}
-	f, err := os.Open(filepath.Join(dir, "openie_results_ner_gpt-3.5-turbo-1106.json"))
+	if m.Triples = readPassages(t, filepath.Join(dir, "openie_results_ner_gpt-3.5-turbo-1106.json")); len(m.Triples) != 1890 {
+		t.Fatalf("triples of %d passages, want 1890", len(m.Triples))
+	}
+	return m
+}
+
+// Passages is an extractor that has recorded names and triples by the text of a passage with its title
+// before it.
+type Passages map[string]kg.Extraction
+
+// readPassages reads a result file of HippoRAG. Lists that are no triple are left out.
+func readPassages(t testing.TB, name string) Passages {
+	var file struct {
+		Docs []struct {
+			Passage  string
+			Entities []string   `json:"extracted_entities"`
+			Triples  [][]string `json:"extracted_triples"`
+		}
+	}
+	data, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(bytes.ReplaceAll(data, []byte(": NaN"), []byte(": null")), &file) // as Python writes it
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	if m.Triples, err = extract.ReadOpenIE(f); err != nil {
-		t.Fatal(err)
+	out := make(Passages)
+	for _, d := range file.Docs {
+		var x kg.Extraction
+		for _, n := range d.Entities {
+			x.Mentions = append(x.Mentions, kg.Mention{Name: n})
+		}
+		for _, f := range d.Triples {
+			if len(f) == 3 && f[0] != "" && f[2] != "" {
+				x.Facts = append(x.Facts, kg.Fact{Triple: graphrag.Triple{Head: f[0], Relation: f[1], Tail: f[2]}})
+			}
+		}
+		out[strings.Join(strings.Fields(d.Passage), " ")] = x
 	}
-	return m
+	return out
+}
+
+// EntitiesOnly returns the records without their triples.
+func (r Passages) EntitiesOnly() Passages {
+	out := make(Passages)
+	for text, x := range r {
+		out[text] = kg.Extraction{Mentions: x.Mentions}
+	}
+	return out
+}
+
+// Extract implements extract.Extractor.
+func (r Passages) Extract(_ context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	out := make([]kg.Extraction, len(chunks))
+	for i, c := range chunks {
+		x, ok := r[strings.Join(strings.Fields(c.Title+"\n"+c.Text), " ")]
+		if !ok {
+			return nil, fmt.Errorf("no triples are recorded of chunk %s", c.ID)
+		}
+		x.Chunk, x.Doc = c.ID, c.Doc
+		x.Mentions = slices.Clone(x.Mentions)
+		for _, f := range x.Facts { // the ends of facts are names
+			for _, n := range []string{f.Head, f.Tail} {
+				if !slices.ContainsFunc(x.Mentions, func(m kg.Mention) bool { return m.Name == n }) {
+					x.Mentions = append(x.Mentions, kg.Mention{Name: n})
+				}
+			}
+		}
+		out[i] = x
+	}
+	return out, nil
 }
 
 func read(t testing.TB, name string, to any) {

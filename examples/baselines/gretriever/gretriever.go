@@ -32,8 +32,8 @@ const (
 // Options of the system. The zero value is the setting for WebQSP.
 type Options struct {
 	kit.Common
-	// Extract, when set, is used in place of the kit's extractor, e.g.
-	// extract.Recorded.
+	// Extract, when set, is used in place of the kit's extractor, e.g. triples of an
+	// earlier extraction.
 	Extract extract.Extractor
 	// Nodes and Edges have prizes, -1 for none; Cost is what an edge costs; 0 for the
 	// defaults.

@@ -25,8 +25,8 @@ const DefaultDamping = 0.5
 // Options of the system. The zero value is the paper's setting.
 type Options struct {
 	kit.Common
-	// Extract, when set, is used in place of the kit's extractor, e.g.
-	// extract.Recorded.
+	// Extract, when set, is used in place of the kit's extractor, e.g. triples of an
+	// earlier extraction.
 	Extract extract.Extractor
 	// Entities, when set, finds the named entities of a question in place of the
 	// kit.
