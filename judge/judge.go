@@ -109,9 +109,6 @@ type Protocol struct {
 	FailedCanaries int `json:"failed_canaries,omitempty"`
 	// Failures are the calls without a usable reply.
 	Failures int `json:"failures,omitempty"`
-	// EvidenceTokens are the prompt tokens that showed evidence, by the evidence's
-	// share of the text of each prompt.
-	EvidenceTokens int `json:"evidence_tokens,omitempty"`
 }
 
 // Plus is the sum of both.
@@ -122,7 +119,6 @@ func (p Protocol) Plus(o Protocol) Protocol {
 	p.Canaries += o.Canaries
 	p.FailedCanaries += o.FailedCanaries
 	p.Failures += o.Failures
-	p.EvidenceTokens += o.EvidenceTokens
 	return p
 }
 

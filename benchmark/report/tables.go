@@ -133,28 +133,10 @@ func (r *Report) qualityNotes(f1 string) []string {
 	if r.has(benchmark.All, "grounded") {
 		notes = append(notes, "Grounded: answers whose every claim the evidence supports that the system was given.")
 	}
-	if share := r.evidenceShare(); share > 0 {
-		notes = append(notes, fmt.Sprintf("Showing the judge the evidence took %s %% of its prompt tokens.", percent(&share)))
-	}
 	if share := r.unscored(); share > 0 {
 		notes = append(notes, fmt.Sprintf("Up to %s %% of a system's questions have no score; the means are over the others.", percent(&share)))
 	}
 	return notes
-}
-
-// evidenceShare is the evidence's share of the judge's prompt tokens.
-func (r *Report) evidenceShare() float64 {
-	shown, all := 0, 0
-	for _, s := range r.Systems {
-		all += s.JudgeUsage.PromptTokens
-		if v := s.Overall.Types[benchmark.All].Verdicts(); v != nil {
-			shown += v.Protocol.EvidenceTokens
-		}
-	}
-	if all == 0 {
-		return 0
-	}
-	return float64(shown) / float64(all)
 }
 
 // unscored is the largest share of questions without a score of any system.

@@ -120,7 +120,7 @@ func request(profile, name string, values map[string]any) llm.Request {
 func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.Verdict, error) {
 	var evidence []string
 	if j.profile == Paper {
-		evidence = shown(c, t)
+		evidence = exam.PlainAll(c.Evidence)
 	}
 	question, reference, answer := exam.Plain(c.Question), exam.Plain(c.Reference), exam.Plain(c.Answer)
 	seed := llm.NewFence(append([]string{question, reference, answer}, evidence...)...).Nonce()
@@ -179,7 +179,6 @@ func (j *Judge) summary(ctx context.Context, c judge.Case, out *judge.SummaryJud
 		} else {
 			err = j.compare(ctx, c, out, t)
 		}
-		t.Evidence = 0
 	}
 	if err != nil {
 		out.Recall, err = t.Failure(ctx, err)
@@ -194,9 +193,7 @@ func (j *Judge) grounded(ctx context.Context, c judge.Case, statements []string,
 	if none {
 		return v, nil
 	}
-	text := exam.Evidence(c)
-	t.Evidence = len(text)
-	held, err := j.exam.Support(ctx, text, statements, t)
+	held, err := j.exam.Support(ctx, exam.Evidence(c), statements, t)
 	if err != nil {
 		return t.Failure(ctx, err)
 	}

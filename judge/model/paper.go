@@ -27,19 +27,10 @@ func evidencePrompt(f llm.Fence, evidence []string, told string) (rule, texts st
 		"and dates; " + told + " what is true.\n", b.String()
 }
 
-// shown is the evidence as the prompts show it; its length goes into the trace.
-func shown(c judge.Case, t *exam.Trace) []string {
-	evidence := exam.PlainAll(c.Evidence)
-	for _, text := range evidence {
-		t.Evidence += len(text)
-	}
-	return evidence
-}
-
 // match asks for the matrix of matches between gold and predicted statements, and
 // scores it by equations 2 and 3 of WildGraphBench.
 func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *exam.Trace) error {
-	predicted, evidence := out.Predicted, shown(c, t)
+	predicted, evidence := out.Predicted, exam.PlainAll(c.Evidence)
 	seed := llm.NewFence(slices.Concat(c.Statements, predicted, evidence)...).Nonce()
 	know := exam.ChooseCanary(seed, slices.Concat(c.Statements, predicted)...)
 	// The gold side has one more statement, which only the true canary says.

@@ -170,9 +170,7 @@ func (j LiveRAG) faithful(ctx context.Context, c judge.Case, s *shares, t *exam.
 	if j.model == nil {
 		return share(s.held, len(s.statements), ""), nil
 	}
-	evidence := exam.Evidence(c)
-	t.Evidence = len(evidence)
-	held, err := j.exam.Support(ctx, evidence, s.statements, t)
+	held, err := j.exam.Support(ctx, exam.Evidence(c), s.statements, t)
 	if err != nil {
 		return t.Failure(ctx, err)
 	}

@@ -146,11 +146,9 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 		}
 	}
 	if s.Faithful && out["faithfulness"].State == "" {
-		text := exam.Evidence(c)
-		t.Evidence = len(text)
 		held := 0
 		if len(made) > 0 {
-			if held, err = j.exam.Support(ctx, text, made, t); err != nil {
+			if held, err = j.exam.Support(ctx, exam.Evidence(c), made, t); err != nil {
 				return err
 			}
 		}

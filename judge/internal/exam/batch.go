@@ -270,7 +270,6 @@ func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func(
 		}
 		found, reply, err := llm.Decode[lines](ctx, e.model, request)
 		t.Charge(reply.Usage, err)
-		t.Show(request, reply.Usage)
 		if err != nil {
 			return err
 		}

@@ -204,19 +204,6 @@ func Grounded(held, claims int) judge.Verdict {
 type Trace struct {
 	Protocol judge.Protocol
 	Usage    llm.Usage
-	// Evidence is how many bytes of evidence the requests show.
-	Evidence int
-}
-
-// Show accounts for the evidence in a request, by its share of the bytes.
-func (t *Trace) Show(r llm.Request, u llm.Usage) {
-	all := 0
-	for _, m := range r.Messages {
-		all += len(m.Text)
-	}
-	if t.Evidence > 0 {
-		t.Protocol.EvidenceTokens += u.PromptTokens * min(t.Evidence, all) / all
-	}
 }
 
 // Charge adds what a call, or a failed one, is known to have cost.
