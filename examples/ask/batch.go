@@ -32,7 +32,8 @@ type asked struct {
 func readQuestions(r io.Reader) (out []asked, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxQuestion)
-	for n := 1; lines.Scan(); n++ {
+	n := 1
+	for ; lines.Scan(); n++ {
 		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
 		q := asked{Question: line}
 		if strings.HasPrefix(line, "{") {
@@ -46,7 +47,7 @@ func readQuestions(r io.Reader) (out []asked, err error) {
 		}
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return nil, fmt.Errorf("line %d is longer than %d bytes", len(out)+1, maxQuestion)
+		return nil, fmt.Errorf("line %d is longer than %d bytes", n, maxQuestion)
 	}
 	return out, lines.Err()
 }

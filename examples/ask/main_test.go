@@ -158,8 +158,8 @@ func TestQuestions(t *testing.T) {
 			t.Fatalf("line %d: %v %s", i, err, line)
 		}
 	}
-	for _, typed := range []string{"fine?\n{\"question\":\n", "{\"id\":\"x\"}\n", strings.Repeat("x", 1<<17)} {
-		if _, _, err := ask(t, typed, "-docs", dir, "-questions", "-"); err == nil || !strings.Contains(err.Error(), "line ") || strings.Contains(err.Error(), "%!") {
+	for _, typed := range []string{"\nfine?\n{\"question\":\n", "\n\n{\"id\":\"x\"}\n", "\n\n" + strings.Repeat("x", 1<<17), "\n\n{\"question\":12}", "a\n\n{\"question\":null}"} {
+		if _, _, err := ask(t, typed, "-docs", dir, "-questions", "-"); err == nil || !strings.Contains(err.Error(), "line 3 ") || strings.Contains(err.Error(), "%!") {
 			t.Errorf("%.20q: %v", typed, err)
 		}
 	}
