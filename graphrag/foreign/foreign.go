@@ -20,12 +20,10 @@ import (
 )
 
 // ReadGraphRAG reads the output folder of Microsoft's GraphRAG, versions 0.3 to 3: documents,
-// text_units, entities and relationships, and communities with their reports if they exist.
-// Relations have a description there, but no label.
+// text_units, entities and relationships. Relations have a description there, but no label.
 func ReadGraphRAG(fsys fs.FS) (*Index, error) {
 	b := newBuilder("the output of GraphRAG")
 	titles := make(map[string]string)
-	entities := make(map[string]string) // ID → name
 	read := func(name string, columns []string, take func(row) error) error {
 		if err := table(fsys, name, columns, take); err != nil {
 			return fmt.Errorf("foreign: %w", err)
@@ -48,10 +46,8 @@ func ReadGraphRAG(fsys fs.FS) (*Index, error) {
 			})
 		},
 		func() error {
-			return read("entities", []string{"id", "title", "name", "type", "description", "text_unit_ids"}, func(r row) error {
-				name := r.text("title", "name")
-				entities[r.text("id")] = name
-				return b.entity(kg.Mention{Name: name, Type: r.text("type"), Description: r.text("description")}, r.texts("text_unit_ids"))
+			return read("entities", []string{"title", "name", "type", "description", "text_unit_ids"}, func(r row) error {
+				return b.entity(kg.Mention{Name: r.text("title", "name"), Type: r.text("type"), Description: r.text("description")}, r.texts("text_unit_ids"))
 			})
 		},
 		func() error {
@@ -62,7 +58,6 @@ func ReadGraphRAG(fsys fs.FS) (*Index, error) {
 				}, r.texts("text_unit_ids"))
 			})
 		},
-		func() error { return b.communities(read, entities) },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -70,47 +65,6 @@ func ReadGraphRAG(fsys fs.FS) (*Index, error) {
 		}
 	}
 	return b.index()
-}
-
-// communities reads communities and reports, if the files exist.
-func (b *builder) communities(read func(string, []string, func(row) error) error, entities map[string]string) error {
-	at := make(map[int]int) // number → index
-	err := read("communities", []string{"community", "id", "level", "title", "entity_ids"}, func(r row) error {
-		c := Community{ID: int(r.number("community")), Level: int(r.number("level")), Title: r.text("title")}
-		for _, id := range r.texts("entity_ids") {
-			if name := entities[id]; name != "" {
-				c.EntityKeys = append(c.EntityKeys, name)
-			}
-		}
-		if _, twice := at[c.ID]; twice {
-			return fmt.Errorf("%w: two communities are number %d", ErrFormat, c.ID)
-		}
-		slices.Sort(c.EntityKeys)
-		at[c.ID] = len(b.Communities)
-		b.Communities = append(b.Communities, c)
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	err = read("community_reports", []string{"community", "title", "summary", "full_content", "rank"}, func(r row) error {
-		i, ok := at[int(r.number("community"))]
-		if !ok {
-			b.missing["reports"]++
-			return nil
-		}
-		c := &b.Communities[i]
-		c.Title, c.Summary, c.Report, c.Rank = r.text("title"), r.text("summary"), r.text("full_content"), r.number("rank")
-		return nil
-	})
-	slices.SortFunc(b.Communities, func(x, y Community) int { return x.ID - y.ID })
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }
 
 // The files of LightRAG's default stores.

@@ -42,25 +42,21 @@ func TestGraphRAG(t *testing.T) {
 		{ID: "u1", Title: "fram.txt", Source: "d1", Text: "Colin Archer built the Fram."},
 		{ID: "u2", Title: "larvik.txt", Source: "d2", Text: "Colin Archer was born in Larvik."},
 	}
-	communities := []foreign.Community{
-		{ID: 0, Level: 0, Title: "A builder", Summary: "Ships.", Report: "# A builder\n\nShips.", Rank: 7.5, EntityKeys: []string{"COLIN ARCHER", "FRAM", "LARVIK"}},
-		{ID: 1, Level: 1, Title: "Community 1", EntityKeys: []string{"FRAM"}},
-	}
-	if diff := cmp.Diff(units, x.Units) + cmp.Diff(communities, x.Communities); diff != "" {
+	if diff := cmp.Diff(units, x.Units); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"left out, being of nothing that is there: 1 entities", "left out, being of nothing that is there: 1 reports"}, x.Notes); diff != "" {
+	if diff := cmp.Diff([]string{"left out, being of nothing that is there: 1 entities"}, x.Notes); diff != "" {
 		t.Error(diff)
 	}
 
-	// Before version 1 files had a prefix; the communities need not be there.
+	// Before version 1 files had a prefix; the documents need not be there.
 	old := fstest.MapFS{}
 	for name, f := range fsys {
-		if !strings.Contains(name, "communit") && name != "documents.parquet" {
+		if name != "documents.parquet" {
 			old["create_final_"+name] = f
 		}
 	}
-	if y, err := foreign.ReadGraphRAG(old); err != nil || len(y.Communities) != 0 || y.Units[0].Title != "" || !cmp.Equal(slices.Collect(y.Extractions()), want) {
+	if y, err := foreign.ReadGraphRAG(old); err != nil || y.Units[0].Title != "" || !cmp.Equal(slices.Collect(y.Extractions()), want) {
 		t.Errorf("of version 0.3: %+v, %v", y, err)
 	}
 }
@@ -109,15 +105,11 @@ func TestErrors(t *testing.T) {
 		"relationships.parquet":          func(f fstest.MapFS) { f["relationships.parquet"].Data = f["relationships.parquet"].Data[:100] },
 		"has no text unit":               func(f fstest.MapFS) { f["text_units.parquet"] = parquetFile[unitRow](t) },
 		`two text units, or one without`: func(f fstest.MapFS) { f["text_units.parquet"] = parquetFile(t, unitRow{ID: "u"}, unitRow{ID: "u"}) },
-		"two communities are number 3": func(f fstest.MapFS) {
-			f["communities.parquet"] = parquetFile(t, communityRow{Community: 3}, communityRow{Community: 3})
-		},
 		"a footer of 3735928559 bytes": func(f fstest.MapFS) {
 			data := f["entities.parquet"].Data
 			copy(data[len(data)-8:], "\xef\xbe\xad\xde")
 		},
 		"entities.parquet is no file": func(f fstest.MapFS) { f["entities.parquet"] = &fstest.MapFile{Mode: fs.ModeDir} },
-		"community_reports.parquet":   func(f fstest.MapFS) { f["community_reports.parquet"].Data = nil },
 	} {
 		fsys := output(t)
 		damage(fsys)
@@ -200,22 +192,6 @@ type (
 		Weight      float64  `parquet:"weight"`
 		Units       []string `parquet:"text_unit_ids,list"`
 	}
-	communityRow struct {
-		Community int64    `parquet:"community"`
-		Level     int64    `parquet:"level"`
-		Title     string   `parquet:"title"`
-		Entities  []string `parquet:"entity_ids,list"`
-	}
-	reportRow struct {
-		Community int64   `parquet:"community"`
-		Title     string  `parquet:"title"`
-		Summary   string  `parquet:"summary"`
-		Full      string  `parquet:"full_content"`
-		Rank      float64 `parquet:"rank"`
-		Findings  []struct {
-			Summary string `parquet:"summary"`
-		} `parquet:"findings,list"`
-	}
 )
 
 func parquetFile[T any](t testing.TB, rows ...T) *fstest.MapFile {
@@ -246,9 +222,6 @@ func output(t testing.TB) fstest.MapFS {
 		"relationships.parquet": parquetFile(t,
 			relationRow{"COLIN ARCHER", "FRAM", "He built her.", 8, []string{"u1"}},
 			relationRow{"COLIN ARCHER", "LARVIK", "He was born there.", 6, []string{"u1", "u2"}}),
-		"communities.parquet": parquetFile(t, communityRow{1, 1, "Community 1", []string{"e2"}}, communityRow{0, 0, "Community 0", []string{"e3", "e1", "e2"}}),
-		"community_reports.parquet": parquetFile(t, reportRow{Community: 0, Title: "A builder", Summary: "Ships.", Full: "# A builder\n\nShips.", Rank: 7.5},
-			reportRow{Community: 5, Title: "Of nothing"}),
 	}
 }
 

@@ -33,22 +33,10 @@ var ErrFormat = errors.New("not an index that can be read")
 type Index struct {
 	// Units are the text units, sorted by ID. Title and Source name the document of a unit.
 	Units []graphrag.Document
-	// Communities are the communities with their reports; LightRAG has none.
-	Communities []Community
 	// Notes describe what could not be used, without full stop.
 	Notes []string
 
 	said map[string]*kg.Extraction // by unit
-}
-
-// Community is a group of entities with its report.
-type Community struct {
-	ID, Level  int
-	Title      string
-	Summary    string
-	Report     string
-	Rank       float64
-	EntityKeys []string // names, as extracted
 }
 
 // Documents streams the text units as documents, so that recipes keep the chunks of the program: set
@@ -156,7 +144,7 @@ func (b *builder) index() (*Index, error) {
 		return nil, fmt.Errorf("%w: %s has no text unit", ErrFormat, b.program)
 	}
 	slices.SortFunc(b.Units, func(x, y graphrag.Document) int { return strings.Compare(x.ID, y.ID) })
-	for _, kind := range []string{"entities", "relations", "reports"} {
+	for _, kind := range []string{"entities", "relations"} {
 		if n := b.missing[kind]; n > 0 {
 			b.Notes = append(b.Notes, fmt.Sprintf("left out, being of nothing that is there: %d %s", n, kind))
 		}
