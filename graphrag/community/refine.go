@@ -28,9 +28,8 @@ type refiner[W weight] struct {
 	theta      float64
 	rng        rand.PCG
 	greedy     bool
-	net        *network[W]
-	own        network[W] // for those that are not large
-	total      float64    // weight of the community
+	net        network[W]
+	total      float64 // weight of the community
 	subsets    []subset[W]
 	order      []int32
 	candidates []int32
@@ -60,10 +59,6 @@ func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, err
 	lv.part = slices.Grow(lv.part[:0], n)[:n]
 	lv.counts = slices.Grow(lv.counts[:0], k)[:k]
 	lv.parts.members = slices.Grow(lv.parts.members[:0], n)[:n]
-	large, err := s.loadLarge(net, lv, places)
-	if err != nil {
-		return 0, err
-	}
 	seed := s.rng.Uint64()
 	split := func(r *refiner[W], c int) {
 		r.gamma, r.theta, r.greedy = s.gamma, s.theta, greedy
@@ -75,33 +70,20 @@ func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, err
 		}
 		lv.counts[c] = r.number(lv.comms.members[first:last], lv.part, lv.parts.members[first:last], s.sizes[first:last])
 	}
-	size := 1 + k>>9
-	if err := s.ranges(size+k, size, s.workersFor(n), func(v *visitor[W], lo, hi int) {
+	if err := s.ranges(k, 1+k>>9, s.workersFor(n), func(v *visitor[W], lo, hi int) {
 		r := &v.refiner
-		if lo == 0 {
-			if r.net = &lv.coarse; large >= 0 {
-				split(r, large)
-			}
-			return
-		}
-		r.net = &r.own
-		lo, hi = lo-size, hi-size
 		ready, end := lv.comms.starts[lo], lv.comms.starts[hi]
 		var neighbours []int32 // places of those of the members below ready
 		for c := lo; c < hi; c++ {
 			first, last := lv.comms.starts[c], lv.comms.starts[c+1]
-			if c == large {
-				ready = last
-				continue
-			}
-			r.own.clear()
+			r.net.clear()
 			for at := first; at < last; at++ {
 				if at == ready {
 					ready = min(at+batch, end)
 					v.gather(net, places, lv.comms.members[at:ready])
 					neighbours = v.labels
 				}
-				neighbours = r.own.load(net, lv.comms.members[at], neighbours, first, last-first)
+				neighbours = r.net.load(net, lv.comms.members[at], neighbours, first, last-first)
 			}
 			split(r, c)
 		}
@@ -109,37 +91,6 @@ func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, err
 		return 0, err
 	}
 	return lv.number(s.sizes), nil
-}
-
-// loadLarge lets all processors copy the network of the largest community to where the coarse one
-// will be, if it has more than an eighth of the nodes: who refined it alone would end last. It
-// returns the community, or -1.
-func (s *solver[W]) loadLarge(net *network[W], lv *level[W], places []int32) (int, error) {
-	n, large := net.n(), 0
-	for c := range lv.comms.count() {
-		if len(lv.comms.of(c)) > len(lv.comms.of(large)) {
-			large = c
-		}
-	}
-	members, first := lv.comms.of(large), lv.comms.starts[large]
-	if s.workersFor(n) == 1 || len(members) <= n/8 {
-		return -1, nil
-	}
-	return large, s.assemble(&lv.coarse, len(members), len(net.arcs), func(v *visitor[W], lo, hi int) {
-		in := &v.refiner.own
-		in.clear()
-		for at := lo; at < hi; at += batch {
-			some := members[at:min(at+batch, hi)]
-			v.gather(net, places, some)
-			neighbours := v.labels
-			for _, u := range some {
-				neighbours = in.load(net, u, neighbours, first, int32(len(members)))
-			}
-		}
-		copy(lv.coarse.weights[lo:], in.weights)
-		copy(lv.coarse.offsets[lo+1:], in.offsets[1:])
-		v.arcs, in.arcs = in.arcs, v.arcs
-	})
 }
 
 // whole makes each community one part, and returns how many there are.
