@@ -3,7 +3,6 @@
 package vector
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -91,37 +90,6 @@ func TestKeepIsLazy(t *testing.T) {
 		}
 		if asked.Load() > n/10 {
 			t.Errorf("%+v: asked about %d rows of %d", opts, asked.Load(), n)
-		}
-	}
-}
-
-// What is less than is wanted is not found, and everything else is.
-func TestLeast(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 6))
-	for name, kernels := range kernelSets() {
-		for _, opts := range []Options{{Workers: 1}, {Cosine: true, Workers: 3}} {
-			opts.Dim = 20
-			x := newIndex(t, opts, kernels)
-			if err := x.Add(someVectors(rng, 2*shardRows+7, opts.Dim, true)...); err != nil {
-				t.Fatal(err)
-			}
-			queries := append(someVectors(rng, 6, opts.Dim, true), make([]float32, opts.Dim))
-			for _, q := range queries {
-				all := keptOf(t, x, q, Params{K: 30})
-				for _, least := range []float64{-1, 0, all[3].Score, all[29].Score, math.Nextafter(all[0].Score, math.Inf(1))} {
-					want := []rank.Scored[int32]{}
-					for _, hit := range all {
-						if least <= 0 || hit.Score >= least {
-							want = append(want, hit)
-						}
-					}
-					p := Params{K: 30, Least: least}
-					got, err := x.SearchWith(q, p, []rank.Scored[int32]{})
-					if diff := gocmp.Diff(want, got); err != nil || diff != "" {
-						t.Fatalf("%s %+v, least %v: %v (-want +got)\n%s", name, opts, least, err, diff)
-					}
-				}
-			}
 		}
 	}
 }

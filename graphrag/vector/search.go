@@ -33,9 +33,6 @@ type Params struct {
 	// must say the same of a row throughout a search, may be called by several
 	// goroutines at once, and must not use the index.
 	Keep func(id int32) bool
-	// Least, if it is above 0, is the least score that is wanted: what was found
-	// elsewhere has as much already.
-	Least float64
 	// Share, if it is above 0 and the index keeps signs ([Options].Signs), is the share of
 	// the rows that are read: those with the best estimates by their signs, of those to
 	// keep. The result is exact for these rows; which they are, and so the result, is the
@@ -93,24 +90,12 @@ func (x *Index) find(s *scratch, p Params, workers int, dst []rank.Scored[int32]
 		return x.firstRows(p, dst)
 	}
 	s.sel.reset(p)
-	if p.Least > 0 {
-		s.sel.cut = x.cut(s, p.Least)
-	}
 	if wanted := x.reads(p); wanted < x.n {
 		x.split(s, x.likely(s, wanted, workers), idsShard, workers)
 	} else {
 		x.split(s, nil, shardRows, workers)
 	}
 	return x.rescore(s, s.query, dst)
-}
-
-// cut is a score in the terms of the scan, which takes the query at length 1 for codes,
-// and a little less: it is rounded.
-func (x *Index) cut(s *scratch, score float64) float32 {
-	if x.kernels.codesPay {
-		score /= s.length
-	}
-	return math.Nextafter32(float32(score), 0)
 }
 
 // setQuery keeps a padded copy of the query, scaled if the index is for cosines.
@@ -128,7 +113,7 @@ func (s *scratch) setQuery(query []float32, length float64, x *Index) {
 
 // firstRows is the result of a query of zeros: all scores are 0.
 func (x *Index) firstRows(p Params, dst []rank.Scored[int32]) []rank.Scored[int32] {
-	for id := int32(0); int(id) < x.n && p.K > 0 && p.Least <= 0; id++ {
+	for id := int32(0); int(id) < x.n && p.K > 0; id++ {
 		if p.Keep == nil || p.Keep(id) {
 			dst = append(dst, rank.Scored[int32]{ID: id})
 			p.K--
@@ -153,7 +138,6 @@ func (x *Index) split(s *scratch, ids []int32, size, workers int) {
 	for _, part := range parts {
 		part.query, part.length, part.ids = append(part.query[:0], s.query...), s.length, s.ids
 		part.sel.reset(s.sel.Params)
-		part.sel.cut = s.sel.cut
 		part.prepare(x)
 	}
 	_ = par.Ranges(context.Background(), n, size, workers, func(worker, first, last int) error {
@@ -271,9 +255,7 @@ func (x *Index) rescore(s *scratch, query []float32, dst []rank.Scored[int32]) [
 	}
 	s.results = s.results[:0]
 	for _, c := range s.sel.kept {
-		if score := x.score(int(c.id), query); s.sel.Least <= 0 || score >= s.sel.Least {
-			s.results = append(s.results, rank.Scored[int32]{ID: c.id, Score: score})
-		}
+		s.results = append(s.results, rank.Scored[int32]{ID: c.id, Score: x.score(int(c.id), query)})
 	}
 	slices.SortFunc(s.results, rank.Compare)
 	return append(dst, s.results[:min(s.sel.K, len(s.results))]...)
@@ -309,7 +291,7 @@ func (x *Index) Scores(query []float32, dst []float64) ([]float64, error) {
 type selector struct {
 	Params
 	lows  []float32 // the K largest lower bounds, smallest first (a heap)
-	cut   float32   // lows[0] once there are K, -Inf before, or what is wanted at least
+	cut   float32   // lows[0] once there are K, -Inf before
 	kept  []candidate
 	limit int // size of kept at which it is pruned
 }
@@ -346,7 +328,7 @@ func (s *selector) offer(id int32, lower, upper float32) {
 		s.lows[0] = lower
 		s.down()
 	}
-	s.cut = max(s.cut, s.lows[0])
+	s.cut = s.lows[0]
 }
 
 // prune drops what has fallen below the cut.

@@ -239,20 +239,17 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 			}
 			keep := s.keep(f)
 			var places []place
-			var best rank.Top[int32] // of the segments before
-			best.Reset(q.K)
 			for n, segment := range s.segments {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				found, err := segment.nearest(q, keep[n], best.Threshold())
+				found, err := segment.nearest(q, keep[n])
 				if err != nil {
 					return fmt.Errorf("%w: %w", store.ErrInvalid, err)
 				}
 				for _, f := range found {
 					if row := int(segment.row[f.ID]); row >= 0 && row < segment.len() {
 						places = append(places, place{n, row, f.Score})
-						best.Push(int32(len(places)), f.Score)
 					}
 				}
 			}
@@ -263,10 +260,9 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 	return hits, err
 }
 
-// nearest are the vectors of a segment that are most like that of a query, if they are
-// as much like it as others are.
-func (s *segment) nearest(q store.VectorQuery, keep condition, least float64) ([]rank.Scored[int32], error) {
-	p := vector.Params{K: q.K, Share: cmp.Or(q.Effort, usualShare), Least: least}
+// nearest are the vectors of a segment that are most like that of a query.
+func (s *segment) nearest(q store.VectorQuery, keep condition) ([]rank.Scored[int32], error) {
+	p := vector.Params{K: q.K, Share: cmp.Or(q.Effort, usualShare)}
 	if keep != nil {
 		p.Keep = func(v int32) bool { row := s.row[v]; return row >= 0 && int(row) < s.len() && keep(row) }
 	}
