@@ -290,8 +290,8 @@ func (x *Index) Scores(query []float32, dst []float64) ([]float64, error) {
 // the K-th largest lower bound.
 type selector struct {
 	Params
-	lows  []float32 // the K largest lower bounds, smallest first (a heap)
-	cut   float32   // lows[0] once there are K, -Inf before
+	lows  rank.Top[int32] // the K largest lower bounds
+	cut   float32         // the least of them once there are K, -Inf before
 	kept  []candidate
 	limit int // size of kept at which it is pruned
 }
@@ -302,7 +302,8 @@ type candidate struct {
 }
 
 func (s *selector) reset(p Params) {
-	s.Params, s.lows, s.kept = p, s.lows[:0], s.kept[:0]
+	s.Params, s.kept = p, s.kept[:0]
+	s.lows.Reset(p.K)
 	s.cut = float32(math.Inf(-1))
 	s.limit = 4*p.K + 1024
 }
@@ -317,18 +318,8 @@ func (s *selector) offer(id int32, lower, upper float32) {
 		s.limit = max(s.limit, 2*len(s.kept))
 	}
 	s.kept = append(s.kept, candidate{id, upper})
-	switch {
-	case len(s.lows) < s.K:
-		s.lows = append(s.lows, lower)
-		s.up(len(s.lows) - 1)
-		if len(s.lows) < s.K {
-			return
-		}
-	case lower > s.lows[0]:
-		s.lows[0] = lower
-		s.down()
-	}
-	s.cut = s.lows[0]
+	s.lows.Push(id, float64(lower))
+	s.cut = float32(s.lows.Threshold())
 }
 
 // prune drops what has fallen below the cut.
@@ -340,28 +331,4 @@ func (s *selector) prune() {
 		}
 	}
 	s.kept = kept
-}
-
-func (s *selector) up(i int) {
-	for i > 0 && s.lows[(i-1)/2] > s.lows[i] {
-		s.lows[(i-1)/2], s.lows[i] = s.lows[i], s.lows[(i-1)/2]
-		i = (i - 1) / 2
-	}
-}
-
-func (s *selector) down() {
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= len(s.lows) {
-			return
-		}
-		if child+1 < len(s.lows) && s.lows[child+1] < s.lows[child] {
-			child++
-		}
-		if s.lows[i] <= s.lows[child] {
-			return
-		}
-		s.lows[i], s.lows[child] = s.lows[child], s.lows[i]
-		i = child
-	}
 }
