@@ -117,7 +117,7 @@ type searcher struct {
 	ofDoc      func(part int, doc int32) bool // keepDoc, bound once
 	blockOf    []uint32                       // for each window and listed term of the query, its block plus 1
 	upper      []float32                      // upper bound of the scores of each window
-	order      []int32                        // windows to search, a heap by upper bound
+	order      []int32                        // windows to search, by upper bound
 
 	best    rank.Top[int32] // of the windows searched
 	k       int
@@ -265,8 +265,12 @@ func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] 
 	s.slack = min(float32(len(s.query)+8)*0x1p-22, 1)
 	s.threshold, s.cutoff = 0, 0
 	s.bound()
-	for len(s.order) > 0 && s.upper[s.order[0]] >= s.cutoff {
-		s.window(s.next())
+	slices.SortFunc(s.order, func(a, b int32) int { return cmp.Compare(s.upper[b], s.upper[a]) })
+	for _, w := range s.order {
+		if s.upper[w] < s.cutoff {
+			break
+		}
+		s.window(int(w))
 	}
 	if !s.tied {
 		return s.best.Append(dst)
@@ -313,33 +317,6 @@ func (s *searcher) bound() {
 		if upper > 0 {
 			s.order = append(s.order, int32(w))
 		}
-	}
-	for i := len(s.order)/2 - 1; i >= 0; i-- {
-		s.down(i)
-	}
-}
-
-// next takes the window with the largest upper bound. Most are never taken, so they
-// are not sorted.
-func (s *searcher) next() int {
-	w, last := s.order[0], len(s.order)-1
-	s.order[0] = s.order[last]
-	s.order = s.order[:last]
-	s.down(0)
-	return int(w)
-}
-
-func (s *searcher) down(i int) {
-	for h := s.order; ; {
-		child := 2*i + 1
-		if child+1 < len(h) && s.upper[h[child]] < s.upper[h[child+1]] {
-			child++
-		}
-		if child >= len(h) || s.upper[h[i]] >= s.upper[h[child]] {
-			return
-		}
-		h[i], h[child] = h[child], h[i]
-		i = child
 	}
 }
 
