@@ -3,7 +3,6 @@
 package baselinestest
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
@@ -38,80 +37,55 @@ func RecordedKind(system string) (kind, stage string) {
 	return "", ""
 }
 
-// Recorded answers as a recorded model did to the call of the same kind that is
-// most like the one it is asked.
-type Recorded map[string][]llmtest.Call
+// Recorded answers as a recorded model did to the call of the same kind with most words in
+// common.
+type Recorded map[string][]recorded
+
+type recorded struct {
+	words map[string]bool
+	more  bool // a second look at a passage
+	reply string
+}
+
+func newRecorded(user, reply string) recorded {
+	words := make(map[string]bool)
+	for _, w := range strings.Fields(user) {
+		words[w] = true
+	}
+	return recorded{words, strings.Contains(user, "are still missing"), reply}
+}
 
 // NewRecorded sorts recorded calls by their kind.
 func NewRecorded(calls []llmtest.Call) Recorded {
 	r := Recorded{}
 	for _, c := range calls {
 		kind, _ := RecordedKind(c.System)
-		r[kind] = append(r[kind], c)
+		r[kind] = append(r[kind], newRecorded(c.User, c.Reply))
 	}
 	return r
 }
 
 // Reply is the reply to a request, "" if no call of its kind was recorded.
 func (r Recorded) Reply(req llm.Request) string {
-	var user []string
+	var asked []string
 	for _, m := range req.Messages {
 		if m.Role == llm.User {
-			user = append(user, m.Text)
+			asked = append(asked, m.Text)
 		}
 	}
 	kind, _ := RecordedKind(req.Messages[0].Text)
-	best, reply := -1.0, ""
-	subjects := subject(kind, user...)
+	of, best, reply := newRecorded(strings.Join(asked, "\n"), ""), -1.0, ""
+	of.more = of.more || len(asked) > 1
 	for _, c := range r[kind] {
-		same, theirs := 0, subject(kind, c.User)
-		for _, s := range subjects {
-			if slices.Contains(theirs, s) {
+		same := 0
+		for w := range of.words {
+			if c.words[w] {
 				same++
 			}
 		}
-		if like := float64(same) / float64(len(subjects)+len(theirs)); like > best {
-			best, reply = like, c.Reply
+		if like := float64(same) / float64(len(of.words)+len(c.words)); c.more == of.more && like > best {
+			best, reply = like, c.reply
 		}
 	}
 	return reply
-}
-
-// subject is what a call is about: the title of a passage, the thing described,
-// the members of a community, or a question, which counts for three, and the pages
-// that are read for it. A gleaning has another subject.
-func subject(kind string, user ...string) []string {
-	c := llmtest.Call{User: user[0]}
-	lines := strings.Split(c.Data(), "\n")
-	switch kind {
-	case "answer", "points":
-		asked := strings.LastIndex(user[0], "Question: ")
-		return append(pages(user[0]), user[0][asked:], user[0][asked:], user[0][asked:])
-	case "report":
-		return members(lines)
-	}
-	if len(user) > 1 || strings.Contains(user[0], "are still missing") {
-		return []string{"more of", lines[0]}
-	}
-	return lines[:1]
-}
-
-// pages are the titles of the passages that are read.
-func pages(prompt string) (titles []string) {
-	for line := range strings.Lines(prompt) {
-		if strings.HasPrefix(line, "Page: ") {
-			titles = append(titles, line)
-		}
-	}
-	return titles
-}
-
-// members are the names in the rows of a report's tables.
-func members(lines []string) (names []string) {
-	for _, line := range lines {
-		if cells := strings.SplitN(line, ",", 3); len(cells) == 3 && cells[0] != "id" && strings.Count(line, ",") > 1 {
-			names = append(names, cells[1])
-		}
-	}
-	return names
 }
