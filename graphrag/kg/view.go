@@ -25,10 +25,8 @@ type Synonym struct {
 // The zero value is HippoRAG 2's balance: 2 for a fact, 1 for each direction of
 // a synonym, 1 for a passage and an entity it states a fact about.
 type ViewOptions struct {
-	// Facts is the weight of one fact, 0 for 2. With Strengths it is
-	// multiplied by the strength the fact was given.
-	Facts     float64
-	Strengths bool
+	// Facts is the weight of one fact, 0 for 2.
+	Facts float64
 	// Synonyms become edges of Similarity (0 for 1) times their score; two
 	// that answer each other add up.
 	Synonyms   []Synonym
@@ -98,11 +96,7 @@ func (g *Graph) entityEdges(o ViewOptions) ([]graph.Edge, error) {
 		if r.Head == r.Tail {
 			continue
 		}
-		weight := float64(r.Count)
-		if o.Strengths {
-			weight = r.Weight
-		}
-		weight *= o.Facts / 2
+		weight := float64(r.Count) * o.Facts / 2
 		arcs = append(arcs, arc{r.Head, r.Tail, weight, false}, arc{r.Tail, r.Head, weight, false})
 	}
 	for _, s := range o.Synonyms {

@@ -382,11 +382,11 @@ func TestGraphOfExample(t *testing.T) {
 func TestViewOptions(t *testing.T) {
 	g := put(t, kg.Options{}, kg.Extraction{Chunk: "a#0", Doc: "a", Mentions: []kg.Mention{{Name: "Rome"}},
 		Facts: []kg.Fact{{Triple: triple("Ann", "met", "Bob").Triple, Weight: 5}, triple("Ann", "knew", "Bob"), triple("Ann", "is", "Ann")}})
-	v, err := g.View(kg.ViewOptions{Facts: 1, Strengths: true, Passages: true, Mentioned: true, Context: 0.5})
+	v, err := g.View(kg.ViewOptions{Facts: 1, Passages: true, Mentioned: true, Context: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]float64{"ann – bob": 6, "ann – a#0": 0.5, "bob – a#0": 0.5, "rome – a#0": 0.5}
+	want := map[string]float64{"ann – bob": 2, "ann – a#0": 0.5, "bob – a#0": 0.5, "rome – a#0": 0.5}
 	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
 		t.Errorf("edges (-want +got):\n%s", diff)
 	}

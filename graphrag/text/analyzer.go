@@ -72,7 +72,7 @@ type Standard struct {
 func New(o Options) (*Standard, error) {
 	o.Language, o.Otherwise = cmp.Or(o.Language, English), cmp.Or(o.Otherwise, English)
 	for _, name := range []Language{o.Language, o.Otherwise} {
-		if _, ok := lexiconOf(name); !ok && name != Each {
+		if _, ok := lexiconOf(name); !ok && (name != Each || o.Otherwise == Each) {
 			return nil, fmt.Errorf("text: new analyzer: unknown language %q: use one of %v", name, Languages())
 		}
 	}

@@ -63,6 +63,9 @@ func TestNewRefusesUnknownLanguage(t *testing.T) {
 	if _, err := text.New(text.Options{Language: "klingon"}); err == nil || !strings.Contains(err.Error(), "klingon") {
 		t.Errorf("error %v, want one naming klingon", err)
 	}
+	if _, err := text.New(text.Options{Language: text.Each, Otherwise: text.Each}); err == nil || !strings.Contains(err.Error(), "each") {
+		t.Errorf("error %v, want one naming each: a text that tells no language is in one", err)
+	}
 }
 
 func TestNames(t *testing.T) {
