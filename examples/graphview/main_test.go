@@ -106,7 +106,7 @@ func TestUsage(t *testing.T) {
 		t.Errorf("%v, %s", err, help.String())
 	}
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), filepath.Join(files(t, map[string]string{"x": "no base"}), "x"), t.TempDir()} {
-		if err := run(t.Context(), []string{path}, &bytes.Buffer{}, &bytes.Buffer{}); err == nil {
+		if err := run(t.Context(), []string{"-out", filepath.Join(t.TempDir(), "g.html"), path}, &bytes.Buffer{}, &bytes.Buffer{}); err == nil {
 			t.Errorf("%s is drawn", path)
 		}
 	}
