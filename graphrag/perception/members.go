@@ -21,8 +21,6 @@ const None = -1
 // Options of [ByMembers]. The zero value is the paper's algorithm, with what it
 // leaves open decided as described at each field.
 type Options struct {
-	// Relations is how relations are compared, by default [MultisetJaccard].
-	Relations RelationSimilarity `source:"ours: the norm is left open"`
 	// RelationWeight w makes the score φ = w·S_r + (1-w)·S_s; from 0 to 1, 0
 	// means the 0.3 of the published code, [None] meaning alone.
 	RelationWeight float64 `source:"its program"`
@@ -231,7 +229,6 @@ func failed(err error) error { return fmt.Errorf("perception: %w", err) }
 // Check reports everything that is wrong with the options, whatever the vectors.
 func (o Options) Check() error {
 	checks := opt.Checks{Of: "perception"}
-	checks.Want(slices.Contains([]RelationSimilarity{"", MultisetJaccard, EuclideanJaccard}, o.Relations), "Relations", o.Relations, "multiset or euclidean")
 	if o.RelationWeight != None {
 		opt.Range(&checks, "RelationWeight", o.RelationWeight, 0, 1)
 	}
@@ -247,7 +244,6 @@ func (o Options) Check() error {
 
 // Defaults returns the options with what zero stands for.
 func (o Options) Defaults() Options {
-	o.Relations = cmp.Or(o.Relations, MultisetJaccard)
 	o.RelationWeight = cmp.Or(o.RelationWeight, 0.3)
 	o.Beta = cmp.Or(o.Beta, 10)
 	o.MaxClusters = cmp.Or(o.MaxClusters, 200)

@@ -107,7 +107,7 @@ func TestPartition(t *testing.T) {
 		vectors, triples := entities(n, 5, min(n, 6), uint64(n))
 		for i, o := range []perception.Options{
 			{}, {MaxCommunities: 3}, {Epsilon: 5, MaxSize: perception.None}, {MaxCommunities: 2}, {Beta: 2}, {Beta: 1},
-			{RelationWeight: perception.None}, {Lambda: 2}, {Relations: perception.EuclideanJaccard},
+			{RelationWeight: perception.None}, {Lambda: 2},
 		} {
 			p := byMembers(t, vectors, 5, triples, o)
 			checkPartition(t, fmt.Sprintf("%d entities, options %d", n, i), n, p)
@@ -192,7 +192,6 @@ func TestBadInput(t *testing.T) {
 		"weight":         {vectors, 2, triples, perception.Options{RelationWeight: 2}, "RelationWeight is 2"},
 		"epsilon":        {vectors, 2, triples, perception.Options{Epsilon: math.NaN()}, "Epsilon is NaN"},
 		"size":           {vectors, 2, triples, perception.Options{MaxSize: -2}, "MaxSize is -2"},
-		"relations":      {vectors, 2, triples, perception.Options{Relations: "7"}, "Relations is 7"},
 		"negative count": {vectors, 2, triples, perception.Options{Keywords: -1}, "Keywords is -1"},
 	} {
 		if _, err := perception.ByMembers(t.Context(), c.vectors, c.dim, c.triples, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {

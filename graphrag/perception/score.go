@@ -8,17 +8,6 @@ import (
 	"slices"
 )
 
-// RelationSimilarity is how S_r compares the relations of an entity with those
-// of a community; the paper's norm leaves it open.
-type RelationSimilarity string
-
-const (
-	// MultisetJaccard is Σmin/Σmax over the counts of relations, the default.
-	MultisetJaccard RelationSimilarity = "multiset"
-	// EuclideanJaccard is √Σmin²/√Σmax², the literal reading.
-	EuclideanJaccard RelationSimilarity = "euclidean"
-)
-
 // relationCount is how often a relation is incident to an entity or a community.
 // A profile, Ψ in the paper, has them in ascending order of the relation.
 type relationCount struct {
@@ -81,13 +70,12 @@ type group struct {
 	length  float64         // of sum
 	unit    []float64       // sum of the vectors scaled to length 1
 	profile []relationCount // Ψ(C)
-	norm    float64         // ‖Ψ(C)‖: total or sum of squares of the counts
+	norm    float64         // ‖Ψ(C)‖: the total of the counts
 	center  int32           // the member with the largest φ
 	score   float64         // mean φ of the members
 }
 
-// perception computes dual-perception scores by the options' Relations, RelationWeight and
-// Lambda.
+// perception computes dual-perception scores by the options' RelationWeight and Lambda.
 type perception struct {
 	n, dim   int
 	vectors  []float32
@@ -152,7 +140,7 @@ func (p *perception) update(c *group) {
 	c.length = norm(c.sum)
 	c.norm = 0
 	for _, t := range c.profile {
-		c.norm += p.measure(t.count)
+		c.norm += float64(t.count)
 	}
 	best := math.Inf(-1)
 	c.score = 0
@@ -191,15 +179,8 @@ func (p *perception) cosine(e int32, c *group) float64 {
 	return sum / (p.lengths[e] * c.length)
 }
 
-// measure is what a count is worth under the kind of similarity.
-func (p *perception) measure(count int32) float64 {
-	if p.opts.Relations == EuclideanJaccard {
-		return float64(count) * float64(count)
-	}
-	return float64(count)
-}
-
-// relational is S_r(e,C) = ‖Ψ(e)∩Ψ(C)‖ / ‖Ψ(e)∪Ψ(C)‖; 1 if both are empty.
+// relational is S_r(e,C) = ‖Ψ(e)∩Ψ(C)‖ / ‖Ψ(e)∪Ψ(C)‖, Σmin/Σmax over the counts of relations,
+// since the paper leaves the norm open; 1 if both are empty.
 func (p *perception) relational(profile []relationCount, c *group) float64 {
 	both, either := 0.0, c.norm
 	rest := c.profile
@@ -207,17 +188,14 @@ func (p *perception) relational(profile []relationCount, c *group) float64 {
 		at, found := slices.BinarySearchFunc(rest, t.relation, func(t relationCount, r int32) int { return cmp.Compare(t.relation, r) })
 		rest = rest[at:]
 		if !found {
-			either += p.measure(t.count)
+			either += float64(t.count)
 			continue
 		}
-		both += p.measure(min(t.count, rest[0].count))
-		either += p.measure(max(t.count, rest[0].count)) - p.measure(rest[0].count)
+		both += float64(min(t.count, rest[0].count))
+		either += float64(max(0, t.count-rest[0].count))
 	}
-	switch {
-	case either == 0:
+	if either == 0 {
 		return 1
-	case p.opts.Relations == EuclideanJaccard:
-		return math.Sqrt(both / either)
 	}
 	return both / either
 }
