@@ -279,6 +279,9 @@ func WithScope(ctx context.Context, c Condition) context.Context {
 // Scope is what a caller may see.
 type Scope struct{ condition Condition }
 
+// NewScope returns the scope of a condition.
+func NewScope(c Condition) *Scope { return &Scope{c} }
+
 // ScopeOf returns the scope of a context; nil is everything.
 func ScopeOf(ctx context.Context) *Scope {
 	c, ok := ctx.Value(scopeKey{}).(Condition)

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	api "github.com/wildgraph/wildgraph/graphrag/serve"
 )
 
 // settings are the parsed flags.
@@ -27,6 +28,8 @@ type settings struct {
 	json, verbose, mcp, incomplete   bool
 	serve                            string
 	where                            *graphrag.Condition
+	tokenFile                        string
+	tokens                           map[string]api.Token
 }
 
 // shared are the flags that the program has in common with those that run benchmarks.
@@ -42,7 +45,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 			"  ask -docs FOLDER               a dialogue\n"+
 			"  ask -docs FOLDER -serve :8080  a page in the browser\n"+
 			"  ask -docs FOLDER -mcp          a server for the Model Context Protocol",
-			cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "q", "questions", "serve", "mcp"}},
+			cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "q", "questions", "serve", "tokens", "mcp"}},
 			cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
 			cli.Group{Title: "Output", Flags: []string{"json", "v"}},
 			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "reply-tokens", "temperature", "concurrency", "cache"}})
@@ -55,6 +58,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.StringVar(&s.question, "q", "", "the `QUESTION`, in place of what stands behind the flags")
 	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions, one a line or JSONL with \"question\" and perhaps \"id\"; \"-\" is the standard input; the answers are JSONL")
 	fs.StringVar(&s.serve, "serve", "", "answer on a page at this `ADDR` of this machine, such as :8080")
+	fs.StringVar(&s.tokenFile, "tokens", "", "with -serve: the `FILE` of those who may ask from elsewhere, {\"TOKEN\": {\"scope\": \"team = \\\"ops\\\"\"}}; without the page, for chat programs in OpenAI's form")
 	fs.BoolVar(&s.mcp, "mcp", false, "answer to a program by the Model Context Protocol, on the standard input and output")
 	system := fs.String("system", wild.Name, "`NAME` of the system that searches: "+strings.Join(all.Names(), ", "))
 	fs.StringVar(&s.Mode, "mode", string(reader.Reject), "reject or open: what to do when the folder does not hold the answer")
@@ -125,7 +129,19 @@ func (s *settings) check(system string) (problems []error) {
 	if ways > 1 {
 		problems = append(problems, errors.New("one of a question, -questions, -serve and -mcp"))
 	}
-	if s.serve != "" {
+	if s.tokenFile != "" {
+		if s.serve == "" {
+			problems = append(problems, errors.New("-tokens goes with -serve"))
+		}
+		f, err := os.Open(s.tokenFile)
+		if err == nil {
+			s.tokens, err = api.ReadTokens(f)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("-tokens: %w", err))
+		}
+	} else if s.serve != "" {
 		if _, err := serve.Address(s.serve); err != nil {
 			problems = append(problems, fmt.Errorf("-serve: %w", err))
 		}

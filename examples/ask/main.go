@@ -68,7 +68,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 	case s.mcp:
 		return mcp.Run(ctx, d, std.in, std.out)
 	case s.serve != "":
-		return serve.Run(ctx, d, s.serve, func(address string) { fmt.Fprintf(std.err, "Open %s in a browser; Ctrl-C ends it.\n", address) })
+		return serve.Run(ctx, d, s.serve, s.tokens, func(address string) {
+			what := "Open %s in a browser; Ctrl-C ends it.\n"
+			if s.tokens != nil {
+				what = "Chat programs ask %sv1; Ctrl-C ends it.\n"
+			}
+			fmt.Fprintf(std.err, what, address)
+		})
 	case s.questions != "":
 		return batch(ctx, d, s, std)
 	case s.question != "":

@@ -30,6 +30,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/serve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -39,6 +40,7 @@ var files embed.FS
 // Bounds of what a browser may send, and of how long things may take.
 const (
 	maxBody     = 64 << 10
+	maxTalk     = 4 << 20 // of a chat program, which sends all that was said
 	maxQuestion = 8 << 10
 	maxBefore   = 50
 	atOnce      = 4
@@ -72,12 +74,14 @@ func Address(s string) (string, error) {
 	return net.JoinHostPort(host, strconv.FormatUint(n, 10)), nil
 }
 
-// Run serves until ctx ends, and then lets answers that are under way end for a moment.
-// ready is told the address of the page.
-func Run(ctx context.Context, d *desk.Desk, address string, ready func(url string)) error {
-	address, err := Address(address)
-	if err != nil {
-		return fmt.Errorf("serve: %w", err)
+// Run serves until ctx ends, and then lets answers that are under way end for a moment:
+// the page with its API to this machine, or with tokens the API alone, to whoever has one.
+// ready is told the address.
+func Run(ctx context.Context, d *desk.Desk, address string, tokens map[string]serve.Token, ready func(url string)) (err error) {
+	if tokens == nil {
+		if address, err = Address(address); err != nil {
+			return fmt.Errorf("serve: %w", err)
+		}
 	}
 	listener, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -86,8 +90,12 @@ func Run(ctx context.Context, d *desk.Desk, address string, ready func(url strin
 		return fmt.Errorf("serve: %w", err)
 	}
 	at := listener.Addr().String()
+	handler, err := Handler(d, at, tokens)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	server := &http.Server{
-		Handler: Handler(d, at), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: patience + readTimeout,
+		Handler: handler, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: patience + readTimeout,
 		IdleTimeout: time.Minute, MaxHeaderBytes: maxBody, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	ended := make(chan error, 1)
@@ -106,8 +114,13 @@ func Run(ctx context.Context, d *desk.Desk, address string, ready func(url strin
 	return nil
 }
 
-// Handler is the page and what it asks, at an address.
-func Handler(d *desk.Desk, address string) http.Handler {
+// Handler is the API for those with tokens; without any it is that, the page and what the
+// page asks, at an address.
+func Handler(d *desk.Desk, address string, tokens map[string]serve.Token) (http.Handler, error) {
+	api, err := serve.New(d.System(), serve.Options{Tokens: tokens, ReadOnly: true, K: d.K(), AtOnce: atOnce, MaxBody: maxTalk, Timeout: patience, Cite: d.At})
+	if err != nil || tokens != nil {
+		return api, err
+	}
 	s := &site{d: d, turn: make(chan struct{}, atOnce)}
 	mux := http.NewServeMux()
 	for pattern, name := range map[string]string{"GET /{$}": "page.html", "GET /page.css": "page.css", "GET /page.js": "page.js"} {
@@ -117,7 +130,10 @@ func Handler(d *desk.Desk, address string) http.Handler {
 	mux.HandleFunc("GET /api/graph", s.facts)
 	mux.HandleFunc("POST /graph", s.graph)
 	mux.HandleFunc("POST /api/ask", s.ask)
-	return guard(address, http.NewCrossOriginProtection().Handler(mux))
+	for _, path := range []string{"/v1/", "/healthz", "/readyz", "/openapi.json"} {
+		mux.Handle(path, api)
+	}
+	return guard(address, http.NewCrossOriginProtection().Handler(mux)), nil
 }
 
 // guard refuses requests for another host name, and requests of other sites for anything
@@ -130,7 +146,7 @@ func guard(address string, next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		origin := r.Header.Get("Origin")
-		dynamic := strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == "/graph"
+		dynamic := strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, "/v1/") || r.URL.Path == "/graph"
 		if !slices.Contains(hosts, r.Host) || origin != "" && origin != "http://"+r.Host || dynamic && fromElsewhere(r) {
 			http.Error(w, "this page is for this machine alone", http.StatusForbidden)
 			return

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
+	api "github.com/wildgraph/wildgraph/graphrag/serve"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -29,7 +30,7 @@ func start(t *testing.T, system string, args ...string) (url string, end func() 
 	d := desktest.Open(t, system, args...)
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- serve.Run(ctx, d, "127.0.0.1:0", func(url string) { ready <- url }) }()
+	go func() { ended <- serve.Run(ctx, d, "127.0.0.1:0", nil, func(url string) { ready <- url }) }()
 	select {
 	case url = <-ready:
 	case err := <-ended:
@@ -38,6 +39,15 @@ func start(t *testing.T, system string, args ...string) (url string, end func() 
 	end = func() error { cancel(); return <-ended }
 	t.Cleanup(cancel)
 	return url, end
+}
+
+func handler(t *testing.T, d *desk.Desk, address string) http.Handler {
+	t.Helper()
+	h, err := serve.Handler(d, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
 }
 
 // send makes a request, with headers as "Name: value".
@@ -146,7 +156,7 @@ func TestGetsAreFree(t *testing.T) {
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "none")
 	d := desktest.Open(t, "hipporag2", "-model", "m", "-index-kit", "offline", "-cache", filepath.Join(t.TempDir(), "replies"))
-	h := serve.Handler(d, "127.0.0.1:81")
+	h := handler(t, d, "127.0.0.1:81")
 	calls := func(method, path, body string) int {
 		before := len(server.Requests())
 		r := httptest.NewRequest(method, "http://127.0.0.1:81"+path, strings.NewReader(body))
@@ -227,7 +237,7 @@ func TestLetThrough(t *testing.T) {
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set(tt.header, tt.value)
 		w := httptest.NewRecorder()
-		if serve.Handler(d, tt.address).ServeHTTP(w, r); w.Code != 200 {
+		if handler(t, d, tt.address).ServeHTTP(w, r); w.Code != 200 {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
@@ -249,7 +259,7 @@ func TestAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer busy.Close()
-	if err := serve.Run(t.Context(), nil, busy.Addr().String(), nil); err == nil || !strings.Contains(err.Error(), "in use by another program") {
+	if err := serve.Run(t.Context(), nil, busy.Addr().String(), nil, nil); err == nil || !strings.Contains(err.Error(), "in use by another program") {
 		t.Errorf("a port in use: %v", err)
 	}
 }
@@ -283,7 +293,7 @@ func (s slow) Read([]byte) (int, error) {
 // Bodies that do not come take no turn of a question.
 func TestSlowBodies(t *testing.T) {
 	const address = "127.0.0.1:8080"
-	h := serve.Handler(desktest.Open(t, "wild"), address)
+	h := handler(t, desktest.Open(t, "wild"), address)
 	post := func(body io.Reader) int {
 		r := httptest.NewRequest("POST", "http://"+address+"/api/ask", body)
 		r.Header.Set("Content-Type", "application/json")
@@ -326,5 +336,54 @@ func TestWhere(t *testing.T) {
 	}
 	if status, _, body := send(t, "POST", url+"graph", "q=Ada&where=kind+%3D", asForm); status != 400 || !strings.Contains(body, "condition") {
 		t.Errorf("%d %s", status, body)
+	}
+}
+
+// Chat programs of this machine ask the folder as they ask a model, with the places below;
+// with tokens the page is not there, and each sees its scope. Files are changed as files.
+func TestAPI(t *testing.T) {
+	question := func(q string) string {
+		return `{"model": "wild", "messages": [{"role": "user", "content": "` + q + `"}]}`
+	}
+	url, _ := start(t, "wild")
+	if status, _, body := send(t, "POST", url+"v1/chat/completions", question("What does the barn owl hear?"), asJSON); status != 200 || !strings.Contains(body, "hears a mouse under the snow.\\n\\n[1] ") || !strings.Contains(body, "owl.md:5") {
+		t.Errorf("%d %s", status, body)
+	}
+	for name, headers := range map[string][]string{"another site": {"Origin: https://evil.example"}, "a page of one": {"Sec-Fetch-Site: cross-site"}, "another name": {"Host: evil.example"}} {
+		if status, _, body := send(t, "POST", url+"v1/chat/completions", question("What?"), append(headers, asJSON)...); status != 403 {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+	if status, _, body := send(t, "DELETE", url+"v1/documents/owl.md", ""); status != 403 || !strings.Contains(body, "reads only") {
+		t.Errorf("%d %s", status, body)
+	}
+	tokens, err := api.ReadTokens(strings.NewReader(`{"token-of-tables-0123": {"scope": "kind = \"csv\"", "write": true}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := serve.Handler(desktest.Open(t, "wild"), "", tokens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(h)
+	defer server.Close()
+	const bearer = "Authorization: Bearer token-of-tables-0123"
+	for _, tt := range []struct {
+		method, path, body string
+		headers            []string
+		status             int
+		want               string
+	}{
+		{"GET", "/", "", []string{bearer}, 404, ""},
+		{"GET", "/api/about", "", []string{bearer}, 404, ""},
+		{"GET", "/v1/documents", "", nil, 401, "no such token"},
+		{"GET", "/v1/documents", "", []string{bearer}, 200, `{"documents":[{"id":"lights.csv"`},
+		{"POST", "/v1/chat/completions", question("What does the barn owl hear?"), []string{bearer, asJSON}, 200, "does not contain the answer"},
+		{"POST", "/v1/chat/completions", question("What does the red light mean?"), []string{bearer, asJSON}, 200, "no internet"},
+		{"PUT", "/v1/documents", `{"documents": [{"id": "x", "fields": {"kind": "csv"}}]}`, []string{bearer, asJSON}, 403, "reads only"},
+	} {
+		if status, _, body := send(t, tt.method, server.URL+tt.path, tt.body, tt.headers...); status != tt.status || !strings.Contains(body, tt.want) {
+			t.Errorf("%s %s: %d %s, want %d %s", tt.method, tt.path, status, body, tt.status, tt.want)
+		}
 	}
 }

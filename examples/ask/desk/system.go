@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package desk
+
+import (
+	"context"
+	"iter"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+)
+
+// System is the folder as a system for package serve: it looks at the files before each
+// question, and answers within the condition of the desk. Its documents are the files.
+func (d *Desk) System() graphrag.System { return asked{d.folder.System, d} }
+
+// K is how many passages are read for an answer.
+func (d *Desk) K() int { return d.o.K }
+
+// At is the place of a citation, as a terminal opens it.
+func (d *Desk) At(a graphrag.Answer, c graphrag.Citation) string {
+	a.Citations = []graphrag.Citation{c}
+	if sources := d.sources(a); len(sources) > 0 {
+		return sources[0].At()
+	}
+	return a.Evidence[c.Evidence].Chunk.Doc
+}
+
+type asked struct {
+	*kit.System
+	d *Desk
+}
+
+// Retrieve implements [graphrag.Retriever].
+func (a asked) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	a.d.Refresh(ctx)
+	q.Where = a.d.where(q.Where)
+	return a.System.Retrieve(ctx, q)
+}
+
+// Answer implements [graphrag.System].
+func (a asked) Answer(ctx context.Context, q graphrag.Question) (last graphrag.Answer, err error) {
+	for last, err = range a.Stream(ctx, q) {
+	}
+	return last, err
+}
+
+// Stream implements [graphrag.Streamer].
+func (a asked) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
+	a.d.Refresh(ctx)
+	q.Where = a.d.where(q.Where)
+	return a.d.folder.Stream(ctx, q)
+}
+
+// List are the files that the desk's condition leaves.
+func (a asked) List() (ids []string) {
+	meets := func(graphrag.Fields) bool { return true }
+	if a.d.o.Where != nil {
+		meets = a.d.o.Where.Compile()
+	}
+	for _, id := range a.System.List() {
+		if chunks, _ := a.Get(id); a.d.o.Where == nil || len(chunks) > 0 && meets(chunks[0].Fields) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

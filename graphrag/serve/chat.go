@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+)
+
+// asked says what kind of error a question met.
+func asked(err error) error {
+	switch {
+	case errors.Is(err, kit.ErrField):
+		return bad("where: %v", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return problem{http.StatusGatewayTimeout, "timeout", "the answer took too long"}
+	}
+	return err
+}
+
+// models lists the system as OpenAI lists models.
+func (s *server) models(w http.ResponseWriter, _ *http.Request, _ *user) error {
+	reply(w, map[string]any{"object": "list", "data": []any{map[string]any{"id": s.system.Name(), "object": "model", "created": 0, "owned_by": "wildgraph"}}})
+	return nil
+}
+
+// completion is a request of OpenAI's form. Its other parameters, such as temperature, are
+// the model's behind the system, and are ignored.
+type completion struct {
+	Model    string              `json:"model"`
+	Messages []message           `json:"messages"`
+	Stream   bool                `json:"stream"`
+	Where    *graphrag.Condition `json:"where"`
+	Options  struct {
+		Usage bool `json:"include_usage"`
+	} `json:"stream_options"`
+}
+
+type message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// text is the content of a message, a text or a list of parts.
+func (m message) text() string {
+	var whole string
+	if json.Unmarshal(m.Content, &whole) == nil {
+		return whole
+	}
+	var parts []struct{ Type, Text string }
+	_ = json.Unmarshal(m.Content, &parts) // what is neither has no text
+	for _, p := range parts {
+		if p.Type == "text" {
+			whole += p.Text
+		}
+	}
+	return whole
+}
+
+// citation is what an answer rests on, as clients get it.
+type citation struct {
+	Start    int             `json:"start"` // bytes of the content
+	End      int             `json:"end"`
+	Document string          `json:"document"`
+	Title    string          `json:"title,omitempty"`
+	Quote    string          `json:"quote"`
+	Fields   graphrag.Fields `json:"fields,omitempty"`
+}
+
+func (s *server) chat(w http.ResponseWriter, r *http.Request, _ *user) error {
+	var in completion
+	if err := read(r, &in); err != nil {
+		return err
+	}
+	if in.Model != s.system.Name() {
+		return problem{http.StatusNotFound, "model_not_found", fmt.Sprintf("there is no model %.100q, take %q", in.Model, s.system.Name())}
+	}
+	text := ""
+	for _, m := range in.Messages {
+		if m.Role == "user" {
+			text = m.text()
+		}
+	}
+	q, err := s.question(text, 0, in.Where)
+	if err != nil {
+		return err
+	}
+	end, err := s.begin(w)
+	if err != nil {
+		return err
+	}
+	defer end()
+	out := &chunks{s: s, w: w, id: fmt.Sprintf("chatcmpl-%x", time.Now().UnixNano()), created: time.Now().Unix()}
+	if in.Stream {
+		return out.stream(s.answers(r.Context(), q), in.Options.Usage)
+	}
+	a, err := s.system.Answer(r.Context(), q)
+	if err != nil {
+		return asked(err)
+	}
+	choice := map[string]any{"index": 0, "finish_reason": "stop", "logprobs": nil, "message": map[string]any{"role": "assistant", "refusal": nil, "content": a.Text + s.cited(a)}}
+	whole := out.object("chat.completion", choice)
+	whole["usage"], whole["citations"] = usage(a.Usage), citations(a)
+	reply(w, whole)
+	return nil
+}
+
+// answers are those of a system that streams, or one.
+func (s *server) answers(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
+	if streamer, ok := s.system.(graphrag.Streamer); ok {
+		return streamer.Stream(ctx, q)
+	}
+	return func(yield func(graphrag.Answer, error) bool) { yield(s.system.Answer(ctx, q)) }
+}
+
+// chunks writes the events of one answer.
+type chunks struct {
+	s       *server
+	w       http.ResponseWriter
+	id      string
+	created int64
+	begun   bool
+}
+
+func (c *chunks) object(kind string, choices ...any) map[string]any {
+	if choices == nil {
+		choices = []any{}
+	}
+	return map[string]any{"id": c.id, "object": kind, "created": c.created, "model": c.s.system.Name(), "choices": choices}
+}
+
+// send writes one event and hands it on.
+func (c *chunks) send(v any) error {
+	if !c.begun {
+		c.begun = true
+		c.w.Header().Set("Content-Type", "text/event-stream")
+		c.w.Header().Set("Cache-Control", "no-store")
+	}
+	data, err := json.Marshal(v)
+	if err == nil {
+		_, err = fmt.Fprintf(c.w, "data: %s\n\n", data)
+	}
+	if err == nil {
+		err = http.NewResponseController(c.w).Flush()
+	}
+	return err
+}
+
+func (c *chunks) delta(text string, finish any) map[string]any {
+	return c.object("chat.completion.chunk", map[string]any{"index": 0, "delta": map[string]any{"role": "assistant", "content": text}, "finish_reason": finish})
+}
+
+// stream writes what each answer has more than the one before. An error behind the first
+// event is an event; a client that left ends it.
+func (c *chunks) stream(answers iter.Seq2[graphrag.Answer, error], withUsage bool) error {
+	var last graphrag.Answer
+	told := ""
+	for a, err := range answers {
+		if err != nil {
+			if !c.begun {
+				return asked(err)
+			}
+			_ = c.send(map[string]any{"error": map[string]any{"message": err.Error(), "type": "server_error", "code": "server_error"}})
+			return nil
+		}
+		last = a
+		more, goesOn := strings.CutPrefix(a.Text, told)
+		if !goesOn || more == "" {
+			continue // the last answer may differ in its end: it is sent below as far as it goes on
+		}
+		if told = a.Text; c.send(c.delta(more, nil)) != nil {
+			return nil
+		}
+	}
+	final := c.delta(c.s.cited(last), "stop")
+	final["citations"] = citations(last)
+	err := c.send(final)
+	if err == nil && withUsage {
+		tail := c.object("chat.completion.chunk")
+		tail["usage"] = usage(last.Usage)
+		err = c.send(tail)
+	}
+	if err == nil {
+		_, _ = fmt.Fprint(c.w, "data: [DONE]\n\n")
+	}
+	return nil
+}
+
+func usage(u graphrag.Usage) map[string]int {
+	return map[string]int{"prompt_tokens": u.PromptTokens, "completion_tokens": u.CompletionTokens, "total_tokens": u.PromptTokens + u.CompletionTokens}
+}
+
+// citations are those of source text.
+func citations(a graphrag.Answer) []citation {
+	out := []citation{}
+	for _, c := range a.Citations {
+		if c.Of != "" || c.Evidence >= len(a.Evidence) {
+			continue
+		}
+		from := a.Evidence[c.Evidence].Chunk
+		quote := from.Text
+		if lo, hi := c.SourceStart-from.Start, c.SourceEnd-from.Start; len(from.Text) == from.End-from.Start && 0 <= lo && lo < hi && hi <= len(from.Text) {
+			quote = from.Text[lo:hi]
+		}
+		out = append(out, citation{c.Start, c.End, from.Doc, from.Title, quote, from.Fields})
+	}
+	return out
+}
+
+// cited are the lines below an answer: what it rests on, each once.
+func (s *server) cited(a graphrag.Answer) string {
+	var lines []string
+	seen := map[string]bool{}
+	for _, c := range a.Citations {
+		if c.Of != "" || c.Evidence >= len(a.Evidence) {
+			continue
+		}
+		line := a.Evidence[c.Evidence].Chunk.Doc
+		if title := a.Evidence[c.Evidence].Chunk.Title; title != "" && title != line {
+			line = title + " (" + line + ")"
+		}
+		if s.o.Cite != nil {
+			line = s.o.Cite(a, c)
+		}
+		if !seen[line] {
+			seen[line] = true
+			lines = append(lines, fmt.Sprintf("[%d] %s", len(lines)+1, line))
+		}
+	}
+	if lines == nil {
+		return ""
+	}
+	return "\n\n" + strings.Join(lines, "\n")
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/serve"
+)
+
+const (
+	hr     = "token-of-hr-0123456789"
+	ops    = "token-of-ops-0123456789"
+	reader = "token-that-reads-0123456789"
+)
+
+// flat is BM25 over two teams' documents and one that is nobody's.
+func flat(t testing.TB) *kit.System {
+	t.Helper()
+	k, err := kit.Offline(kit.OfflineOptions{Mode: "reject"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
+	}})
+	if err == nil {
+		_, err = s.Index(t.Context(), graphrag.Documents(
+			graphrag.Document{ID: "pay", Title: "Pay", Text: "Ada Lovelace earns 90,000 crowns a year.", Fields: graphrag.Fields{"team": "hr"}},
+			graphrag.Document{ID: "mill", Text: "Ada Lovelace wrote programs for the mill in 1843.", Fields: graphrag.Fields{"team": "ops"}},
+			graphrag.Document{ID: "tides", Text: "The moon raises the tides of the sea."}))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func tokens(t testing.TB) map[string]serve.Token {
+	t.Helper()
+	got, err := serve.ReadTokens(strings.NewReader(`{"` + hr + `": {"scope": "team = \"hr\"", "write": true}, "` + ops + `": {"scope": "team = \"ops\"", "write": true}, "` + reader + `": {}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func start(t testing.TB, s graphrag.System, o serve.Options) *httptest.Server {
+	t.Helper()
+	h, err := serve.New(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	return server
+}
+
+// send returns status and body of a request.
+func send(t testing.TB, server *httptest.Server, token, method, path, body string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	data, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.StatusCode, string(data)
+}
+
+func TestRequests(t *testing.T) {
+	server := start(t, flat(t), serve.Options{Tokens: tokens(t), MaxBody: 1 << 20})
+	question := func(q string) string {
+		return `{"model": "flat", "messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "` + q + `"}, {"role": "assistant", "content": "?"}]}`
+	}
+	for _, tt := range []struct {
+		name, token, method, path, body string
+		status                          int
+		want                            string
+	}{
+		{"chat", reader, "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), 200, `\n\n[1] Pay (pay)`},
+		{"citations", reader, "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), 200, `"document":"pay","title":"Pay","quote":"Ada Lovelace earns 90,000 crowns a year.","fields":{"team":"hr"}`},
+		{"parts", reader, "POST", "/v1/chat/completions", `{"model": "flat", "messages": [{"role": "user", "content": [{"type": "image_url"}, {"type": "text", "text": "What raises the tides?"}]}]}`, 200, "The moon raises"},
+		{"scope", ops, "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), 200, "The evidence does not contain the answer."},
+		{"condition", reader, "POST", "/v1/chat/completions", `{"model": "flat", "where": "team = \"ops\"", "messages": [{"role": "user", "content": "How much does Ada Lovelace earn?"}]}`, 200, "does not contain"},
+		{"no widening", ops, "POST", "/v1/answer", `{"question": "How much does Ada Lovelace earn?", "where": "team = \"hr\" or not team = \"hr\" or all"}`, 200, `"refused":true`},
+		{"answer", hr, "POST", "/v1/answer", `{"question": "How much does Ada Lovelace earn?", "k": 1}`, 200, `"text":"Ada Lovelace earns 90,000 crowns a year."`},
+		{"search", ops, "POST", "/v1/search", `{"query": "Ada Lovelace", "k": 9}`, 200, `{"hits":[{"chunk":{"id":"mill#000000"`},
+		{"search nothing", hr, "POST", "/v1/search", `{"query": "zebra"}`, 200, `{"hits":[]}`},
+		{"models", hr, "GET", "/v1/models", "", 200, `"id":"flat"`},
+		{"list", ops, "GET", "/v1/documents", "", 200, `{"documents":[{"id":"mill","fields":{"team":"ops"}}]}`},
+		{"health", "", "GET", "/healthz", "", 200, `"ok"`},
+		{"ready", "", "GET", "/readyz", "", 200, `"ok"`},
+		{"openapi", "", "GET", "/openapi.json", "", 200, `"/v1/documents/{id}"`},
+
+		{"no token", "", "GET", "/v1/models", "", 401, `"code":"invalid_api_key"`},
+		{"wrong token", "token-of-nobody-0123456789", "GET", "/v1/documents", "", 401, `"type":"invalid_request_error"`},
+		{"no such model", hr, "POST", "/v1/chat/completions", `{"model": "gpt-4", "messages": []}`, 404, `"code":"model_not_found"`},
+		{"no question", hr, "POST", "/v1/chat/completions", `{"model": "flat", "messages": [{"role": "user", "content": 7}]}`, 400, "there is no question"},
+		{"no JSON", hr, "POST", "/v1/answer", `{"question"`, 400, "the body: unexpected end"},
+		{"half a condition", hr, "POST", "/v1/answer", `{"question": "x", "where": "team ="}`, 400, "is no value"},
+		{"unknown field", hr, "POST", "/v1/answer", `{"question": "x", "where": "taem = 1"}`, 400, `no document has the field \"taem\"; the fields are team`},
+		{"large k", hr, "POST", "/v1/search", `{"query": "x", "k": 1001}`, 400, "k is 1001, want 0 to 1000"},
+		{"long question", hr, "POST", "/v1/search", `{"query": "` + strings.Repeat("x", 70_000) + `"}`, 400, "more than 65536 bytes"},
+		{"large body", hr, "POST", "/v1/search", strings.Repeat("x", 2<<20), 413, `"code":"request_too_large"`},
+		{"no such path", hr, "GET", "/v1/engines", "", 404, `"code":"unknown_url"`},
+		{"another method", hr, "GET", "/v1/answer", "", 404, "there is no GET /v1/answer"},
+		{"put by a reader", reader, "PUT", "/v1/documents", `{"documents": [{"id": "x", "text": "y"}]}`, 403, `"code":"read_only"`},
+		{"put without an id", hr, "PUT", "/v1/documents", `{"documents": [{"text": "y"}]}`, 400, "has no id of its own"},
+		{"put twice", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a", "fields": {"team": "hr"}}, {"id": "a", "fields": {"team": "hr"}}]}`, 400, "has no id of its own"},
+		{"put nothing", hr, "PUT", "/v1/documents", `{}`, 400, "there is no document"},
+		{"put outside", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a", "fields": {"team": "ops"}}]}`, 403, "outside of the scope"},
+		{"put over another's", hr, "PUT", "/v1/documents", `{"documents": [{"id": "mill", "text": "Mine.", "fields": {"team": "hr"}}]}`, 403, `the document \"mill\" is not in the scope`},
+		{"put a bad field", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a", "fields": {"team": {"a": 1}}}]}`, 400, `field \"team\" is an object`},
+		{"delete another's", hr, "DELETE", "/v1/documents/mill", "", 403, "is not in the scope"},
+		{"delete nobody's", hr, "DELETE", "/v1/documents/tides", "", 403, "is not in the scope"},
+		{"put", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a/b c", "text": "Grace Hopper earns 95,000 crowns.", "fields": {"team": "hr"}}]}`, 200, `{"status":"ok"}`},
+		{"ask what was put", hr, "POST", "/v1/answer", `{"question": "How much does Grace Hopper earn?"}`, 200, "95,000"},
+		{"others do not see it", ops, "POST", "/v1/answer", `{"question": "How much does Grace Hopper earn?"}`, 200, `"refused":true`},
+		{"delete", hr, "DELETE", "/v1/documents/a/b%20c", "", 200, `{"status":"ok"}`},
+		{"it is gone", hr, "GET", "/v1/documents", "", 200, `{"documents":[{"id":"pay"`},
+	} {
+		if status, body := send(t, server, tt.token, tt.method, tt.path, tt.body); status != tt.status || !strings.Contains(body, tt.want) {
+			t.Errorf("%s: %d %.300s, want %d %s", tt.name, status, body, tt.status, tt.want)
+		}
+	}
+}
+
+// slow is a system that writes an answer in two steps, and fails behind the first if it is told so.
+type slow struct {
+	graphrag.System
+	next    chan error
+	entered chan struct{}
+}
+
+func newSlow(t testing.TB) slow { return slow{flat(t), make(chan error), make(chan struct{}, 9)} }
+
+func (s slow) Stream(ctx context.Context, _ graphrag.Question) iter.Seq2[graphrag.Answer, error] {
+	return func(yield func(graphrag.Answer, error) bool) {
+		s.entered <- struct{}{}
+		if !yield(graphrag.Answer{Text: "The moon"}, nil) {
+			return
+		}
+		select {
+		case err := <-s.next:
+			yield(graphrag.Answer{Text: "The moon raises it.", Found: graphrag.Found{Usage: graphrag.Usage{PromptTokens: 7, CompletionTokens: 2}}}, err)
+		case <-ctx.Done():
+			yield(graphrag.Answer{}, ctx.Err())
+		}
+	}
+}
+
+func (s slow) Answer(ctx context.Context, q graphrag.Question) (a graphrag.Answer, err error) {
+	for a, err = range s.Stream(ctx, q) {
+	}
+	return a, err
+}
+
+// Events come while the answer is written; an error in the middle is an event.
+func TestStream(t *testing.T) {
+	s := newSlow(t)
+	server := start(t, s, serve.Options{})
+	open := func() (*bufio.Scanner, func()) {
+		body := `{"model": "flat", "stream": true, "stream_options": {"include_usage": true}, "messages": [{"role": "user", "content": "What?"}]}`
+		r, err := http.Post(server.URL+"/v1/chat/completions", "application/json", strings.NewReader(body))
+		if err != nil || r.Header.Get("Content-Type") != "text/event-stream" {
+			t.Fatal(err, r.Header)
+		}
+		return bufio.NewScanner(r.Body), func() { r.Body.Close() }
+	}
+	line := func(in *bufio.Scanner) string {
+		for in.Scan() {
+			if in.Text() != "" {
+				return in.Text()
+			}
+		}
+		return "the end"
+	}
+	in, end := open()
+	defer end()
+	if first := line(in); !strings.Contains(first, `"content":"The moon"`) { // while the rest is not written yet
+		t.Fatal(first)
+	}
+	s.next <- nil
+	for _, want := range []string{`"content":" raises it."`, `"finish_reason":"stop"`, `"usage":{"completion_tokens":2,"prompt_tokens":7,"total_tokens":9}`, "data: [DONE]", "the end"} {
+		if got := line(in); !strings.Contains(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	in, end2 := open()
+	defer end2()
+	line(in)
+	s.next <- errors.New("the model left")
+	if got := line(in); !strings.Contains(got, `{"error":{"code":"server_error","message":"the model left"`) || line(in) != "the end" {
+		t.Errorf("an error in the middle: %s", got)
+	}
+}
+
+// One question at a time; one who leaves gives the turn back; an answer that takes too long
+// ends; the limit of a minute holds.
+func TestLimits(t *testing.T) {
+	s := newSlow(t)
+	server := start(t, s, serve.Options{AtOnce: 1})
+	ctx, leave := context.WithCancel(t.Context())
+	asked := make(chan error, 1)
+	go func() {
+		r, err := http.NewRequestWithContext(ctx, "POST", server.URL+"/v1/answer", strings.NewReader(`{"question": "What?"}`))
+		if err == nil {
+			r.Header.Set("Content-Type", "application/json")
+			_, err = http.DefaultClient.Do(r)
+		}
+		asked <- err
+	}()
+	<-s.entered
+	search := func() (int, string) { return send(t, server, "", "POST", "/v1/search", `{"query": "tides"}`) }
+	if status, body := search(); status != 503 || !strings.Contains(body, "try again") {
+		t.Errorf("%d %s", status, body)
+	}
+	leave()
+	<-asked
+	for status, body := search(); status != 200; status, body = search() { // until the server notices
+		if status != 503 {
+			t.Fatalf("%d %s", status, body)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	server = start(t, s, serve.Options{Timeout: time.Millisecond})
+	if status, body := send(t, server, "", "POST", "/v1/answer", `{"question": "What?"}`); status != 504 || !strings.Contains(body, `"code":"timeout"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	server = start(t, s, serve.Options{PerMinute: 2})
+	for want := range []int{0, 1, 2} {
+		if status, body := send(t, server, "", "GET", "/v1/models", ""); (status == 429) != (want == 2) || want == 2 && !strings.Contains(body, "rate_limit_exceeded") {
+			t.Errorf("request %d: %d %s", want, status, body)
+		}
+	}
+}
+
+func TestBadTokensAndOptions(t *testing.T) {
+	secret := "s3cret-s3cret"
+	for text, want := range map[string]string{
+		``: "EOF", `{}`: "there is no token", `{"` + secret + `": {}}`: "a token has 13 characters", `{"a b c d e f g h i j": {}}`: "visible ASCII",
+		`{"token-of-hr-0123456789": {"scope": "team ="}}`: "is no value", `{"token-of-hr-0123456789": {"scop": "x"}}`: "unknown field",
+	} {
+		if _, err := serve.ReadTokens(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	if _, err := serve.New(flat(t), serve.Options{K: -1, Timeout: -1}); err == nil || !strings.Contains(err.Error(), "K") || !strings.Contains(err.Error(), "Timeout") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// The description names every path that is served.
+func TestOpenAPI(t *testing.T) {
+	server := start(t, flat(t), serve.Options{})
+	_, body := send(t, server, "", "GET", "/openapi.json", "")
+	var api struct {
+		Paths map[string]map[string]any
+	}
+	if err := json.Unmarshal([]byte(body), &api); err != nil || len(api.Paths) < 8 {
+		t.Fatal(err, body)
+	}
+	for path, methods := range api.Paths {
+		for method := range methods {
+			status, body := send(t, server, "", strings.ToUpper(method), strings.Replace(path, "{id}", "none", 1), "{}")
+			if status == 404 && strings.Contains(body, "unknown_url") {
+				t.Errorf("%s %s is not served", method, path)
+			}
+		}
+	}
+}
+
+func ExampleNew() {
+	k, err := kit.Offline(kit.OfflineOptions{Mode: "reject"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	system, err := kit.New(kit.Frame{Name: "flat", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := system.Index(context.Background(), graphrag.Documents(graphrag.Document{ID: "tides", Text: "The moon raises the tides of the sea."})); err != nil {
+		fmt.Println(err)
+		return
+	}
+	handler, err := serve.New(system, serve.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(`{"model": "flat", "messages": [{"role": "user", "content": "What raises the tides?"}]}`))
+	r.Header.Set("Content-Type", "application/json")
+	handler.ServeHTTP(w, r)
+	var reply struct {
+		Choices []struct{ Message struct{ Content string } }
+	}
+	if err := json.Unmarshal(w.Body.Bytes(), &reply); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(reply.Choices[0].Message.Content)
+	// Output:
+	// The moon raises the tides of the sea.
+	//
+	// [1] tides
+}
