@@ -16,7 +16,7 @@ func TestAsk(t *testing.T) {
 	d := desktest.Open(t, "hipporag2")
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- serve.Run(ctx, d, "127.0.0.1:0", func(url string) { ready <- url }) }()
+	go func() { ended <- serve.Run(ctx, d, "127.0.0.1:0", nil, func(url string) { ready <- url }) }()
 	var url string
 	select {
 	case url = <-ready:
