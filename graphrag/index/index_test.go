@@ -286,9 +286,9 @@ func TestOffline(t *testing.T) {
 	if n := strings.Count(files["chunks.records.jsonl"], "\n"); n != len(docs) || p.Stages[2].Items != n {
 		t.Errorf("%d chunks, %+v", n, p.Stages)
 	}
-	for table, name := range map[string]string{"entities.records.jsonl": "Amundsen", "reports.records.jsonl": "Fram", "triples.jsonl": "Amundsen"} {
-		if !strings.Contains(files[table], name) {
-			t.Errorf("%s knows nothing of %s: %.300s", table, name, files[table])
+	for _, table := range []string{"entities.records.jsonl", "reports.records.jsonl", "triples.jsonl"} {
+		if !strings.Contains(files[table], "Amundsen") {
+			t.Errorf("%s knows nothing of Amundsen: %.300s", table, files[table])
 		}
 	}
 }

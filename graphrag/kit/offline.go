@@ -75,7 +75,7 @@ func entitiesByRules() (Extraction, error) {
 	return Extraction{named{extract.Titled(once{x, "rules"}, false), "entities"}, true}, err
 }
 
-// triplesByRules relates neighbouring names.
+// triplesByRules adds relations between neighbouring names to the facts of the rules.
 func triplesByRules() (Extraction, error) {
 	x, err := rules.New(rules.Options{})
 	return Extraction{named{extract.Titled(extract.Linked(once{x, "rules"}), true), "triples"}, true}, err

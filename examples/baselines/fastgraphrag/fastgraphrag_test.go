@@ -22,7 +22,7 @@ import (
 func system(k kit.Kit) (*kit.System, error) { return fastgraphrag.New(k, fastgraphrag.Options{}) }
 
 func TestConform(t *testing.T) { baselinestest.Conform(t, system) }
-func TestVectors(t *testing.T) { baselinestest.VectorsWithin(t, system, 2) }
+func TestVectors(t *testing.T) { baselinestest.Vectors(t, system) }
 
 // scripted answers every extraction with the same pair of entities, one of them
 // described at length, and a fact that is another one in each chunk.

@@ -35,8 +35,9 @@ func ExampleNew() {
 	}
 	// Output:
 	// The Fram was built by Colin Archer.
-	// fact Amundsen, sailed on the, Fram [amundsen.md]
-	// fact Colin Archer, built the ship in, Larvik [fram.md]
+	// fact Amundsen, sailed on, Fram [amundsen.md]
+	// fact Colin Archer, built for, Fridtjof Nansen [fram.md]
+	// fact Colin Archer, built ship in, Larvik [fram.md]
 	// fact Fram, in, 1893 [fram.md]
 	// fact Fram, mentions, Larvik [fram.md]
 	// fact Fram, to, Antarctica [amundsen.md]

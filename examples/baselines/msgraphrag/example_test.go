@@ -54,9 +54,9 @@ func ExampleNewGlobal() {
 		fmt.Println(report.Kind, report.Docs)
 	}
 	// Output:
-	// Amundsen sailed on the Fram to Antarctica. Fridtjof Nansen sailed on the Fram in 1893. Colin Archer built the ship in Larvik for Fridtjof Nansen.
+	// Fridtjof Nansen sailed on the Fram in 1893. Colin Archer built the ship in Larvik for Fridtjof Nansen.
 	//
-	// Robert Scott sailed on the Terra Nova to Antarctica.
+	// Amundsen sailed on the Fram to Antarctica. Robert Scott sailed on the Terra Nova to Antarctica.
 	// report [amundsen.md fram.md larvik.md]
 	// report [amundsen.md scott.md]
 	// report [amundsen.md scott.md]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rules finds entities in chunks without a model.
+// Package rules finds entities and triples in chunks without a model.
 //
-// An [Extractor] reads messy pages of the web in two passes over a corpus.
+// An [Extractor] reads messy pages of the web in three passes over a corpus.
 //
 //  1. The first counts how words are written inside sentences, where a capital
 //     means something, and which lines several documents share, because those
@@ -15,18 +15,23 @@
 //     corpus of thousands of names, a single word seen once is left out, and so
 //     is a name of common words alone ("Planning Committee") that stands there
 //     once: they are mostly slips and halves of names.
+//  3. The third states triples of the sentences by a few clear patterns: a subject,
+//     the words from its verb to an object, both ends names, in the manner of ReVerb
+//     (Fader, Soderland and Etzioni, EMNLP 2011); appositions ("X, the capital of
+//     Y,"), titles ("FIFA president X", "Y's president X") and dates in brackets
+//     ("X (1879–1955)"). Headlines, items of lists and cells, whose capitals mean
+//     little, are searched for the names of the sentences, and state nothing.
 //
-// Headlines, items of lists and cells, whose capitals mean little, are searched for the
-// names of the sentences.
+// Relations are the words of the sentence in small letters, without articles; negation
+// stays as it was written ("did not join"). Questions and sentences with "if" state
+// nothing; reported speech gives facts of weight ½. Pronouns are not resolved.
 //
 // The rules are for English; sentences in other languages give the names that
 // show by capitals inside them (two words or more, or always written so), and
 // text without capitals gives dates beside names alone. The word lists of the rules stand in
 // tables/.
 //
-// It states no facts: extract.Linked relates the neighbouring names of a sentence by the
-// words between them, and extract.Titled and extract.Described add the titles and
-// descriptions that graphs need. Patterns for clauses, appositions and titles stated 1 fact
-// in 15, five of six between the same names in nearly the same words, and changed no
-// system's recall beyond its interval. [Extractor.QuestionNames] and [Themes] read questions.
+// extract.Linked, extract.Titled and extract.Described add to an extractor the relations, names and
+// descriptions that graphs need and sentences do not state. [Extractor.QuestionNames]
+// and [Themes] read questions.
 package rules

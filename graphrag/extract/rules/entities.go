@@ -4,8 +4,6 @@ package rules
 
 import (
 	"strings"
-
-	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
 // The types of entities [Extractor] tells apart.
@@ -52,10 +50,10 @@ func (e *entity) numeric() bool { return e.typ == date || e.typ == quantity }
 type finder struct {
 	sentence
 	entities []entity
-	entityOf []int32      // by token: the number of the entity it is part of + 1
-	excerpt  bool         // the chunk was cut out of a longer text
-	learning bool         // the names of the corpus are not known yet
-	mentions []kg.Mention // of the chunk; the buffer is reused
+	entityOf []int32 // by token: the number of the entity it is part of + 1
+	offices  []office
+	excerpt  bool // the chunk was cut out of a longer text
+	learning bool // the names of the corpus are not known yet
 }
 
 // The bounds of names: bytes of any, tokens of those that are looked up.
@@ -90,6 +88,17 @@ func singleBlanks(s string) string {
 		}
 	}
 	return s
+}
+
+// entityIn returns the entity that token i is part of, -1 if there is none.
+func (x *finder) entityIn(i int) int { return int(x.entityOf[i]) - 1 }
+
+// entityAt returns the entity that begins at token i, -1 if none does.
+func (x *finder) entityAt(i int) int {
+	if i >= 0 && i < len(x.tokens) && x.entityOf[i] != 0 && x.entities[x.entityIn(i)].first == i {
+		return x.entityIn(i)
+	}
+	return -1
 }
 
 // free reports whether no token of e is part of an entity.
@@ -166,7 +175,8 @@ func (x *finder) placeName(i, j int) bool {
 	if j-i == 1 {
 		return x.tokens[i].is(place)
 	}
-	return x.lexicon.places[x.key(i, j)]
+	_, ok := x.lexicon.places[x.key(i, j)]
+	return ok
 }
 
 func romanNumeral(s string) bool { return s != "" && strings.Trim(s, "IVX") == "" }

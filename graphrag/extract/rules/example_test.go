@@ -8,19 +8,17 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 )
 
-// Names by rules, related by the words between them.
 func ExampleExtractor() {
 	offline, err := rules.New(rules.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	found, err := extract.Linked(offline).Extract(context.Background(), []graphrag.Chunk{{
+	found, err := offline.Extract(context.Background(), []graphrag.Chunk{{
 		ID: "page#000000", Doc: "page",
 		Text: "The Red Cross was founded by Henry Dunant in Geneva in 1863. Among its friends was Clara Barton, the founder of the American Red Cross.",
 	}})
@@ -42,9 +40,9 @@ func ExampleExtractor() {
 	// Clara Barton (person)
 	// American Red Cross (other)
 	// Red Cross – was founded by – Henry Dunant
-	// Henry Dunant – in – Geneva
-	// Geneva – in – 1863
-	// Clara Barton – the founder of the – American Red Cross
+	// Red Cross – was founded in – Geneva
+	// Red Cross – was founded in – 1863
+	// Clara Barton – is founder of – American Red Cross
 }
 
 func ExampleExtractor_Entities() {

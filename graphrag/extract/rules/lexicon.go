@@ -28,7 +28,7 @@ type lexicon struct {
 	large   bool             // enough names that a word seen once means little
 	lines   map[uint64]bool  // hashes of lines that several documents share
 	tables  *tables
-	places  map[uint64]bool // keys of the places of the tables
+	places  map[uint64]bool // keys of the places of the tables; true for those that contain others
 }
 
 // newLexicon returns a lexicon of the closed tables alone, to be filled.
@@ -50,9 +50,9 @@ var tableLexicon = sync.OnceValue(func() *lexicon {
 	}
 	l.small, l.capital = make([]uint32, len(l.class)), make([]uint32, len(l.class))
 	x := newSentence(l)
-	for _, name := range t.places {
+	for i, name := range t.places {
 		x.cut(name, text.Span{End: len(name)})
-		l.places[x.key(0, len(x.tokens))] = true
+		l.places[x.key(0, len(x.tokens))] = i < t.regions
 	}
 	return l
 })

@@ -12,7 +12,7 @@ import (
 
 // find fills in the entities of the open sentence, in the order of the text.
 func (x *finder) find(k layout) {
-	x.entities = x.entities[:0]
+	x.entities, x.offices = x.entities[:0], x.offices[:0]
 	x.entityOf = append(x.entityOf[:0], make([]int32, len(x.tokens))...)
 	x.placeholders()
 	switch k {
@@ -263,6 +263,11 @@ func (x *finder) joins(i, j int) bool {
 	return !after.is(place|demonym|given|organizationHead) && common
 }
 
+// office is a title found beside a person's name: "FIFA President Gianni Infantino".
+// Tokens as in entity; person is the first token of the person, body that of the
+// body or -1.
+type office struct{ first, last, person, body int }
+
 // split takes a run of capitals apart: titles off persons, adjectives off
 // titles, words off beginnings where the capital means nothing.
 func (x *finder) split(i, j int) {
@@ -365,9 +370,9 @@ func (x *finder) royalName(i, k, j int) bool {
 
 // splitTitle makes names of the words before and after a title.
 func (x *finder) splitTitle(i, first, last, j int) {
-	holder := last
-	if first > i {
-		x.emit(i, first, unknown)
+	body, holder := -1, last
+	if first > i && x.emit(i, first, unknown) {
+		body = i
 	}
 	if last < j && x.tokens[last].lower() { // of State X, of Russia X
 		from := last
@@ -379,16 +384,16 @@ func (x *finder) splitTitle(i, first, last, j int) {
 		switch {
 		case x.lexicon.common(x.tokens[from].word):
 			last = holder // Secretary of State X
-		default:
-			x.emit(from, holder, unknown)
+		case x.emit(from, holder, unknown):
+			body = from
 		}
 	}
 	switch {
 	case holder >= j, j-holder == 1 && (x.lexicon.common(x.tokens[holder].word) || x.tokens[holder].is(organizationHead|eventHead)):
 	case x.hasHead(holder, j, role|modifier|organizationHead) && !x.tokens[holder].is(given):
 		x.emit(holder, j, unknown)
-	default:
-		x.emit(holder, j, person)
+	case x.emit(holder, j, person):
+		x.offices = append(x.offices, office{first, last, holder, body})
 	}
 }
 

@@ -20,8 +20,7 @@ type Options struct {
 	Workers int
 }
 
-// Extractor finds entities by rules. It is an extract.Extractor that states no facts;
-// extract.Linked relates its names.
+// Extractor finds entities and triples by rules. It is an extract.Extractor.
 type Extractor struct {
 	workers int
 	base    *lexicon // for questions: of the tables alone
@@ -44,8 +43,8 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 		return nil, err
 	}
 	out := make([]kg.Extraction, len(chunks))
-	start := func() finder { return finder{sentence: newSentence(lexicon)} }
-	_, err = eachChunk(ctx, chunks, o.workers, start, func(x *finder, i int) {
+	start := func() reader { return reader{finder: finder{sentence: newSentence(lexicon)}} }
+	_, err = eachChunk(ctx, chunks, o.workers, start, func(x *reader, i int) {
 		out[i] = o.extract(x, &chunks[i], segments[i])
 	})
 	if err != nil {
@@ -54,9 +53,19 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 	return out, nil
 }
 
+// reader reads the chunks of one worker. Its buffers are reused.
+type reader struct {
+	finder
+	facts  []fact
+	hedged bool // the sentence is reported speech
+	phrase []byte
+	found  kg.Extraction // in the chunk
+}
+
 // extract reads the segments of one chunk.
-func (o *Extractor) extract(x *finder, c *graphrag.Chunk, segments []segment) kg.Extraction {
-	x.mentions = x.mentions[:0]
+func (o *Extractor) extract(x *reader, c *graphrag.Chunk, segments []segment) kg.Extraction {
+	out := &x.found
+	out.Mentions, out.Facts = out.Mentions[:0], out.Facts[:0]
 	x.excerpt = c.Index > 0
 	for _, s := range segments {
 		if x.lexicon.sharedLine(c.Text, s.Start) {
@@ -65,14 +74,33 @@ func (o *Extractor) extract(x *finder, c *graphrag.Chunk, segments []segment) kg
 		x.open(c.Text, s.Span)
 		x.find(s.layout)
 		for i := range x.entities {
-			x.mentions = append(x.mentions, x.mention(&x.entities[i]))
+			out.Mentions = append(out.Mentions, x.mention(&x.entities[i]))
+		}
+		if s.layout == prose {
+			x.state()
+			x.addFacts(out)
 		}
 	}
-	return kg.Extraction{Chunk: c.ID, Doc: c.Doc, Mentions: append([]kg.Mention(nil), x.mentions...)}
+	return kg.Extraction{Chunk: c.ID, Doc: c.Doc, Mentions: copied(out.Mentions), Facts: copied(out.Facts)}
 }
+
+// copied is a list without spare capacity, nil if it is empty.
+func copied[T any](list []T) []T { return append([]T(nil), list...) }
 
 func (x *finder) mention(e *entity) kg.Mention {
 	return kg.Mention{Name: x.name(e), Type: typeNames[e.typ], Span: kg.Span{Start: int(e.start), End: int(e.end)}}
+}
+
+// addFacts appends the facts of the open sentence.
+func (x *reader) addFacts(out *kg.Extraction) {
+	span := kg.Span{Start: x.span.Start, End: x.span.End}
+	for _, f := range x.facts {
+		fact := kg.Fact{Triple: graphrag.Triple{Head: x.name(&x.entities[f.head]), Relation: f.relation, Tail: x.name(&x.entities[f.tail])}, Span: span}
+		if x.hedged {
+			fact.Weight = hedgedWeight
+		}
+		out.Facts = append(out.Facts, fact)
+	}
 }
 
 // Entities returns the entities of a question, in the order of the question:

@@ -50,6 +50,14 @@ func names(x kg.Extraction) []string {
 	return out
 }
 
+func triples(x kg.Extraction) []string {
+	var out []string
+	for _, f := range x.Facts {
+		out = append(out, fmt.Sprintf("%s | %s | %s", f.Head, f.Relation, f.Tail))
+	}
+	return out
+}
+
 func TestNames(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"In May 2012 the physicist Lise Meitner wrote to Otto Hahn about it.", "May 2012/date, Lise Meitner/person, Otto Hahn/person"},
@@ -71,6 +79,38 @@ func TestNames(t *testing.T) {
 		if got := strings.Join(names(read(t, c.text, rules.Options{})), ", "); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
 		}
+	}
+}
+
+func TestTriples(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"In 1994 Jeff Bezos and Ann Smith founded Amazon in Seattle.",
+			"Ann Smith | founded | Amazon; Jeff Bezos | founded | Amazon; Ann Smith | founded in | Seattle; Jeff Bezos | founded in | Seattle"},
+		{"In Seattle, Amazon was founded by Jeff Bezos in July 1994.", "Amazon | was founded by | Jeff Bezos; Amazon | was founded in | July 1994"},
+		{"Norway did not join the European Union in the end.", "Norway | did not join | European Union"},
+		{"Anthony Albanese, the prime minister of Australia, praised them.", "Anthony Albanese | is prime minister of | Australia"},
+		{"The match was watched by Australia's Prime Minister Anthony Albanese.", "Anthony Albanese | is prime minister of | Australia"},
+		{"The FIFA president Gianni Infantino spoke for an hour.", "Gianni Infantino | is president of | FIFA"},
+		{"Leonhard Euler (1707–1783) was a Swiss mathematician and wrote a lot.", "Leonhard Euler | lived | 1707–1783"},
+		{"Paris is the capital of France, as everybody knows.", "Paris | is capital of | France"},
+		{"Russia invaded Finland and lost to Poland.", "Russia | invaded | Finland"},
+		{"In the end the Berlin President II Anna Smith of the town and the FIFA President V Otto Hahn were there.", ""},
+		{"Did Russia invade Finland in the winter of that year?", ""},
+		{"If Russia invades Finland, nobody will be surprised by it.", ""},
+		{"The president of France met Angela Merkel in the town.", ""},
+		{"In the night, Haiyan hit Vietnam, China and Laos.", "Haiyan | hit | Vietnam; Haiyan | hit | China; Haiyan | hit | Laos"},
+		{"Argentina beat France and Croatia beat Morocco in the finals.", "Argentina | beat | France"}, // who did what after "and" is not clear from the words alone,
+	} {
+		if got := strings.Join(triples(read(t, c.text, rules.Options{})), "; "); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestHedged(t *testing.T) {
+	x := read(t, "Officials said that Russia invaded Finland in the night.", rules.Options{})
+	if len(x.Facts) != 1 || x.Facts[0].Weight != 0.5 {
+		t.Errorf("a reported fact: %+v", x.Facts)
 	}
 }
 
@@ -199,13 +239,20 @@ func checkSpans(t *testing.T, s string, x kg.Extraction) {
 		return 0 <= p.Start && p.Start < p.End && p.End <= len(s) && (p.Start == 0 || utf8.RuneStart(s[p.Start]) || !utf8.ValidString(s)) &&
 			(p.End == len(s) || utf8.RuneStart(s[p.End]) || !utf8.ValidString(s))
 	}
+	known := map[string]bool{}
 	for _, m := range x.Mentions {
+		known[m.Name] = true
 		if !inside(m.Span) {
 			t.Fatalf("span %v of %q is not within %d bytes", m.Span, m.Name, len(s))
 		}
 		blanks := func(r rune) bool { return r <= ' ' || r == 0x7f }
 		if got := strings.Join(strings.FieldsFunc(s[m.Span.Start:m.Span.End], blanks), " "); got != m.Name {
 			t.Fatalf("name %q, but its span has %q", m.Name, got)
+		}
+	}
+	for _, f := range x.Facts {
+		if !inside(f.Span) || !known[f.Head] || !known[f.Tail] || f.Relation == "" {
+			t.Fatalf("fact %+v", f)
 		}
 	}
 }
@@ -246,8 +293,8 @@ func TestDeterminism(t *testing.T) {
 		slices.Reverse(chunks)
 		chunks = append(chunks[7:], chunks[:7]...)
 	}
-	if len(want) != 40 || len(want["d000#000000"].Mentions) == 0 {
-		t.Fatalf("%d extractions, the first with %d names", len(want), len(want["d000#000000"].Mentions))
+	if len(want) != 40 || len(want["d000#000000"].Facts) == 0 {
+		t.Fatalf("%d extractions, the first with %d facts", len(want), len(want["d000#000000"].Facts))
 	}
 }
 

@@ -17,6 +17,7 @@ type sentence struct {
 	lexicon *lexicon
 	text    string    // of the chunk
 	span    text.Span // of the sentence
+	mixed   bool      // contains captions or headings
 }
 
 func newSentence(l *lexicon) sentence {
@@ -29,17 +30,20 @@ func (x *sentence) cut(s string, span text.Span) {
 	x.run(s, span.Start, span.End)
 }
 
-// open cuts a sentence into tokens. The "Image 12:" that scrapers put before the text of an
-// image becomes a mark.
+// open cuts a sentence into tokens and looks for captions and headings in it. The
+// "Image 12:" that scrapers put before the text of an image becomes a mark.
 func (x *sentence) open(s string, span text.Span) {
 	x.cut(s, span)
+	x.mixed = false
 	z := x.tokens
 	for i := range z {
 		if i+2 < len(z) && z[i].kind == wordToken && z[i+1].kind == numberToken && z[i+2].isMark(':') && strings.HasSuffix(x.word(i), "Image") {
+			x.mixed = true
 			for k := i; k < i+3; k++ {
 				z[k] = token{start: z[k].start, end: z[k].end, kind: markToken, mark: markBullet, gap: z[k].gap}
 			}
 		}
+		x.mixed = x.mixed || z[i].kind == markToken && (z[i].end-z[i].start > 4 || z[i].mark == '#')
 	}
 }
 

@@ -56,6 +56,7 @@ const (
 	verbPast
 	verbParticiple
 	verbIng
+	report
 	germanWord
 	boilerplateWord // begins a phrase of page.txt
 )
@@ -71,17 +72,20 @@ const noun = role | kin | unit | scale
 // anyHead are the nouns that tell what kind of thing a name names.
 const anyHead = organizationHead | placeHead | eventHead | workHead
 
+const finite = verbS | verbPast
+
 const anyVerb = verbBase | verbS | verbPast | verbParticiple | verbIng
 
 // classNames are the classes as the table files call them, in the order of their bits.
 var classNames = strings.Fields("determiner preposition conjunction pronoun relative question be have do modal negation adverb connector joining month weekday " +
-	"scale unit honorific role kin royal thing modifier organization place event work part noname chrome - demonym given verb verb-s past participle verb-ing german")
+	"scale unit honorific role kin royal thing modifier organization place event work part noname chrome - demonym given verb verb-s past participle verb-ing report german")
 
 // tables are the closed lists of the package.
 type tables struct {
 	words    []string // those of classes, sorted
 	classes  map[string]class
 	places   []string // names of places, as they are written
+	regions  int      // how many of them, from the first, contain others
 	starts   [][]byte // openings of lines that are no text
 	anywhere [][]byte // phrases of lines that are no text
 }
@@ -104,9 +108,12 @@ var loadTables = sync.OnceValue(func() *tables {
 		}
 		t.add(demonym, value)
 	}
-	for _, value := range entries("more_places.txt") {
+	for key, value := range entries("more_places.txt") { // regions come first
 		for _, word := range strings.Fields(value) {
 			t.places = append(t.places, strings.ReplaceAll(word, "_", " "))
+		}
+		if key == "region" {
+			t.regions = len(t.places)
 		}
 	}
 	for _, name := range t.places {
