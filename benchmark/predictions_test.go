@@ -59,7 +59,7 @@ func TestReadPredictions(t *testing.T) {
 		{"a second array", `[{"question": "What?", "answer": "a"}] [{"question": "Who?", "answer": "b"}]`, "", "", "f.jsonl:1: something follows"},
 		{"not UTF-8", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": \"Wh\xff?\", \"answer\": \"b\"}", "", "", "f.jsonl:2: not valid UTF-8"},
 		{"no question", `{"answer": "a"}`, "", "", `f.jsonl:1: no "question"`},
-		{"not an object", "[\n1]", "", "", "f.jsonl:2: json: cannot unmarshal number"},
+		{"not an object", "[\n1]", "", "", "f.jsonl:2: the value is a JSON number"},
 		{"cut off", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": ", "", "", "f.jsonl:2: unexpected EOF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

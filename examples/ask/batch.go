@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
@@ -35,6 +36,9 @@ func readQuestions(r io.Reader) (out []asked, err error) {
 	n := 1
 	for ; lines.Scan(); n++ {
 		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
+		if !utf8.ValidString(line) {
+			return nil, fmt.Errorf("line %d is not UTF-8: save the file as UTF-8", n)
+		}
 		q := asked{Question: line}
 		if strings.HasPrefix(line, "{") {
 			q = asked{}

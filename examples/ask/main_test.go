@@ -158,7 +158,7 @@ func TestQuestions(t *testing.T) {
 			t.Fatalf("line %d: %v %s", i, err, line)
 		}
 	}
-	for _, typed := range []string{"\nfine?\n{\"question\":\n", "\n\n{\"id\":\"x\"}\n", "\n\n" + strings.Repeat("x", 1<<17), "\n\n{\"question\":12}", "a\n\n{\"question\":null}"} {
+	for _, typed := range []string{"\nfine?\n{\"question\":\n", "\n\n{\"id\":\"x\"}\n", "\n\n" + strings.Repeat("x", 1<<17), "\n\n{\"question\":12}", "a\n\n{\"question\":null}", "a\n\n\xff\xfe?"} {
 		if _, _, err := ask(t, typed, "-docs", dir, "-questions", "-"); err == nil || !strings.Contains(err.Error(), "line 3 ") || strings.Contains(err.Error(), "%!") {
 			t.Errorf("%.20q: %v", typed, err)
 		}

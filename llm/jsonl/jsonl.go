@@ -131,11 +131,30 @@ func decode[T any](raw []byte, name string, number int) (Line[T], error) {
 		err = keys(raw, names(reflect.TypeFor[T](), nil))
 	} else if s := (*json.SyntaxError)(nil); errors.As(err, &s) && !json.Valid(raw) {
 		err = fmt.Errorf("the line is no whole JSON value (%w): want one on each line, not over several", err)
+	} else if t := (*json.UnmarshalTypeError)(nil); errors.As(err, &t) {
+		err = fmt.Errorf("%s is a JSON %s, want %s", cmp.Or(t.Field, "the value"), t.Value, wanted(t.Type))
 	}
 	if err != nil {
 		return l, &Error{name, number, err}
 	}
 	return l, nil
+}
+
+// wanted is a Go type in words of JSON.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return wanted(t.Elem())
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	}
+	return "a number"
 }
 
 // names are the keys that a type reads, at any depth.
@@ -269,6 +288,8 @@ func (c *counted) open() (dec *json.Decoder, array bool, err error) {
 	in := bufio.NewReader(c.r)
 	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		_, _ = in.Discard(len(byteOrderMark)) // it was just seen
+	} else if strings.HasPrefix(string(mark), "\xff\xfe") || strings.HasPrefix(string(mark), "\xfe\xff") {
+		return nil, false, errors.New("the file is UTF-16: save it as UTF-8")
 	}
 	next, err := in.Peek(1)
 	for ; err == nil && strings.ContainsRune(" \t\r\n", rune(next[0])); next, err = in.Peek(1) {

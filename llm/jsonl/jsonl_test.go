@@ -30,7 +30,7 @@ func Example() {
 	}
 	// Output:
 	// 1 Barn owl
-	// owls.jsonl:3: json: cannot unmarshal number into Go struct field owl.name of type string
+	// owls.jsonl:3: name is a JSON number, want a text
 	// 4 Tawny owl
 }
 
@@ -69,6 +69,7 @@ func TestRead(t *testing.T) {
 		{"a key in another case", `{"NAME": "a"}`, []string{`f:1: the key "NAME" must be written "name"`}},
 		{"and the key", `{"name": "a", "Name": "b"}`, []string{`f:1: the key "Name" must be written "name"`}},
 		{"the same key of two objects", `{"name": "a", "more": [{"k": "k"}, {"k": ["k", "k"]}]}`, []string{"1 a"}},
+		{"another kind of value", "{\"name\": {}}\n[1]\n", []string{"f:1: name is a JSON object, want a text", "f:2: the value is a JSON array, want an object"}},
 		{"too long", "{\"name\": \"a\"}\n" + long, []string{"1 a", "f:2: line is longer than 1 MiB"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -90,7 +91,8 @@ func TestReadValues(t *testing.T) {
 		{"one value over lines", "{\n \"name\": \"a\"\n}\n", []string{"1 a"}},
 		{"nothing", " \n", nil},
 		{"empty array", "[]", nil},
-		{"another type", "[{\"name\": \"a\"},\n7, {\"name\": \"b\"}]", []string{"1 a", "f:2: json: cannot unmarshal number into Go value of type jsonl_test.owl", "2 b"}},
+		{"UTF-16", "\xff\xfe{\x00", []string{"f:1: the file is UTF-16: save it as UTF-8"}},
+		{"another type", "[{\"name\": \"a\"},\n7, {\"name\": \"b\"}]", []string{"1 a", "f:2: the value is a JSON number, want an object", "2 b"}},
 		{"cut off", "{\"name\": \"a\"}\n{\"name\": ", []string{"1 a", "f:2: unexpected EOF"}},
 		{"no end", "[{\"name\": \"a\"}\n", []string{"1 a", "f:1: the array has no end"}},
 		{"more than the array", "[{\"name\": \"a\"}]\n7", []string{"1 a", "f:1: something follows the last value"}},

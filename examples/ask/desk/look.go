@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 const (
@@ -185,9 +187,14 @@ const toldName = "told"
 func (d *Desk) untold(skipped []string) bool {
 	name := filepath.Join(d.Index, toldName)
 	digest := fmt.Appendf(nil, "%x\n", sha256.Sum256([]byte(strings.Join(skipped, "\n"))))
-	if before, err := os.ReadFile(name); err == nil && bytes.Equal(before, digest) {
-		return false
+	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(digest)) {
+		if before, err := os.ReadFile(name); err == nil && bytes.Equal(before, digest) {
+			return false
+		}
 	}
-	_ = os.WriteFile(name, digest, 0o600)
+	_ = journal.WriteFile(name, func(w io.Writer) error { // in place of a link, not through it
+		_, err := w.Write(digest)
+		return err
+	})
 	return true
 }

@@ -111,6 +111,14 @@ func TestReport(t *testing.T) {
 			t.Errorf("%d: %q", i, lines)
 		}
 	}
+	device := filepath.Join(d.Index, toldName) // a link to what has no end is not read, and nothing is written to it
+	if err := errors.Join(os.Remove(device), os.Symlink("/dev/zero", device)); err != nil {
+		t.Fatal(err)
+	}
+	d.Report(false)
+	if info, err := os.Lstat(device); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the link is there still: %v, %v", info, err)
+	}
 	if lines := d.Report(true); len(lines) != 3 {
 		t.Errorf("all: %q", lines)
 	}
