@@ -11,15 +11,13 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/serve"
 )
-
-// teams are the keys of callers; a real service has them from its login.
-var teams = map[string]string{"Bearer key-of-hr": "hr", "Bearer key-of-ops": "ops"}
 
 func main() {
 	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: "reject"})
@@ -31,52 +29,40 @@ func main() {
 		log.Fatal(err)
 	}
 	if _, err := system.Index(context.Background(), graphrag.Documents(
-		graphrag.Document{ID: "pay", Text: "Ada Lovelace earns 90,000 crowns a year.", Fields: graphrag.Fields{"team": "hr", "year": 2024.}},
-		graphrag.Document{ID: "mill", Text: "Ada Lovelace wrote programs for the mill.", Fields: graphrag.Fields{"team": "ops", "year": 2023.}})); err != nil {
+		graphrag.Document{ID: "pay", Text: "Ada Lovelace earns 90,000 crowns a year.", Fields: graphrag.Fields{"team": "hr"}},
+		graphrag.Document{ID: "mill", Text: "Ada Lovelace wrote programs for the mill.", Fields: graphrag.Fields{"team": "ops"}})); err != nil {
 		log.Fatal(err)
 	}
-	server := httptest.NewServer(answer(system)) // http.ListenAndServe in a service
+	hr, ops := graphrag.Equal("team", "hr"), graphrag.Equal("team", "ops")
+	handler, err := serve.New(system, serve.Options{Tokens: map[string]serve.Token{"key-of-hr": {Scope: &hr}, "key-of-ops": {Scope: &ops}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	server := httptest.NewServer(handler) // http.ListenAndServe in a service
 	defer server.Close()
-	for _, key := range []string{"Bearer key-of-hr", "Bearer key-of-ops", "Bearer guessed"} {
-		fmt.Printf("%s: %s", key, ask(server.URL, key, "How much does Ada Lovelace earn?"))
+	for _, key := range []string{"key-of-hr", "key-of-ops", "guessed"} {
+		fmt.Printf("%s: %s\n", key, ask(server.URL, key, `{"question": "How much does Ada Lovelace earn?", "where": "all"}`))
 	}
 }
 
-// answer is GET /?q=QUESTION&where=CONDITION.
-func answer(system graphrag.System) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		team, ok := teams[r.Header.Get("Authorization")]
-		if !ok {
-			http.Error(w, "no such key", http.StatusUnauthorized)
-			return
-		}
-		q := graphrag.Question{Text: r.FormValue("q"), K: 3}
-		if text := r.FormValue("where"); text != "" { // narrows the scope, whatever it says
-			q.Where = new(graphrag.Condition)
-			if err := q.Where.UnmarshalText([]byte(text)); err != nil {
-				http.Error(w, err.Error(), http.StatusBadRequest)
-				return
-			}
-		}
-		a, err := system.Answer(graphrag.WithScope(r.Context(), graphrag.Equal("team", team)), q)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		_ = json.NewEncoder(w).Encode(a.Text) // a client that left is no error
-	})
-}
-
-func ask(server, key, question string) (reply string) {
-	r, _ := http.NewRequest("GET", server+"?q="+url.QueryEscape(question), nil)
-	r.Header.Set("Authorization", key)
+func ask(server, key, question string) string {
+	r, err := http.NewRequest("POST", server+"/v1/answer", strings.NewReader(question))
+	if err != nil {
+		log.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+key)
+	r.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer response.Body.Close()
-	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
-		reply = response.Status
+	var reply struct {
+		Text  string
+		Error struct{ Message string }
 	}
-	return reply + "\n"
+	if err := json.NewDecoder(response.Body).Decode(&reply); err != nil {
+		log.Fatal(err)
+	}
+	return reply.Text + reply.Error.Message
 }
