@@ -123,6 +123,31 @@ func TestSlopes(t *testing.T) {
 		}
 		return b.Bytes()
 	}
+	// packed is an archive of names and contents in turn, the last one as often as fits; it is given
+	// its root, so that what is repeated may be cut.
+	packed := func(of ...string) func(int) []byte {
+		return func(n int) []byte {
+			var b bytes.Buffer
+			z := zip.NewWriter(&b)
+			for i := 0; i < len(of); i += 2 {
+				content := of[i+1]
+				if last := i+2 == len(of); last {
+					content = "<x>" + strings.Repeat(content, n/len(content))
+				}
+				w, err := z.Create(of[i])
+				if err == nil {
+					_, err = io.WriteString(w, content)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := z.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return b.Bytes()
+		}
+	}
 	light := func(data []byte) error {
 		_, err := foreign.ReadLightRAG(fstest.MapFS{
 			"graph_chunk_entity_relation.graphml": {Data: data},
@@ -204,6 +229,29 @@ func TestSlopes(t *testing.T) {
 		{"code lines", filled("", "def f():\n", ""), read("a.py")},
 		{"code comment", filled("/*", "* x\n", ""), read("a.c")},
 		{"docx", word, read("a.docx")},
+		{"xlsx rows", packed("xl/workbook.xml", "<workbook><sheet r:id='a'/>", "xl/_rels/workbook.xml.rels", "<r><Relationship Id='a' Target='a.xml' Type='worksheet'/></r>",
+			"xl/a.xml", "<row r='1'><c r='DX1'><v>1</v></c></row><row r='3'><c><v>x</v></c><c><v>y</v></c></row>"), read("a.xlsx")},
+		{"xlsx merged", packed("xl/workbook.xml", "<workbook><sheet r:id='a'/>", "xl/_rels/workbook.xml.rels", "<r><Relationship Id='a' Target='a.xml' Type='worksheet'/></r>",
+			"xl/a.xml", "<row><c><v>x</v></c><c><v>y</v></c></row><mergeCell ref='A1:XFD9999999'/>"), read("a.xlsx")},
+		{"xlsx sheets", packed("xl/_rels/workbook.xml.rels", "<r><Relationship Id='a' Target='a.xml' Type='worksheet'/></r>",
+			"xl/a.xml", "<row><c><v>1</v></c></row>", "xl/workbook.xml", "<sheet name='a' r:id='a'/>"), read("a.xlsx")},
+		{"pptx slides", packed("ppt/_rels/presentation.xml.rels", "<r><Relationship Id='a' Target='a.xml'/></r>",
+			"ppt/a.xml", "<sp><p><t>x</t></p></sp>", "ppt/presentation.xml", "<sldId r:id='a'/>"), read("a.pptx")},
+		{"pptx titles", packed("ppt/presentation.xml", "<p><sldId r:id='a'/>", "ppt/_rels/presentation.xml.rels", "<r><Relationship Id='a' Target='a.xml'/></r>",
+			"ppt/a.xml", "<sp><ph type='title'/><p><t>x</t></p></sp>"), read("a.pptx")},
+		{"odt", packed("content.xml", "<p>x<s/></p><list><list-item><p>x</p></list-item></list>"), read("a.odt")},
+		{"odt tables", packed("content.xml", "<table><table-row><table-cell number-columns-spanned='128'><p>x</p></table-cell><table-cell/></table-row></table>"), read("a.odt")},
+		{"odt row", packed("content.xml", "<table-row/><table-cell><p>x</p></table-cell>"), read("a.odt")},
+		{"epub pages", packed("META-INF/container.xml", "<c><rootfile full-path='b'/>", "a", "<p>x", "b", "<item id='a' href='a'/><itemref idref='a'/>"), read("a.epub")},
+		{"epub authors", packed("META-INF/container.xml", "<c><rootfile full-path='b'/>", "b", "<creator>x</creator><keywords>a,b</keywords>"), read("a.epub")},
+		{"eml headers", filled("Subject: x\n", " =?utf-8?q?a?=\n", "\nx"), read("a.eml")},
+		{"eml to", filled("To: a@b.c", ",\n a@b.c", "\n\nx"), read("a.eml")},
+		{"eml parts", filled("Content-Type: multipart/mixed; boundary=b\n\n", "--b\n\n", ""), read("a.eml")},
+		{"eml boundary", filled("Content-Type: multipart/mixed; boundary=b\n\n--b\n\n", "\n--b", ""), read("a.eml")},
+		{"eml nested", filled("Content-Type: multipart/mixed; boundary=b\n\n", "--b\nContent-Type: multipart/mixed; boundary=b\n\n", ""), read("a.eml")},
+		{"eml quoted", filled("Content-Transfer-Encoding: quoted-printable\n\n", "=20", ""), read("a.eml")},
+		{"ipynb cells", filled(`{"cells":[`, `{"cell_type":"code","source":["x"]},`, `{}]}`), read("a.ipynb")},
+		{"ipynb lines", filled(`{"cells":[{"cell_type":"markdown","source":[`, "\"```\\n\",", `""]}]}`), read("a.ipynb")},
 		{"tokens word", filled("", "a", ""), count},
 		{"tokens blanks", filled("", " ", ""), count},
 		{"tokens newlines", filled("", " \n", ""), count},

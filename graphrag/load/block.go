@@ -380,6 +380,7 @@ type kept struct {
 	Lines      []int
 	Size       int
 	Unit       string
+	Places     []string
 }
 
 // MarshalBinary serializes the file, so that it need not be parsed again.
@@ -391,7 +392,7 @@ func (f *File) MarshalBinary() ([]byte, error) {
 	}
 	plain := f.Document
 	plain.Fields = nil
-	err = gob.NewEncoder(&b).Encode(kept{plain, fields, f.anchors.text, f.anchors.file, f.lines, f.size, f.unit})
+	err = gob.NewEncoder(&b).Encode(kept{plain, fields, f.anchors.text, f.anchors.file, f.lines, f.size, f.unit, f.places})
 	return b.Bytes(), err
 }
 
@@ -404,6 +405,6 @@ func (f *File) UnmarshalBinary(data []byte) error {
 	if err := json.Unmarshal(k.Fields, &k.Document.Fields); err != nil || len(k.Text) != len(k.File) {
 		return errors.New("load: a kept file is damaged")
 	}
-	*f = File{Document: k.Document, anchors: anchors{k.Text, k.File}, lines: k.Lines, size: k.Size, unit: k.Unit}
+	*f = File{Document: k.Document, anchors: anchors{k.Text, k.File}, lines: k.Lines, size: k.Size, unit: k.Unit, places: k.Places}
 	return nil
 }

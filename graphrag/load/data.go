@@ -84,8 +84,8 @@ func (w *writer) items(header, cells []string, at []int, left int) (named int) {
 			label += strings.Join(strings.Fields(name), " ") + ": "
 			named += len(name)
 		}
-		w.add(label, at[i])
-		w.add(cell, at[i])
+		w.add(label, w.from(at, i))
+		w.add(cell, w.from(at, i))
 		w.out.WriteByte('\n')
 	}
 	return named

@@ -37,10 +37,11 @@ type File struct {
 	// Document has the text: that of the file unchanged, or converted to Markdown.
 	Document graphrag.Document
 
-	anchors anchors // from the text to the file; empty if they are equal
-	lines   []int   // offsets of the lines of the file, or of its pages or paragraphs
-	size    int     // of the file
-	unit    string  // prefix of Place
+	anchors anchors  // from the text to the file; empty if they are equal
+	lines   []int    // offsets of the lines of the file, or of its pages or paragraphs
+	size    int      // of the file
+	unit    string   // prefix of Place
+	places  []string // those of lines, if they are no numbers
 }
 
 // Blocks returns the structure of the text, see [Blocks].
@@ -62,8 +63,15 @@ func (f *File) Line(offset int) int {
 }
 
 // Place returns the place of an offset of the text in the file for display: the line ("12"), the
-// page of a PDF ("p3"), or the paragraph of a word processor's file ("¶7").
-func (f *File) Place(offset int) string { return f.unit + strconv.Itoa(f.Line(offset)) }
+// page of a PDF ("p3"), the paragraph of a text or a message ("¶7"), the row of a sheet ("Prices!7"),
+// the slide ("slide 3"), the cell of a notebook ("cell 3"), or the paragraph under a heading of a
+// book ("The Whale ¶7").
+func (f *File) Place(offset int) string {
+	if n := f.Line(offset); n <= len(f.places) {
+		return f.places[n-1]
+	}
+	return f.unit + strconv.Itoa(f.Line(offset))
+}
 
 // Paged makes a file of the pages of a format without lines, such as PDF. Line counts pages, and
 // [File.Source] refers to the text.
@@ -244,7 +252,7 @@ func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped
 func (o Options) Nothing(skipped []error) error {
 	all := o.Extensions()
 	some := slices.DeleteFunc(slices.Clone(all), func(ext string) bool {
-		return !slices.Contains([]string{".csv", ".docx", ".html", ".json", ".md", ".pdf", ".txt"}, ext)
+		return !slices.Contains([]string{".csv", ".docx", ".html", ".json", ".md", ".pdf", ".pptx", ".txt", ".xlsx"}, ext)
 	})
 	return errors.Join(append(slices.Clone(skipped), fmt.Errorf("load: no file that can be read (%s and %d more kinds)", strings.Join(some, " "), len(all)-len(some)))...)
 }
@@ -363,7 +371,11 @@ var ErrFormat = errors.New("another kind of file")
 
 // builtin returns the formats of the package, by extension.
 var builtin = sync.OnceValue(func() map[string]Format {
-	formats := map[string]Format{".docx": wordFile}
+	formats := map[string]Format{
+		".docx": archived(word), ".docm": archived(word), ".xlsx": archived(workbook), ".xlsm": archived(workbook),
+		".pptx": archived(slides), ".pptm": archived(slides), ".ppsx": archived(slides),
+		".odt": archived(openText), ".epub": archived(ebook), ".eml": mailFile, ".ipynb": notebookFile,
+	}
 	for _, f := range []struct {
 		read func(name, source string) *File
 		of   string
@@ -479,12 +491,12 @@ func decode(data []byte) (string, error) {
 	return string(out), nil
 }
 
-var charset = regexp.MustCompile(`(?i)(?:charset|encoding|coding)\s*[=:]\s*["']?([a-z0-9_.:-]{2,40})`)
+var declaration = regexp.MustCompile(`(?i)(?:charset|encoding|coding)\s*[=:]\s*["']?([a-z0-9_.:-]{2,40})`)
 
 // declared returns the encoding that a page, an XML file or a comment declares; nil if there is
 // none, or if it is UTF-8, which the bytes are not.
 func declared(data []byte) encoding.Encoding {
-	m := charset.FindSubmatch(data[:min(len(data), 1024)])
+	m := declaration.FindSubmatch(data[:min(len(data), 1024)])
 	if m == nil {
 		return nil
 	}

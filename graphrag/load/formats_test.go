@@ -136,7 +136,7 @@ func TestWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# Lights\n\nThe light is red.\n\n- first\n| Light | Meaning |\n|---|---|\n| red | no \\| net |\n\nEnd.\n\n"
+	want := "# Lights\n\nThe light is red.\n\n- first\n\n| Light | Meaning |\n|---|---|\n| red | no \\| net |\n\nEnd.\n\n"
 	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "The Manual" {
 		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
 	}

@@ -318,6 +318,14 @@ func (w *writer) add(s string, at int) {
 	w.out.WriteString(s)
 }
 
+// from is the offset of a cell in the file, or in the text if at has none.
+func (w *writer) from(at []int, cell int) int {
+	if len(at) == 0 {
+		return w.out.Len()
+	}
+	return at[min(cell, len(at)-1)]
+}
+
 // blank ends a paragraph.
 func (w *writer) blank() {
 	switch s := w.out.String(); {
@@ -349,34 +357,39 @@ type grid struct {
 	header []string
 	at     []int // offsets of the header; nil: that of the first row
 	began  int   // offset of the last header in the text
-	rows   int
+	rows   int   // 0 before the header
 }
 
-// row writes one row; at are the offsets of its cells.
+// row writes one row; at are the offsets of its cells, none for those in the text.
 func (g *grid) row(cells []string, at []int) {
 	if g.rows == 0 || g.w.out.Len()-g.began > headerEvery {
-		g.w.blank()
-		g.began = g.w.out.Len()
 		if g.at == nil {
-			g.at = at[:1]
+			g.at = at[:min(1, len(at))]
 		}
-		g.line(g.header, func(i int) int { return g.at[min(i, len(g.at)-1)] })
+		g.head(g.at)
 		g.at = nil
-		g.w.out.WriteString("|" + strings.Repeat("---|", len(g.header)) + "\n")
 	}
-	g.rows++
-	g.line(cells, func(i int) int { return at[min(i, len(at)-1)] })
+	g.line(cells, at)
 }
 
-func (g *grid) line(cells []string, at func(int) int) {
-	g.w.add("|", at(0))
+// head writes the header.
+func (g *grid) head(at []int) {
+	g.w.blank()
+	g.began = g.w.out.Len()
+	g.line(g.header, at)
+	g.w.out.WriteString("|" + strings.Repeat("---|", len(g.header)) + "\n")
+	g.rows++
+}
+
+func (g *grid) line(cells []string, at []int) {
+	g.w.add("|", g.w.from(at, 0))
 	for i := range g.header {
 		cell := ""
 		if i < len(cells) {
 			cell = cellText(cells[i])
 		}
 		g.w.out.WriteByte(' ')
-		g.w.add(cell, at(i))
+		g.w.add(cell, g.w.from(at, i))
 		g.w.out.WriteString(" |")
 	}
 	g.w.out.WriteByte('\n')

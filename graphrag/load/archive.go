@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/html/charset"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// Bounds of an archive: the bytes that are unpacked in all, their ratio to the file beyond the
+// first megabyte (that of office files is 10 to 30), the text and the cells that come of them.
+const (
+	maxUnpacked = 256 << 20
+	maxRatio    = 200
+	freePart    = 1 << 20
+	maxText     = 64 << 20
+	maxSlots    = 4 << 20
+)
+
+var (
+	errBomb      = errors.New("unpacks to far more than it is: left out")
+	errLong      = errors.New("has more than 64 MiB of text or 4 million cells: split it")
+	errEncrypted = errors.New("encrypted: save it without a password or protection")
+)
+
+// pack is an archive of parts, such as an office document, and the document that is written of it.
+type pack struct {
+	writer
+	f     *File
+	name  string
+	parts map[string]*zip.File
+	left  int64 // bytes that may still be unpacked
+	slots int   // cells that there were
+	long  bool  // beyond the bounds
+	grids
+}
+
+// archived makes a format of archives.
+func archived(read func(*pack) error) Format {
+	return func(name string, data []byte) (*File, error) {
+		p := &pack{f: &File{unit: "¶"}, name: name, parts: make(map[string]*zip.File)}
+		p.f.Document.Fields = graphrag.Fields{}
+		p.left = min(maxUnpacked, freePart+maxRatio*int64(len(data)))
+		archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+		if bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) {
+			err = errors.New("encrypted, or of Office 97: save it as DOCX, XLSX or PPTX without a password")
+		}
+		if err == nil {
+			for _, part := range archive.File {
+				p.parts[part.Name] = part
+			}
+			err = read(p)
+		}
+		if err == nil && p.long {
+			err = errLong
+		}
+		if err != nil {
+			return nil, fmt.Errorf("load: %s: %w", name, err)
+		}
+		p.f.Document.Text = p.out.String()
+		p.f.finish(name, p.f.Document.Text)
+		return p.f, nil
+	}
+}
+
+// unpacked reads a part within the bounds of the whole archive.
+type unpacked struct {
+	io.ReadCloser
+	p *pack
+}
+
+func (u unpacked) Read(b []byte) (int, error) {
+	n, err := u.ReadCloser.Read(b)
+	if u.p.left -= int64(n); u.p.left < 0 {
+		err = errBomb
+	}
+	return n, err
+}
+
+func (p *pack) open(name string) (io.ReadCloser, error) {
+	part := p.parts[name]
+	switch {
+	case part == nil:
+		return nil, fmt.Errorf("there is no %.80q in it", name)
+	case part.Flags&1 != 0:
+		return nil, errEncrypted
+	}
+	r, err := part.Open()
+	return unpacked{r, p}, err
+}
+
+// elements are called for the elements of a part and the texts in them; in is the innermost element.
+type elements struct {
+	open func(e xml.StartElement)
+	shut func(name string)
+	text func(in, s string)
+}
+
+// scan reads a part that is XML. What nests too deep is an error, and so are entities of its own.
+func (p *pack) scan(name string, of elements) error {
+	r, err := p.open(name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	d := xml.NewDecoder(r)
+	d.CharsetReader = charset.NewReaderLabel
+	inside := []string{""}
+	for !p.long {
+		t, err := d.RawToken()
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("%.80q: %w", name, err)
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if inside = append(inside, t.Name.Local); len(inside) > 256 {
+				return fmt.Errorf("%.80q: its XML nests too deep", name)
+			}
+			if of.open != nil {
+				of.open(t)
+			}
+		case xml.EndElement:
+			inside = inside[:max(1, len(inside)-1)]
+			if of.shut != nil {
+				of.shut(t.Name.Local)
+			}
+		case xml.CharData:
+			if of.text != nil {
+				of.text(inside[len(inside)-1], string(t))
+			}
+		}
+	}
+	return errLong
+}
+
+// optional is scan of a part that need not be there.
+func (p *pack) optional(name string, of elements) error {
+	if p.parts[name] == nil {
+		return nil
+	}
+	return p.scan(name, of)
+}
+
+func attr(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+// number is an attribute within bounds, the lower one if it is none.
+func number(e xml.StartElement, name string, least, most int) int {
+	n, err := strconv.Atoi(attr(e, name))
+	if err != nil {
+		return least
+	}
+	return min(max(n, least), most)
+}
+
+// related is the attribute r:id, which names a relationship.
+func related(e xml.StartElement) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == "id" && a.Name.Space != "" {
+			return "#" + a.Value
+		}
+	}
+	return ""
+}
+
+// relations are the parts that a part refers to, by "#" and the ID of the relationship, and the
+// first of each kind ("styles"). What is outside of the archive has no name in it.
+func (p *pack) relations(name string) (map[string]string, error) {
+	of := make(map[string]string)
+	dir, base := path.Split(name)
+	err := p.optional(dir+"_rels/"+base+".rels", elements{open: func(e xml.StartElement) {
+		if e.Name.Local != "Relationship" || attr(e, "TargetMode") == "External" {
+			return
+		}
+		to := attr(e, "Target")
+		if !strings.HasPrefix(to, "/") {
+			to = dir + to
+		}
+		to = path.Join("/", to)[1:]
+		of["#"+attr(e, "Id")] = to
+		if kind := path.Base(attr(e, "Type")); of[kind] == "" {
+			of[kind] = to
+		}
+	}})
+	return of, err
+}
+
+// main is the part that an office document begins with, with its relations and the fields of the document.
+func (p *pack) main(usual string) (string, map[string]string, error) {
+	top, err := p.relations("")
+	if err != nil {
+		return "", nil, err
+	}
+	if to := top["officeDocument"]; p.parts[to] != nil {
+		usual = to
+	}
+	if err := p.properties("docProps/core.xml", nil); err != nil {
+		return "", nil, err
+	}
+	of, err := p.relations(usual)
+	return usual, of, err
+}
+
+// fieldNames are the fields that elements of metadata become (Dublin Core, ECMA-376 part 2).
+var fieldNames = map[string]string{
+	"title": "title", "creator": "author", "subject": "subject", "description": "description", "keywords": "keywords", "category": "category",
+	"publisher": "publisher", "language": "language", "date": "date", "created": "created", "modified": "modified",
+}
+
+// properties reads metadata as fields; names go before fieldNames.
+func (p *pack) properties(part string, names map[string]string) error {
+	var text strings.Builder
+	return p.optional(part, elements{
+		open: func(xml.StartElement) { text.Reset() },
+		text: func(_, s string) { text.WriteString(s) },
+		shut: func(element string) {
+			name, ok := names[element]
+			if !ok {
+				name = fieldNames[element]
+			}
+			if value := single(text.String()); name != "" && value != "" {
+				p.field(name, value)
+			}
+			text.Reset()
+		},
+	})
+}
+
+func (p *pack) field(name, value string) {
+	old, twice := p.f.Document.Fields[name]
+	switch {
+	case name == "keywords":
+		list, _ := old.([]string)
+		for _, word := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }) {
+			if word = strings.TrimSpace(word); word != "" {
+				list = append(list, word)
+			}
+		}
+		p.f.Document.Fields[name] = list
+	case name == "date" || name == "created" || name == "modified":
+		p.f.Document.Fields[name] = fieldValue(value)
+	case twice && name == "author" && len(old.(string)) < maxLine:
+		p.f.Document.Fields[name] = old.(string) + "; " + value
+	case !twice:
+		p.f.Document.Fields[name] = value
+		if name == "title" {
+			p.f.Document.Title = value
+		}
+	}
+}
+
+// single is a text on one line, without control characters.
+func single(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+// full reports whether more bytes of text are beyond the bounds.
+func (p *pack) full(more int) bool {
+	p.long = p.long || p.out.Len()+more > maxText || p.slots > maxSlots
+	return p.long
+}
+
+// at is the place of what is written next; "" is the next paragraph.
+func (p *pack) at(place string) {
+	p.f.lines = append(p.f.lines, p.out.Len())
+	if place != "" {
+		p.f.places = append(p.f.places, place)
+	}
+}
+
+// paragraph writes a paragraph, a heading of a level from 1, or an item of a list of a depth from 1.
+func (p *pack) paragraph(text string, level, item int, place string) {
+	text = single(text)
+	if text == "" || p.full(len(text)) {
+		return
+	}
+	if item == 0 || level > 0 {
+		p.blank()
+	}
+	p.at(place)
+	switch {
+	case level > 0:
+		text = strings.Repeat("#", min(level, 6)) + " " + text + "\n"
+	case item > 0:
+		text = strings.Repeat("    ", min(item, maxDepth/4)-1) + "- " + text
+	default:
+		text += "\n"
+	}
+	p.add(text+"\n", p.out.Len())
+}
+
+// line is a row of a table with its place.
+type line struct {
+	cells  []string
+	place  string
+	number int
+}
+
+// grids is the table that is being read.
+type grids struct {
+	depth int // of tables in tables, which are text of the cells
+	cell  strings.Builder
+	span  int  // columns of the cell
+	down  bool // it continues the cell above
+	cells []string
+	lines []line
+}
+
+// endCell ends a cell. What is merged stands in its first column, and in each of its rows.
+func (p *pack) endCell() {
+	text := single(p.cell.String())
+	if n := len(p.cells); p.down && text == "" && len(p.lines) > 0 && n < len(p.lines[len(p.lines)-1].cells) {
+		text = p.lines[len(p.lines)-1].cells[n]
+	}
+	p.cells = append(p.cells, text)
+	for i := 1; i < p.span && len(p.cells) < maxColumns; i++ {
+		p.cells = append(p.cells, "")
+	}
+	p.cell.Reset()
+	p.span, p.down = 1, false
+}
+
+func (p *pack) endRow(place string) {
+	if p.slots += len(p.cells); !p.full(0) && len(p.cells) > 0 {
+		p.lines = append(p.lines, line{cells: slices.Clone(p.cells), place: place})
+	}
+	p.cells = p.cells[:0]
+}
+
+// endTable writes the table under its first row.
+func (p *pack) endTable() {
+	if len(p.lines) > 0 {
+		p.table(p.lines[0], p.lines[1:])
+	}
+	p.lines = nil
+}
+
+// table writes rows under a header, with the header again where it is far, as items if they are too wide.
+func (p *pack) table(header line, rows []line) {
+	width := len(header.cells)
+	for _, l := range rows {
+		width = max(width, len(l.cells))
+	}
+	g := &grid{w: &p.writer, header: slices.Clone(header.cells)}
+	g.header = append(g.header, make([]string, width-len(g.header))...)
+	size := func(cells []string) int {
+		n := 3 * min(width, maxColumns)
+		for _, c := range cells {
+			n += len(c) + 3
+		}
+		return n
+	}
+	labels, wide := maxLabels*size(header.cells), !narrow(g.header)
+	p.blank()
+	if !wide && !p.full(size(header.cells)) {
+		p.at(header.place)
+		g.head(nil)
+	}
+	for _, l := range rows {
+		n := size(l.cells)
+		if p.full(n) {
+			return
+		}
+		labels += maxLabels * n
+		if wide {
+			p.blank()
+		}
+		p.at(l.place)
+		if wide {
+			labels -= p.items(g.header, l.cells, nil, labels)
+		} else {
+			g.row(l.cells, nil)
+		}
+	}
+	p.blank()
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+)
+
+// parts is an archive of names and contents in turn.
+func parts(t testing.TB, of ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := 0; i < len(of); i += 2 {
+		w, err := z.Create(of[i])
+		if err == nil {
+			_, err = io.WriteString(w, of[i+1])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// rels are relationships of a part: kinds and targets in turn, with the IDs r1, r2, ….
+func rels(of ...string) string {
+	var b strings.Builder
+	b.WriteString("<Relationships>")
+	for i := 0; i < len(of); i += 2 {
+		mode := ""
+		if strings.Contains(of[i+1], "://") {
+			mode = ` TargetMode="External"`
+		}
+		fmt.Fprintf(&b, `<Relationship Id="r%d" Type="http://x/relationships/%s" Target="%s"%s/>`, i/2+1, of[i], of[i+1], mode)
+	}
+	return b.String() + "</Relationships>"
+}
+
+const core = `<cp:coreProperties xmlns:dc="d"><dc:title>The  Prices</dc:title><dc:creator>Ada</dc:creator><cp:keywords>toll, bridge</cp:keywords>` +
+	`<dcterms:created>2024-05-01T10:00:00Z</dcterms:created></cp:coreProperties>`
+
+// workbook is one of a sheet "Main", with shared strings, formats of cells (1 a date, 2 percent,
+// 3 hours, 4 a format of its own with text), and other parts.
+func workbook(t testing.TB, sheet string, more ...string) []byte {
+	return parts(t, append([]string{
+		"xl/workbook.xml", `<workbook xmlns:r="r"><sheets><sheet name="Second" sheetId="9" state="hidden" r:id="r2"/><sheet name="Main" sheetId="1" r:id="r1"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels", rels("worksheet", "/xl/worksheets/sheet7.xml", "worksheet", "worksheets/sheet1.xml", "sharedStrings", "sharedStrings.xml", "styles", "styles.xml"),
+		"xl/sharedStrings.xml", `<sst><si><t>Toll</t></si><si><r><t>Ferry </t></r><r><t>&amp; more</t></r><rPh><t>no</t></rPh></si></sst>`,
+		"xl/styles.xml", `<styleSheet><numFmts><numFmt numFmtId="170" formatCode="[h]:mm"/><numFmt numFmtId="171" formatCode="0.0 &quot;days&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>` +
+			`<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="9"/><xf numFmtId="170"/><xf numFmtId="171"/></cellXfs></styleSheet>`,
+		"xl/worksheets/sheet1.xml", `<worksheet><sheetData><row><c t="inlineStr"><is><t>hidden</t></is></c></row></sheetData></worksheet>`,
+		"xl/worksheets/sheet7.xml", `<worksheet><sheetData>` + sheet + `</worksheet>`,
+		"docProps/core.xml", core,
+	}, more...)...)
+}
+
+func TestWorkbook(t *testing.T) {
+	inline := func(ref, s string) string {
+		return `<c r="` + ref + `" t="inlineStr"><is><t>` + s + `</t></is></c>`
+	}
+	f, err := load.Read("b/a.xlsx", workbook(t, `<row r="2">`+inline("B2", "Prices of 2024")+`</row>`+
+		`<row r="4">`+inline("B4", "What")+inline("C4", "From")+inline("D4", "2024")+inline("E4", "Share")+`</row>`+
+		`<row r="5"><c r="B5" t="s"><v>0</v></c><c r="C5" s="1"><v>45413</v></c><c r="D5"><f>1/10+2/10</f><v>0.30000000000000004</v></c><c r="E5" s="2"><v>0.25</v></c></row>`+
+		`<row r="6"><c r="C6" s="1"><v>45413.75</v></c><c r="D6" t="b"><v>1</v></c><c r="E6" t="e"><v>#DIV/0!</v></c></row>`+
+		`<row><c r="B7" t="s"><v>1</v></c><c s="3"><v>1.5</v></c><c s="4"><v>45000</v></c><c r="E7" t="str"><f>A1</f><v>a|b</v></c></row>`+
+		`<row r="9">`+inline("B9", "Total")+`<c r="D9"><v>7</v></c><c r="E9" t="s"><v>99</v></c></row></sheetData>`+
+		`<mergeCells><mergeCell ref="B2:E2"/><mergeCell ref="B5:B6"/></mergeCells>`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "## Main\n\nPrices of 2024\n\n| What | From | 2024 | Share |\n|---|---|---|---|\n| Toll | 2024-05-01 | 0.3 | 25% |\n" +
+		"| Toll | 2024-05-01 18:00 | TRUE | #DIV/0! |\n| Ferry & more | 36:00 | 45000 | a\\|b |\n\n" +
+		"| What | From | 2024 | Share |\n|---|---|---|---|\n| Total |  | 7 |  |\n\n"
+	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for word, place := range map[string]string{"Prices of": "Main!2", "25%": "Main!5", "#DIV": "Main!6", "Ferry": "Main!7", "Total": "Main!9", "What": "Main!4"} {
+		if got := f.Place(strings.Index(f.Document.Text, word)); got != place {
+			t.Errorf("%q is at %s, want %s", word, got, place)
+		}
+	}
+	fields := graphrag.Fields{"folder": "b", "kind": "xlsx", "title": "The Prices", "author": "Ada", "keywords": []string{"toll", "bridge"},
+		"created": time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)}
+	if diff := cmp.Diff(fields, f.Document.Fields); diff != "" || f.Document.Title != "The Prices" {
+		t.Errorf("%q, fields (-want +got):\n%s", f.Document.Title, diff)
+	}
+	checkKept(t, f)
+}
+
+// checkKept holds that a file that was kept has the same places.
+func checkKept(t *testing.T, f *load.File) {
+	t.Helper()
+	data, err := f.MarshalBinary()
+	var again load.File
+	if err == nil {
+		err = again.UnmarshalBinary(data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range f.Document.Text {
+		if again.Place(at) != f.Place(at) {
+			t.Fatalf("offset %d: %s, want %s", at, again.Place(at), f.Place(at))
+		}
+	}
+}
+
+func TestSlides(t *testing.T) {
+	p := func(s, properties string) string {
+		return `<a:p>` + properties + `<a:r><a:t>` + s + `</a:t></a:r></a:p>`
+	}
+	sp := func(holder, body string) string {
+		return `<p:sp><p:nvSpPr><p:nvPr>` + holder + `</p:nvPr></p:nvSpPr><p:txBody>` + body + `</p:txBody></p:sp>`
+	}
+	cell := func(s, a string) string {
+		return `<a:tc` + a + `><a:txBody>` + p(s, "") + `</a:txBody></a:tc>`
+	}
+	f, err := load.Read("a.pptx", parts(t,
+		"_rels/.rels", rels("officeDocument", "deck/show.xml"),
+		"docProps/core.xml", `<c><dc:title>PowerPoint Presentation</dc:title></c>`,
+		"deck/show.xml", `<p:presentation><p:sldIdLst><p:sldId id="256" r:id="r2"/><p:sldId id="257" r:id="r1"/><p:sldId id="258" r:id="r3"/></p:sldIdLst></p:presentation>`,
+		"deck/_rels/show.xml.rels", rels("slide", "slides/a.xml", "slide", "slides/b.xml", "slide", "slides/c.xml"),
+		"deck/slides/a.xml", `<p:sld show="0">`+sp(`<p:ph type="title"/>`, p("hidden", ""))+`</p:sld>`,
+		"deck/slides/b.xml", `<p:sld>`+sp(`<p:ph idx="1"/>`, p("red", "")+p("no net", `<a:pPr lvl="1"/>`))+sp("", p("Beside.", ""))+
+			sp(`<p:ph type="title"/>`, p("Lights", ""))+sp(`<p:ph type="sldNum"/>`, p("1", ""))+
+			`<mc:AlternateContent><mc:Choice>`+sp("", p("once", ""))+`</mc:Choice><mc:Fallback>`+sp("", p("twice", ""))+`</mc:Fallback></mc:AlternateContent></p:sld>`,
+		"deck/slides/_rels/b.xml.rels", rels("notesSlide", "../notes/b.xml", "hyperlink", "http://127.0.0.1:1/x"),
+		"deck/notes/b.xml", `<p:notes>`+sp(`<p:ph type="body"/>`, p("Say it.", "")+p("Slowly.", ""))+`</p:notes>`,
+		"deck/slides/c.xml", `<p:sld><p:graphicFrame><a:tbl><a:tr>`+cell("Light", "")+cell("Meaning", "")+`</a:tr><a:tr>`+cell("red", ` rowSpan="2"`)+cell("no net", "")+
+			`</a:tr><a:tr>`+cell("", ` vMerge="1"`)+cell("fire", "")+`</a:tr></a:tbl></p:graphicFrame></p:sld>`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "## Lights\n\n- red\n    - no net\n\nBeside.\n\nonce\n\nNotes: Say it.\n\nSlowly.\n\n" +
+		"## Slide 3\n\n| Light | Meaning |\n|---|---|\n| red | no net |\n| red | fire |\n\n"
+	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "Lights" {
+		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
+	}
+	if a, b := f.Place(strings.Index(want, "Slowly")), f.Place(strings.Index(want, "fire")); a != "slide 1" || b != "slide 3" {
+		t.Errorf("places %s, %s", a, b)
+	}
+	checkKept(t, f)
+}
+
+func TestOpenText(t *testing.T) {
+	cell := func(s, a string) string {
+		return `<table:table-cell` + a + `><text:p>` + s + `</text:p></table:table-cell>`
+	}
+	f, err := load.Read("a.odt", parts(t,
+		"meta.xml", `<m><dc:title>Van</dc:title><meta:initial-creator>Ada</meta:initial-creator><dc:creator>Bob</dc:creator><meta:keyword>a</meta:keyword><meta:keyword>b</meta:keyword>`+
+			`<dc:date>2024-05-01T10:00:00.5</dc:date></m>`,
+		"content.xml", `<d><office:automatic-styles><style:style style:name="P1" style:parent-style-name="Title"/></office:automatic-styles><office:body>`+
+			`<text:tracked-changes><text:p>deleted</text:p></text:tracked-changes><text:p text:style-name="P1">The Van</text:p>`+
+			`<text:h text:outline-level="2">Lights</text:h><text:p>It<text:s text:c="3"/>is <text:span>red</text:span>.<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>At night.</text:p></text:note-body></text:note>`+
+			`<office:annotation><text:p>no</text:p></office:annotation></text:p>`+
+			`<text:list><text:list-item><text:p>one</text:p><text:list><text:list-item><text:p>deep</text:p></text:list-item></text:list></text:list-item></text:list>`+
+			`<table:table><table:table-row>`+cell("Light", "")+cell("Meaning", ` table:number-columns-spanned="2"`)+`<table:covered-table-cell/></table:table-row><table:table-row>`+
+			cell("red", "")+cell("no", "")+cell("net", "")+`</table:table-row><table:table-row><table:covered-table-cell/>`+cell("a", "")+`</table:table-row></table:table><text:p>End.</text:p></office:body></d>`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "# The Van\n\n## Lights\n\nIt is red. At night.\n\n- one\n    - deep\n\n| Light | Meaning |  |\n|---|---|---|\n| red | no | net |\n| red | a |  |\n\nEnd.\n\n"
+	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	fields := graphrag.Fields{"folder": ".", "kind": "odt", "title": "Van", "author": "Ada", "keywords": []string{"a", "b"}, "modified": time.Date(2024, 5, 1, 10, 0, 0, 5e8, time.UTC)}
+	if diff := cmp.Diff(fields, f.Document.Fields); diff != "" || f.Place(strings.Index(want, "End.")) != "¶9" {
+		t.Errorf("%s, fields (-want +got):\n%s", f.Place(strings.Index(want, "End.")), diff)
+	}
+}
+
+func TestEbook(t *testing.T) {
+	opf := `<package><metadata><dc:title>The Whale</dc:title><dc:creator>Ada</dc:creator><dc:creator>Bob</dc:creator><dc:date>1851-10-18</dc:date></metadata>` +
+		`<manifest><item id="n" href="nav.xhtml" properties="nav"/><item id="b" href="two%20b.xhtml#x"/><item id="a" href="../one.xhtml"/><item id="x" href="http://127.0.0.1:1/x"/></manifest>` +
+		`<spine><itemref idref="n"/><itemref idref="a"/><itemref idref="x"/><itemref idref="b"/></spine></package>`
+	f, err := load.Read("a.epub", parts(t, "META-INF/container.xml", `<c><rootfile full-path="o/b.opf"/></c>`, "o/b.opf", opf,
+		"o/two b.xhtml", "<h1>Chapter Two</h1><p>It swims.</p><p>It sings.</p>", "one.xhtml", "<title>x</title><p>It begins.</p>", "o/nav.xhtml", "<p>contents</p>",
+		"META-INF/encryption.xml", `<e><EncryptionMethod Algorithm="http://www.idpf.org/2008/embedding"/></e>`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "It begins.\n\n# Chapter Two\n\nIt swims.\n\nIt sings.\n"
+	fields := graphrag.Fields{"folder": ".", "kind": "epub", "title": "The Whale", "author": "Ada; Bob", "date": time.Date(1851, 10, 18, 0, 0, 0, 0, time.UTC)}
+	if diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields); diff != "" || f.Document.Title != "The Whale" {
+		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
+	}
+	if a, b := f.Place(3), f.Place(strings.Index(want, "sings")); a != "one.xhtml ¶1" || b != "Chapter Two ¶3" {
+		t.Errorf("places %s, %s", a, b)
+	}
+	checkKept(t, f)
+}
+
+func TestMail(t *testing.T) {
+	message := "From: =?utf-8?q?Ada_L=C3=B6w?= <Ada@example.org>\r\nTo: bob@example.org, \"C, D\" <c@example.org>\r\nDate: Wed, 1 May 2024 12:00:00 +0200\r\n" +
+		"Subject: =?iso-8859-1?q?Stra=DFe?=\r\n =?utf-8?b?IGdlc3BlcnJ0?=\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=o\r\n\r\n" +
+		"--o\r\nContent-Type: multipart/alternative; boundary=i\r\n\r\n--i\r\nContent-Type: text/plain; charset=windows-1252\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n" +
+		"Die Br=FCcke ist bis Mai ge=\r\nsperrt.\r\n-- \r\nAda\r\n--i\r\nContent-Type: text/html\r\n\r\n<p>never</p>\r\n--i--\r\n" +
+		"--o\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\nPHRhYmxlPjx0cj48dGg+YTx0aD5iPHRyPjx0ZD4xPHRkPjI8L3RhYmxlPg==\r\n" +
+		"--o\r\nContent-Type: application/pdf; name=\"=?utf-8?q?plan=01.pdf?=\"\r\nContent-Disposition: attachment\r\n\r\nsecret\r\n--o--\r\n"
+	f := read(t, "a.eml", message)
+	want := "# Straße gesperrt\n\n- From: Ada Löw (ada@example.org)\n- To: bob@example.org, C, D (c@example.org)\n- Date: 2024-05-01 12:00 +0200\n- Attached: plan .pdf\n\n" +
+		"Die Brücke ist bis Mai gesperrt.\n\nAda\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+	fields := graphrag.Fields{"folder": ".", "kind": "eml", "subject": "Straße gesperrt", "from": "ada@example.org", "to": []string{"bob@example.org", "c@example.org"},
+		"date": time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)}
+	if diff := cmp.Diff(want, f.Document.Text) + cmp.Diff(fields, f.Document.Fields); diff != "" || f.Document.Title != "Straße gesperrt" {
+		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
+	}
+	if place := f.Place(strings.Index(want, "Die")); place != "¶3" {
+		t.Errorf("the text is at %s", place)
+	}
+	cut := read(t, "a.eml", message[:strings.Index(message, "PHRhYmxl")+6]).Document.Text
+	if !strings.Contains(cut, "Die Brücke") {
+		t.Errorf("a cut message: %q", cut)
+	}
+	if got := read(t, "a.eml", "Subject: x\n\nplain\n").Document.Text; got != "# x\n\nplain\n" {
+		t.Errorf("a plain message: %q", got)
+	}
+}
+
+func TestNotebook(t *testing.T) {
+	f := read(t, "a.ipynb", `{"cells":[{"cell_type":"markdown","source":["# Lights\n","\n","A *red* light."]},{"cell_type":"code","source":"print('`+"```"+`')","outputs":[{"output_type":"stream","text":["one\n","two\n"]},`+
+		`{"data":{"image/png":"AAAA","text/plain":["<Figure>"]}},{"ename":"KeyError","evalue":"'x'","traceback":["no"]},{"text":"`+strings.Repeat("y", 5000)+`"}]},`+
+		`{"cell_type":"raw","source":"no"},{"cell_type":"markdown","source":"`+"```\\nopen"+`"},{"cell_type":"markdown","source":"End."}],"metadata":{"language_info":{"name":"python"}},"nbformat":4}`)
+	want := "# Lights\n\nA *red* light.\n\n~~~~~~python\nprint('```')\n~~~~~~\n\n```\none\ntwo\n```\n\n```\n<Figure>\n```\n\n```\nKeyError: 'x'\n```\n\n```\n" +
+		strings.Repeat("y", 2000) + "…\n```\n\n```\nopen\n```\n\nEnd.\n"
+	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "Lights" {
+		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
+	}
+	if a, b := f.Place(strings.Index(want, "KeyError")), f.Place(strings.Index(want, "End.")); a != "cell 2" || b != "cell 5" {
+		t.Errorf("places %s, %s", a, b)
+	}
+}
+
+// What is not read has an error that names the file and says why.
+func TestHostileOffice(t *testing.T) {
+	bomb := strings.Repeat("<row><c><v>1</v></c></row>", 1<<20) + "</sheetData>"
+	slides := func(name, more string) []byte {
+		return parts(t, "ppt/presentation.xml", `<p><sldId r:id="r1"/></p>`, "ppt/_rels/presentation.xml.rels", rels("slide", name), "ppt/slides/a.xml", more)
+	}
+	opf := func(spine, page string) []byte {
+		return parts(t, "META-INF/container.xml", `<c><rootfile full-path="b.opf"/></c>`, "b.opf", `<p><manifest><item id="a" href="a.xhtml"/></manifest>`+spine+`</p>`, "a.xhtml", page)
+	}
+	locked := workbook(t, "<row/></sheetData>")
+	for at := 0; ; at++ { // the flag of an encrypted entry, in the central directory
+		next := bytes.Index(locked[at:], []byte("PK\x01\x02"))
+		if next < 0 {
+			break
+		}
+		at += next
+		locked[at+8] |= 1
+	}
+	whole := workbook(t, "<row><c><v>1</v></c></row></sheetData>")
+	for _, tt := range []struct {
+		name, want string
+		data       []byte
+	}{
+		{"bomb.xlsx", "unpacks to far more", workbook(t, bomb)},
+		{"bomb.pptx", "unpacks to far more", slides("slides/a.xml", strings.Repeat(" ", 8<<20))},
+		{"bomb.odt", "unpacks to far more", parts(t, "content.xml", strings.Repeat(" ", 8<<20))},
+		{"bomb.epub", "unpacks to far more", opf(strings.Repeat(`<itemref idref="a"/>`, 1<<12), strings.Repeat("<p>x</p>", 1<<12))},
+		{"entities.xlsx", "entity", parts(t, "xl/workbook.xml", `<!DOCTYPE w [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><workbook>&b;</workbook>`)},
+		{"entities.odt", "entity", parts(t, "content.xml", `<!DOCTYPE w [<!ENTITY a SYSTEM "file:///etc/passwd">]><d><text:p>&a;</text:p></d>`)},
+		{"deep.xlsx", "too deep", workbook(t, strings.Repeat("<row>", 1e4))},
+		{"deep.pptx", "too deep", slides("slides/a.xml", strings.Repeat("<sp>", 1e4))},
+		{"deep.odt", "too deep", parts(t, "content.xml", strings.Repeat("<list>", 1e4))},
+		{"deep.epub", "too deep", parts(t, "META-INF/container.xml", strings.Repeat("<c>", 1e4))},
+		{"deep.ipynb", "depth", []byte(`{"cells":` + strings.Repeat("[", 1e5))},
+		{"none.xlsx", `no "xl/workbook.xml"`, parts(t, "x", "y")},
+		{"none.pptx", `no "ppt/slides/gone.xml"`, slides("slides/gone.xml", "")},
+		{"none.odt", `no "content.xml"`, parts(t, "x", "y")},
+		{"none.epub", `no "META-INF/container.xml"`, parts(t, "x", "y")},
+		{"none.ipynb", "version 4", []byte(`{"worksheets":[]}`)},
+		{"none.eml", "malformed", []byte("no header\n\nx")},
+		{"outside.pptx", `there is no`, slides("../../../../etc/passwd", "")},
+		{"web.pptx", `there is no ""`, slides("http://127.0.0.1:1/slide.xml", "")},
+		{"names.pptx", `there is no "ppt/a\n\u0085b"`, slides("a&#10;&#x85;b", "")},
+		{"empty.epub", "no page", opf(`<itemref idref="a"/>`, "")},
+		{"locked.xlsx", "without a password", locked},
+		{"ole.xlsx", "without a password", []byte("\xd0\xcf\x11\xe0....")},
+		{"locked.odt", "without a password", parts(t, "META-INF/manifest.xml", "<m><encryption-data/></m>", "content.xml", "\x01\x02")},
+		{"locked.epub", "without a password", parts(t, "META-INF/container.xml", "<c/>", "META-INF/encryption.xml", `<e><EncryptionMethod Algorithm="http://www.w3.org/2001/04/xmlenc#aes128-cbc"/></e>`)},
+		{"locked.eml", "without a password", []byte("Content-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nx")},
+		{"parts.eml", "1000 parts", []byte("Content-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("--b\n\nx\n", 2000))},
+		{"long.xlsx", "4 million cells", workbook(t, strings.Repeat(`<row><c r="XFD1"><v>1</v></c></row>`, 300)+"</sheetData>")},
+		{"deep.eml", "1000 parts", []byte("Content-Type: multipart/mixed; boundary=b\n\n" + strings.Repeat("--b\nContent-Type: multipart/mixed; boundary=b\n\n", 1e4) + "x")},
+		{"cut.xlsx", "zip", whole[:len(whole)-30]},
+		{"cut.odt", "content.xml", parts(t, "content.xml", "<d><p>x</p")},
+	} {
+		if f, err := load.Read(tt.name, tt.data); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.name) {
+			t.Errorf("%s: %+v, %v, want %q", tt.name, f, err, tt.want)
+		}
+	}
+	f := read(t, "names.epub", string(parts(t, "META-INF/container.xml", `<c><rootfile full-path="b.opf"/></c>`,
+		"b.opf", `<p><item id="a" href="a%07%0Ab.xhtml"/><itemref idref="a"/></p>`, "a\a\nb.xhtml", "x")))
+	if f.Place(0) != "a b.xhtml ¶1" {
+		t.Errorf("a name with control characters: %q", f.Place(0))
+	}
+	merged := workbook(t, strings.Repeat("<row><c><v>1</v></c><c><v>2</v></c></row>", 1000)+"</sheetData>"+strings.Repeat(`<mergeCell ref="A1:XFD1048576"/>`, 1e4))
+	if f := read(t, "merged.xlsx", string(merged)); len(f.Document.Text) > 1<<20 {
+		t.Errorf("merged cells: %d bytes", len(f.Document.Text))
+	}
+}
+
+// A million cells take seconds, and memory that is a few times the text.
+func TestMillionCells(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million cells")
+	}
+	var rows strings.Builder
+	for i := range 100_000 {
+		rows.WriteString("<row>")
+		for j := range 10 {
+			fmt.Fprintf(&rows, `<c s="%d"><v>%d.%d</v></c>`, j%3, i*7919%45000, j*i%1000)
+		}
+		rows.WriteString("</row>")
+	}
+	data := workbook(t, rows.String()+"</sheetData>")
+	rows.Reset()
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	f := read(t, "a.xlsx", string(data))
+	took := time.Since(start)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); took > time.Minute || kept > 5*int64(len(f.Document.Text)) {
+		t.Errorf("%v, %d bytes for %d of text", took, kept, len(f.Document.Text))
+	}
+	if place := f.Place(len(f.Document.Text) - 4); place != "Main!100000" {
+		t.Errorf("the last row is at %s", place)
+	}
+	t.Log(took, len(data), len(f.Document.Text))
+}
