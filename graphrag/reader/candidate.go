@@ -28,6 +28,7 @@ type candidate struct {
 	// of a row, the line before a list, the question of a FAQ), and that its headings
 	// and title contain.
 	own, lead, head set
+	spoken          set  // those of what its pronoun stands for, which are its own too
 	answers         bool // a question of the page before it
 
 	terms   []int32 // see distinct
@@ -130,7 +131,8 @@ func (c *corpus) add(p piece) {
 	for i := range p.quotes {
 		q := &p.quotes[i]
 		x := candidate{quote: q, piece: len(c.pieces), terms: c.lexicon.local(q.has), quality: q.quality}
-		x.own = c.own(x.terms)
+		x.spoken = c.asked(q.stands)
+		x.own = c.own(x.terms) | x.spoken
 		if q.list {
 			x.own = sets[q.block]
 		}
@@ -249,6 +251,7 @@ const (
 	sureShape = -2.0 // if a number, a date, a name or a price is asked for and missing
 	sureUsed  = -4.0 // if it is asked what something is, and the candidate only uses its name
 	sureEmpty = -2.0 // if the candidate itself contains no term of the question
+	sureOther = -2.0 // if its pronoun stands for something else than what is asked about
 
 	// Terms that only the context covers count in part.
 	nearLead, nearHead, nearPage = 0.9, 0.7, 0.4
@@ -267,7 +270,27 @@ func (c *corpus) confidence(x *candidate) float64 {
 	if x.own == 0 && !x.answers || c.q.terms == 0 {
 		z += sureEmpty
 	}
+	if c.other(x) {
+		z += sureOther
+	}
 	return 1 / (1 + math.Exp(-z))
+}
+
+// other reports whether the pronoun of a candidate stands for something that the question
+// does not name, while the question names something that the candidate lacks: another one, or
+// one with a part of the name.
+func (c *corpus) other(x *candidate) bool {
+	if len(x.stands) == 0 || x.answers {
+		return false
+	}
+	lacks := (set(1)<<c.q.terms - 1) &^ (c.q.weak | x.own)
+	if lacks&c.q.names&^x.head != 0 {
+		return true
+	}
+	if x.from < 0 { // a heading, and perhaps the subject of the page
+		lacks &^= x.head
+	}
+	return x.spoken == 0 && lacks != 0
 }
 
 // met returns the share of some of the question's terms that a candidate, its context and

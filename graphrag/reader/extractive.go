@@ -65,6 +65,10 @@ type ExtractiveOptions struct {
 // the rank of its chunk. What or who something is, in English, is answered by what defines
 // it.
 //
+// A sentence whose subject is a pronoun has the terms of what that stands for, in English: the
+// subject of the sentence before, its only full name, or a heading. That is quoted before it,
+// but not in an overview.
+//
 // One candidate is quoted, and a second if the confidence in the first is low. An overview
 // quotes the best statements, no two of them the same fact, grouped by page, starting with
 // the page of the best.
@@ -199,7 +203,13 @@ func (c *corpus) compose(chosen []int, prefix string, paragraphs bool, evidence 
 			before := &c.candidates[chosen[n-1]]
 			b.WriteString(between(before.text, !paragraphs || p.doc == c.pieces[before.piece].doc))
 		}
-		start := b.Len()
+		start, span := b.Len(), x.span
+		if before := c.before(x, chosen); before != "" && !paragraphs {
+			b.WriteString(before)
+			if x.from >= 0 {
+				span.Start = x.from
+			}
+		}
 		b.WriteString(c.shown(x))
 		if p.evidence < 0 {
 			answer.Citations = append(answer.Citations, graphrag.Citation{Start: start, End: b.Len(), Of: graphrag.OfDerived, Evidence: p.derived})
@@ -209,7 +219,7 @@ func (c *corpus) compose(chosen []int, prefix string, paragraphs bool, evidence 
 		chunk := evidence[p.evidence].Chunk
 		citation.SourceStart, citation.SourceEnd = chunk.Start, chunk.End
 		if isSourceSpan(chunk) {
-			citation.SourceStart, citation.SourceEnd = chunk.Start+max(0, x.span.Start-p.shift), chunk.Start+max(0, x.span.End-p.shift)
+			citation.SourceStart, citation.SourceEnd = chunk.Start+max(0, span.Start-p.shift), chunk.Start+max(0, span.End-p.shift)
 		}
 		answer.Citations = append(answer.Citations, citation)
 	}
@@ -226,6 +236,23 @@ func between(quote string, sameParagraph bool) string {
 		return " "
 	}
 	return ". "
+}
+
+// before returns what is quoted before a candidate for its pronoun to be understood, unless
+// another chosen one is a part of it.
+func (c *corpus) before(x *candidate, chosen []int) string {
+	switch {
+	case len(x.stands) == 0 || slices.ContainsFunc(chosen, func(i int) bool { return c.candidates[i].within(x) }):
+		return ""
+	case x.from < 0:
+		return x.before + ": "
+	}
+	return x.before + " "
+}
+
+// within reports whether a candidate is quoted before another one.
+func (x *candidate) within(other *candidate) bool {
+	return x.piece == other.piece && len(other.stands) > 0 && other.from >= 0 && other.from <= x.span.Start && x.span.End <= other.span.Start
 }
 
 // When a second candidate is quoted beside the best, and which.
@@ -246,7 +273,7 @@ func (c *corpus) facts(scores []float64, best, limit int) []int {
 		next, gain := -1, 0.0
 		for i := range c.candidates {
 			x := &c.candidates[i]
-			if scores[i] < factFloor*scores[best] || x.list || slices.Contains(chosen, i) ||
+			if scores[i] < factFloor*scores[best] || x.list || slices.Contains(chosen, i) || x.within(&c.candidates[best]) ||
 				slices.ContainsFunc(chosen, func(o int) bool { return repeats(c.candidates[o].distinct(), x.distinct()) }) {
 				continue
 			}

@@ -47,6 +47,29 @@ func TestExtractiveReadsStructure(t *testing.T) {
 	}
 }
 
+// A sentence whose subject is a pronoun is quoted with what names it, cited from there, and
+// refused where it speaks of something else.
+func TestExtractivePronouns(t *testing.T) {
+	const page = "# The mill\n\nIt was built by Jonas Pell. The wheel was renewed in 1903. It is six metres wide.\n\n# The dam\n\nNobody knows its age.\n"
+	r := extractive(t, reader.ExtractiveOptions{Mode: reader.Reject, FactSentences: 1})
+	for question, want := range map[string][2]string{
+		"Who built the mill?":    {"The mill: It was built by Jonas Pell.", "It was built by Jonas Pell."},
+		"How wide is the wheel?": {"The wheel was renewed in 1903. It is six metres wide.", "The wheel was renewed in 1903. It is six metres wide."},
+		"Who built the dam?":     {reader.Refusal},
+		"How wide is the dam?":   {reader.Refusal},
+	} {
+		a := read(t, r, graphrag.Question{Text: question}, []graphrag.Hit{{Chunk: graphrag.Chunk{ID: "m#0", Doc: "m", End: len(page), Text: page}}})
+		if a.Text != want[0] {
+			t.Errorf("%s: %q, want %q", question, a.Text, want[0])
+		}
+		for _, c := range a.Citations {
+			if got := page[c.SourceStart:c.SourceEnd]; got != want[1] || a.Text[c.Start:c.End] != a.Text {
+				t.Errorf("%s: cites %q, want %q", question, got, want[1])
+			}
+		}
+	}
+}
+
 // A row whose header is in the chunk before is read under it, and cited in its place.
 func TestExtractiveReadsTheLead(t *testing.T) {
 	const page = "# Moons\n\n| Moon | Discoverer |\n|---|---|\n| Titan | Huygens |\n| Triton | Lassell |\n"

@@ -80,7 +80,7 @@ func TestExtractiveFacts(t *testing.T) {
 	r := extractive(t, reader.ExtractiveOptions{FactSentences: 1})
 	for question, want := range map[string]string{
 		"Who made the first crewed landing on the Moon?":      "The first crewed landing on the Moon was made by Neil Armstrong and Buzz Aldrin on 20 July 1969.",
-		"What is the average distance at which it orbits?":    "It orbits at an average distance of 384,400 km.",
+		"What is the average distance at which it orbits?":    "The Moon is Earth's only natural satellite. It orbits at an average distance of 384,400 km.",
 		"How many people watched the landing on television?":  "The Moon landing of July 1969 was watched by 600 million people on television.",
 		"What are the two moons of Mars called?":              "Mars has two small moons, which are called Phobos and Deimos.",
 		"Which natural satellite does Earth have?":            "The Moon is Earth's only natural satellite.",

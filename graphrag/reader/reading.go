@@ -39,6 +39,7 @@ type source struct{ lead, title, text string }
 type reading struct {
 	title  []int32 // the terms of the title
 	lead   int     // bytes before the text itself
+	titled bool    // the text begins with its title
 	shift  int     // what is taken from an offset to have one into the text
 	blocks []load.Block
 	// terms are those of the blocks that others stand under or go on from, page those of all.
@@ -62,6 +63,11 @@ type quote struct {
 	has     []int32 // its terms, each once, as they come
 	asked   []int32 // those of a question of the page that it may answer
 	section []int32 // those of the line that opens its part of a code
+	// stands are the terms of what the pronoun that is its subject stands for, of which
+	// before is the sentence or heading; from is where that begins, -1 for a heading.
+	stands []int32
+	before string
+	from   int
 }
 
 // newReading reads a text. A title that is its first line is a heading and no part of the
@@ -71,7 +77,7 @@ func newReading(from source, known *library) *reading {
 	lead, s := from.lead, from.text
 	if rest, ok := strings.CutPrefix(s, from.title+"\n"); ok && from.title != "" && lead == "" {
 		lead, s = "# "+from.title+"\n\n", rest
-		r.shift = len(lead) - len(from.title) - 1
+		r.shift, r.titled = len(lead)-len(from.title)-1, true
 	}
 	r.lead = len(lead)
 	if lead == "" && !strings.Contains(s, "\n") && !strings.HasPrefix(s, "#") {
@@ -122,6 +128,7 @@ type blockReader struct {
 	found []quote
 	has   []int32 // the terms of all that was found
 	page  []int32
+	topic topic // of what was read last
 }
 
 // own are the quotes that were found, and their terms, in memory of their size.
@@ -136,6 +143,9 @@ func (r *blockReader) own() []quote {
 
 func (r *blockReader) block(i int) {
 	b := r.blocks[i]
+	if b.Kind != load.Paragraph {
+		r.topic = topic{}
+	}
 	if b.End <= r.lead {
 		if b.Kind == load.Heading {
 			r.heading(i, b, false)
@@ -163,6 +173,7 @@ func (r *blockReader) block(i int) {
 // heading adds a heading that is a headline; one that asks is answered by what follows.
 func (r *blockReader) heading(i int, b load.Block, inside bool) {
 	r.asked = nil
+	r.opens(b)
 	plain := load.Plain(b.Text)
 	if isQuestion(plain) {
 		r.asked, r.by = r.terms[i], i
@@ -300,9 +311,9 @@ func (r *blockReader) prose(i int, b load.Block) {
 		plain, ok := quotable(raw)
 		if isQuestion(plain) {
 			r.asked, r.by, answered = r.known.terms(plain), b.Under, false
-			continue
 		}
-		if !ok {
+		if !ok || isQuestion(plain) {
+			r.topic = topic{}
 			continue
 		}
 		quality := 1.0
@@ -313,7 +324,9 @@ func (r *blockReader) prose(i int, b load.Block) {
 			plain = load.Plain(r.blocks[b.Lead].Text) + ": " + plain
 		}
 		plain = strings.TrimPrefix(strings.TrimPrefix(plain, "A: "), "A. ")
-		answered = r.add(i, p, plain, quality) != nil || answered
+		x := r.add(i, p, plain, quality)
+		r.refer(x, plain, b.Span(p).Start)
+		answered = x != nil || answered
 	}
 	if answered { // by this paragraph, and not by the next
 		r.asked = nil
