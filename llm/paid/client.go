@@ -37,7 +37,8 @@ type Options struct {
 	// CountTokens counts the tokens of a text; nil means llm.EstimateTokens.
 	CountTokens func(string) int
 	// RetryFailures asks again for every recorded failure, once it is wanted. Without
-	// it that is done for those that may have passed: cut and filtered replies.
+	// it that is done for filtered replies, whose cause may have passed. A cut one is kept under
+	// the limit that cut it: with a larger one the question is another.
 	RetryFailures bool
 	// Defaults are the settings of requests that have none of their own, see
 	// [llm.Defaults]; without a MaxTokens that is [DefaultReplyTokens]. What is sent is
@@ -124,7 +125,7 @@ func Open(o Options) (*Client, error) {
 // forgotten tells whether a recorded failure is to be asked for again; f is nil for
 // a reply that does not hold what was asked for.
 func (o Options) forgotten(f *failure) bool {
-	return o.RetryFailures || f != nil && (f.Kind == llm.ErrTruncated || f.Kind == llm.ErrFiltered)
+	return o.RetryFailures || f != nil && f.Kind == llm.ErrFiltered
 }
 
 // count is the greater of two counts: what may be spent must not be guessed too

@@ -247,7 +247,7 @@ type asker func() (llm.Reply, error)
 func (a asker) Name() string                                             { return "big" }
 func (a asker) Generate(context.Context, llm.Request) (llm.Reply, error) { return a() }
 
-// At the next start cut and filtered replies are asked for again, on demand every
+// At the next start filtered replies are asked for again, on demand every
 // recorded failure, and under WithAnew also what looked whole.
 func TestClientRetries(t *testing.T) {
 	billed := func(k llm.Kind) error { return &llm.Error{Kind: k, Billed: llm.BilledYes} }
@@ -259,7 +259,8 @@ func TestClientRetries(t *testing.T) {
 		whole      bool // the first reply is what was asked for
 		pastCaches bool
 	}{
-		{name: "cut", first: billed(llm.ErrTruncated), asksAgain: true},
+		{name: "cut", first: billed(llm.ErrTruncated)},
+		{name: "cut, retried", first: billed(llm.ErrTruncated), retry: true, asksAgain: true},
 		{name: "filtered", first: billed(llm.ErrFiltered), asksAgain: true},
 		{name: "refused", first: billed(llm.ErrRefused)},
 		{name: "refused, retried", first: billed(llm.ErrRefused), retry: true, asksAgain: true},

@@ -65,8 +65,8 @@ func TestRunsHeal(t *testing.T) {
 		retry bool // it takes -retry
 	}{
 		{"extraction is refused", spoilt("I am sorry, I cannot do that.", "", false), "hipporag2 is not compared", true},
-		{"extraction is cut", spoilt(`{"named_entities": ["`, llm.FinishLength, false), "hipporag2 is not compared", false},
-		{"judging is cut", spoilt(`{"verdicts": [`, llm.FinishLength, true), "is not compared", false},
+		{"extraction is cut", spoilt(`{"named_entities": ["`, llm.FinishLength, false), "hipporag2 is not compared", true},
+		{"judging is cut", spoilt(`{"verdicts": [`, llm.FinishLength, true), "is not compared", true},
 		{"judging is nonsense", spoilt(`No verdict here.`, "", true), "is not compared", true},
 		{"verdicts of something else", spoilt(`{"a": 1}`, "", true), "is not compared", true},
 	} {
