@@ -4,22 +4,32 @@ package browser_test
 
 import (
 	"context"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
 )
 
-// The page of ask: a question, an answer with the words that say so, a refusal, on every
-// screen, with nothing from elsewhere.
-func TestAsk(t *testing.T) {
-	d := desktest.Open(t, "hipporag2")
+var askPictures = flag.String("ask-pictures", "", "the folder for pictures of the page of ask")
+
+// serving serves a desk until the test ends, and returns the address of its page.
+func serving(t *testing.T, d *desk.Desk) (address string) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	go func() { ended <- serve.Run(ctx, d, "127.0.0.1:0", nil, func(url string) { ready <- url }) }()
-	var url string
 	select {
-	case url = <-ready:
+	case address = <-ready:
 	case err := <-ended:
 		t.Fatal(err)
 	}
@@ -29,23 +39,183 @@ func TestAsk(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return address
+}
+
+// asking is the page of ask in a tab, whose first screen is there.
+func asking(t *testing.T, address, state string, s screen) *tab {
+	t.Helper()
+	tab := visit(t, address, state, s)
+	tab.until(`document.querySelector("#about").textContent !== ""`)
+	return tab
+}
+
+// ask asks by hand and waits for the whole answer.
+func (t *tab) ask(question string) {
+	t.Helper()
+	typed(t, "#question", question)
+	t.click("#send")
+	t.answered()
+}
+
+func (t *tab) answered() {
+	t.Helper()
+	t.until(`document.querySelector(".turn") && !document.querySelector("#send").disabled && !document.querySelector("[aria-busy]")`)
+}
+
+// narrow holds that nothing is wider than the screen.
+func (t *tab) narrow(what string) {
+	t.Helper()
+	if eval[bool](t, `document.documentElement.scrollWidth > innerWidth`) {
+		t.Errorf("%s: the page is wider than the screen", what)
+	}
+}
+
+// picture writes what is shown into the folder of -ask-pictures.
+func (t *tab) picture(name string, s screen) {
+	t.Helper()
+	t.narrow(name)
+	accessible(t, name)
+	if *askPictures == "" {
+		return
+	}
+	call(t, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: int64(s.width), Height: int64(s.height), DeviceScaleFactor: 1, Mobile: s.width < 700})
+	data, err := chromedp.Run(t.ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*askPictures, fmt.Sprintf("%s-%d.png", name, s.width)), data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// manual are files that a colleague could have.
+var manual = map[string]string{
+	"router.md": "---\nteam: home\nyear: 2024\n---\n# The router\n\nA router is a box that joins the network of a house to the line of the provider.\n\n## What does the light say?\n\nThe light on the front says how the line is.\n\n| Light | Meaning |\n|---|---|\n| green | the line is **up** |\n| red | no internet: call the [provider](https://example.org/help) |\n\n## Resetting it\n\n1. Hold `RESET` for ten seconds.\n2. Wait until the light is green.\n",
+	"owl.md":    "---\nteam: birds\nyear: 2019\n---\n# Owls\n\nThe barn owl hears a mouse under the snow.\n\nOwls are birds that hunt at night.\n",
+	"ada.txt":   "Ada Lovelace (1815-1852) was an English mathematician. Charles Babbage designed the Analytical Engine. " + strings.Repeat("Ada Lovelace wrote notes about the engine of a friend.\n", 200),
+}
+
+// The page of ask on every screen: questions that the files answer, an answer with the words that
+// say so, the file around them, a refusal, a condition, with nothing from elsewhere.
+func TestAsk(t *testing.T) {
+	address := serving(t, desktest.OpenFiles(t, manual, "hipporag2"))
 	dark := phone
 	dark.dark = true
-	for name, s := range map[string]screen{"wide": wide, "dark phone": dark} {
-		tab := visit(t, url, "", s)
-		tab.until(`document.querySelector("#about").textContent !== ""`)
-		ask := func(question string) {
-			typed(tab, "#question", question)
-			tab.click("#send")
-			tab.until(`!document.querySelector("#send").disabled`)
+	for name, s := range map[string]screen{"wide": {width: 1200, height: 860}, "phone": phone, "dark phone": dark} {
+		show := name
+		if !s.dark {
+			show = ""
 		}
-		ask("What does a red light mean?")
-		tab.until(`document.querySelector("#turns mark")`)
-		ask("Who is " + unkind + "?")
+		tab := asking(t, address, "", s)
+		tab.until(`document.querySelectorAll("#suggestions a").length > 2`)
+		tab.picture("ask-first"+show, s)
+		tab.click("#suggestions a")
+		tab.answered()
+		if eval[int](tab, `document.querySelectorAll(".turn .sources mark").length`) == 0 {
+			t.Errorf("%s: a question of the first screen has no quote", name)
+		}
+		tab.click("#new")
+		tab.ask("What does a red light mean?")
+		tab.until(`document.querySelector("#turns details")`) // the facts
+		tab.picture("ask-answer"+show, s)
+		if got := tab.text(".sources td mark"); !strings.Contains(got, "red") || eval[int](tab, `document.querySelectorAll(".sources th").length`) < 2 {
+			t.Errorf("%s: the row is not lit in its table: %q", name, got)
+		}
+		tab.click(".place")
+		tab.until(`document.querySelector(".file mark")`)
+		tab.picture("ask-source"+show, s)
+		if got := tab.text(".file"); !strings.Contains(got, "Hold RESET for ten seconds") || strings.Contains(got, "**") {
+			t.Errorf("%s: the file reads %q", name, got)
+		}
+		tab.click(".place")
+		tab.until(`!document.querySelector(".file")`)
+		tab.ask("Who is " + unkind + "?")
 		tab.until(`document.querySelectorAll("#turns > *").length >= 2`)
-		accessible(tab, name)
-		if eval[bool](tab, `document.documentElement.scrollWidth > innerWidth`) {
-			t.Errorf("%s: the page is wider than the screen", name)
+		tab.click("#new")
+		tab.click("#only summary")
+		typed(tab, "#where", `taem = "home"`)
+		typed(tab, "#question", "What does a red light mean?")
+		tab.click("#send")
+		tab.until(`document.querySelector("#where").getAttribute("aria-invalid") === "true"`)
+		tab.picture("ask-condition"+show, s)
+		if got := tab.text("#matching"); !strings.Contains(got, `no file has the field "taem"; the fields are folder, kind, team, year`) {
+			t.Errorf("%s: a wrong condition: %q", name, got)
 		}
+		if n := eval[int](tab, `document.querySelectorAll(".turn").length`); n > 0 {
+			t.Errorf("%s: it was asked all the same", name)
+		}
+	}
+}
+
+// A question and its condition are an address: back and forward show the turns again without
+// asking, reload asks again, a link is asked at once.
+func TestAskAddress(t *testing.T) {
+	address := serving(t, desktest.OpenFiles(t, manual, "wild"))
+	tab := asking(t, address, "?"+url.Values{"q": {"What does the barn owl hear?"}, "where": {`team = "birds"`}}.Encode(), wide)
+	tab.answered()
+	if got := tab.text(".turn .answer"); !strings.Contains(got, "hears a mouse") || tab.text("#matching") == "" && eval[bool](tab, `document.querySelector("#only").open`) {
+		t.Errorf("a link: %q", got)
+	}
+	eval[chromedp.Void](tab, `window.kept = document.querySelector(".turn"); history.length`)
+	typed(tab, "#question", "What does a red light mean?")
+	eval[chromedp.Void](tab, `document.querySelector("#where").value = ""`)
+	tab.click("#send")
+	tab.until(`document.querySelectorAll(".turn").length === 2 && !document.querySelector("[aria-busy]")`)
+	if got := eval[string](tab, `location.search`); got != "?q=What+does+a+red+light+mean%3F" {
+		t.Errorf("the address is %s", got)
+	}
+	eval[chromedp.Void](tab, `history.back()`)
+	tab.until(`document.querySelectorAll(".turn").length === 1 && document.querySelector(".turn") === kept && document.querySelector("#where").value === 'team = "birds"'`)
+	eval[chromedp.Void](tab, `history.forward()`)
+	tab.until(`document.querySelectorAll(".turn").length === 2 && document.querySelector("#where").value === ""`)
+	eval[chromedp.Void](tab, `location.reload()`)
+	tab.until(`!window.kept && document.querySelectorAll(".turn").length === 1`)
+	tab.answered()
+	if got := tab.text(".turn .answer"); !strings.Contains(got, "no internet") {
+		t.Errorf("after a reload: %q", got)
+	}
+}
+
+// Where a model answers, a link waits for a click, and what it writes is told when it is whole.
+func TestAskModel(t *testing.T) {
+	shown := make(chan struct{})
+	desktest.SlowModel(t, shown)
+	tab := asking(t, serving(t, desktest.Open(t, "wild", "-model", "fake")), "?q=What+does+the+barn+owl+hear%3F", phone)
+	tab.until(`document.querySelector("#wait").textContent.includes("when you press Ask") && document.activeElement.id === "send"`)
+	if got := eval[string](tab, `document.querySelector("#question").value`); got != "What does the barn owl hear?" || tab.text("#turns") != "" {
+		t.Errorf("a link has %q in its field, and %q", got, tab.text("#turns"))
+	}
+	tab.do(chromedp.KeyEvent("\r"))
+	tab.until(fmt.Sprintf(`document.querySelector(".answer") && document.querySelector(".answer").textContent.includes(%q)`, strings.TrimSpace(desktest.Beginning)))
+	if got := eval[string](tab, `document.querySelector("#status").textContent + document.querySelector(".turn").getAttribute("aria-busy")`); got != "Searching the filestrue" {
+		t.Errorf("while it is written: %q", got)
+	}
+	close(shown)
+	tab.answered()
+	if got := tab.text("#status"); !strings.Contains(got, "below the snow") {
+		t.Errorf("the end is told as %q", got)
+	}
+}
+
+// Texts and names of files are text, as Markdown is drawn too.
+func TestAskHostile(t *testing.T) {
+	const evil = "<img src=x onerror=alert(1)><script>window.pwned=1</script>"
+	files := map[string]string{
+		"<b onclick=alert(1)>.md": "# " + evil + "\n\nThe kestrel hears a vole. It is **" + evil + "** and `" + evil + "` in the [field](javascript:alert(1)) ![x](https://evil.example/x.png).\n\n| " + evil + " |\n|---|\n| " + evil + " |\n",
+		"deep.md":                 "The dungeon is " + strings.Repeat("**a *b ", 2000) + strings.Repeat("[", 2000) + strings.Repeat("`", 999) + strings.Repeat("|", 3000) + ".\n",
+	}
+	tab := asking(t, serving(t, desktest.OpenFiles(t, files, "wild")), "?q=What+does+the+kestrel+hear%3F", phone)
+	tab.answered()
+	tab.click(".place")
+	tab.until(`document.querySelector(".file:not(:empty)")`)
+	tab.narrow("hostile texts")
+	if eval[bool](tab, `"pwned" in window || document.querySelector("main img, main script, main a[href^=javascript], main b") !== null`) {
+		t.Error("a text became markup")
+	}
+	tab.ask("What is the dungeon " + evil + "?")
+	if got := eval[string](tab, `(() => { const e = document.createElement("div"); draw(e, "a **b** `+"`c`"+` *d* [e](javascript:x)\n- f\n  1. g\n\n| h | i |\n|--|--|\n| j | k |\n`+"```"+`\n<l>\n`+"```"+`\n# m"); return e.innerHTML; })()`); got !=
+		`<p>a <strong>b</strong> <code>c</code> <em>d</em> <span class="link-text">e</span></p><ul class="items"><li>f</li></ul><ol class="items"><li class="deep" value="1">g</li></ol><div class="wide"><table><tr><th>h</th><th>i</th></tr><tr><td>j</td><td>k</td></tr></table></div><pre class="code">&lt;l&gt;</pre><p class="heading">m</p>` {
+		t.Errorf("Markdown is drawn as %s", got)
 	}
 }

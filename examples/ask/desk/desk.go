@@ -25,6 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -68,6 +69,7 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 		o.Settings.IndexKit = kit.NameOffline // a model that only answers leaves the index as it is
 	}
 	d = &Desk{o: o, Index: o.Index, shown: shown(o.Docs)}
+	d.made = memo.With(context.Background())
 	if d.Index == "" {
 		if d.Index, err = folder.UserIndex(o.Docs, kind(o)); err != nil {
 			return nil, err

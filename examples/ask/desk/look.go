@@ -16,6 +16,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -34,10 +35,11 @@ const (
 type looks struct {
 	mu      sync.Mutex
 	checked time.Time
-	change  folder.Change // what the last look that changed the index found
-	news    folder.Change // what no Refresh has returned yet
-	failed  error         // of the last look
-	running chan struct{} // closed when the look under way ends; nil without one
+	change  folder.Change   // what the last look that changed the index found
+	news    folder.Change   // what no Refresh has returned yet
+	failed  error           // of the last look
+	made    context.Context // holds what was made of this state of the index
+	running chan struct{}   // closed when the look under way ends; nil without one
 	stop    context.CancelFunc
 }
 
@@ -90,6 +92,7 @@ func (d *Desk) look(ctx context.Context) {
 		defer d.mu.Unlock()
 		if d.failed = err; err == nil && c.Any() {
 			d.change, d.news = c, c
+			d.made = memo.With(context.Background())
 		} else if err == nil {
 			d.change.Skipped = c.Skipped
 		}

@@ -54,6 +54,11 @@ type Source struct {
 	End    int    `json:"end"`
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
+	// From and To delimit the quote in the text of the file, in bytes, for [Desk.Excerpt]. Raw is
+	// that text with its markup and line breaks, where the quote is another.
+	From int    `json:"from"`
+	To   int    `json:"to"`
+	Raw  string `json:"raw,omitempty"`
 }
 
 // At is where the quote stands: "notes/owls.md:12".
@@ -103,6 +108,8 @@ type Passage struct {
 	Place string  `json:"place"`
 	Score float64 `json:"score"`
 	Text  string  `json:"text"`
+	From  int     `json:"from"` // its place in the text of the file, in bytes
+	To    int     `json:"to"`
 }
 
 func (d *Desk) path(doc string) string { return filepath.Join(d.shown, filepath.FromSlash(doc)) }
@@ -113,36 +120,40 @@ const around = 200
 func (d *Desk) sources(a graphrag.Answer) []Source {
 	var out []Source
 	for _, s := range d.folder.Sources(a) {
-		x := Source{Path: d.path(s.Doc), File: s.Doc, Place: s.Place, Title: s.Title, Quote: s.Quote, Start: s.Start, End: s.End}
-		x.Before, x.After = d.around(s)
-		out = append(out, x)
+		out = append(out, d.source(s, around, " "))
 	}
 	return out
 }
 
-// around is what stands in the file beside a quote, from blank to blank.
-func (d *Desk) around(s folder.Source) (before, after string) {
+// source is a quote with what stands in the file beside it, up to so many bytes, from one
+// separator to another.
+func (d *Desk) source(s folder.Source, bytes int, separator string) Source {
+	x := Source{Path: d.path(s.Doc), File: s.Doc, Place: s.Place, Title: s.Title, Quote: s.Quote, Start: s.Start, End: s.End, From: s.From, To: s.To}
 	f, err := d.folder.File(s.Doc)
 	if err != nil || s.To > len(f.Document.Text) || s.From > s.To {
-		return "", ""
+		return x
 	}
-	text := f.Document.Text
-	start, end := max(0, s.From-around), min(len(text), s.To+around)
-	before, after = text[start:s.From], text[s.To:end]
-	if _, rest, ok := strings.Cut(before, " "); ok && start > 0 {
-		before = "…" + rest
+	text, valid := f.Document.Text, func(s string) string { return strings.ToValidUTF8(s, "") } // where a letter is cut
+	start, end := max(0, s.From-bytes), min(len(text), s.To+bytes)
+	before, after := text[start:s.From], text[s.To:end]
+	if _, rest, ok := strings.Cut(before, separator); ok && start > 0 {
+		before = "…" + strings.Trim(separator, " ") + rest
 	}
-	if at := strings.LastIndexByte(after, ' '); at >= 0 && end < len(text) {
-		after = after[:at] + "…"
+	if at := strings.LastIndex(after, separator); at >= 0 && end < len(text) {
+		after = after[:at] + strings.Trim(separator, " ") + "…"
 	}
-	return strings.ToValidUTF8(before, ""), strings.ToValidUTF8(after, "")
+	if x.Raw = valid(text[s.From:min(s.To, s.From+excerpt)]); x.Raw == x.Quote {
+		x.Raw = ""
+	}
+	x.Before, x.After = valid(before), valid(after)
+	return x
 }
 
 func (d *Desk) passages(hits []graphrag.Hit) []Passage {
 	var out []Passage
 	for _, h := range hits {
 		s := d.folder.Source(h.Chunk, h.Chunk.Start, h.Chunk.End)
-		out = append(out, Passage{Path: d.path(s.Doc), File: s.Doc, Place: s.Place, Score: h.Score, Text: strings.TrimSpace(h.Chunk.Text)})
+		out = append(out, Passage{Path: d.path(s.Doc), File: s.Doc, Place: s.Place, Score: h.Score, Text: strings.TrimSpace(h.Chunk.Text), From: s.From, To: s.To})
 	}
 	return out
 }

@@ -53,15 +53,4 @@ func (a asked) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphr
 }
 
 // List are the files that the desk's condition leaves.
-func (a asked) List() (ids []string) {
-	meets := func(graphrag.Fields) bool { return true }
-	if a.d.o.Where != nil {
-		meets = a.d.o.Where.Compile()
-	}
-	for _, id := range a.System.List() {
-		if chunks, _ := a.Get(id); a.d.o.Where == nil || len(chunks) > 0 && meets(chunks[0].Fields) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
+func (a asked) List() []string { return a.d.list(a.d.o.Where) }

@@ -1,105 +1,107 @@
 "use strict";
 
 const byId = (id) => document.getElementById(id);
-const before = []; // the questions of this dialogue
+const turns = new Map(); // the turns of this visit, by what history knows them by
+let about = { paid: true, fields: {}, kinds: {} };
 
-// make returns an element; all text is text.
-function make(tag, className, text) {
-  const e = document.createElement(tag);
-  if (className) e.className = className;
-  if (text !== undefined) e.textContent = text;
-  return e;
-}
+// asked are the questions that are shown, oldest first.
+const asked = () => [...byId("turns").children].reverse().map((t) => t.dataset.question);
+const query = (fields) => new URLSearchParams(Object.entries(fields).filter(([, v]) => v !== "")).toString();
+const many = (n, what) => n === 1 ? `1 ${what}` : `${n} ${what}s`;
 
-// cite writes an answer with the numbers of its sources behind what they support.
+// cite draws an answer with the numbers of its sources behind what they support.
 function cite(to, answer, sources) {
   const bytes = new TextEncoder().encode(answer);
-  const cut = (a, b) => new TextDecoder().decode(bytes.slice(a, b));
+  const cut = (a, b) => unsigned(new TextDecoder().decode(bytes.slice(a, b)));
   const ends = (sources || []).map((s, i) => [s.end, i + 1]).sort((a, b) => a[0] - b[0]);
-  let at = 0;
-  to.replaceChildren();
+  let at = 0, signed = "";
   for (const [end, number] of ends) {
-    to.append(cut(at, end), make("sup", "", number));
+    signed += cut(at, end) + String.fromCharCode(NUMBER + number);
     at = end;
   }
-  to.append(cut(at));
+  draw(to, signed + cut(at));
 }
 
-// place says where a text stands; the whole path is its title.
-function place(x, number) {
-  const p = make("p", "place", (number ? number + "  " : "") + x.file + ":" + x.place);
-  p.title = x.path + ":" + x.place;
-  return p;
+// place says where a text stands; a click opens the file there.
+function place(x, number, where) {
+  const b = make("button", "place", (number ? number + "  " : "") + x.file + ":" + x.place);
+  b.type = "button";
+  b.title = x.path + ":" + x.place;
+  b.setAttribute("aria-expanded", "false");
+  b.addEventListener("click", () => openFile(b, x, where));
+  return b;
 }
 
-// dense is a text without empty lines; and without the marks of Markdown where its file is read as such.
-function dense(s, file) {
-  s = s || "";
-  if (/\.(md|markdown|html?|docx|org|adoc|rst|csv|tsv|pdf)$/i.test(file)) {
-    s = s.replace(/^ *\|?[ :|-]*\|[ :|-]*$/gm, "").replace(/^#{1,6} +/gm, "").replace(/\*\*(\S|\S.*?\S)\*\*/g, "$1")
-      .replace(/^( *)[-*] +/gm, "$1• ").replace(/^ *\| *| *\| *$/gm, "").replace(/ +\| +/g, " · ");
+// openFile shows the text of a file around a place, below the button, or closes it.
+async function openFile(button, x, where) {
+  const shown = button.nextElementSibling;
+  if (shown && shown.classList.contains("file")) {
+    shown.remove();
+    button.setAttribute("aria-expanded", "false");
+    return;
   }
-  return s.replace(/\n\s*\n/g, "\n");
+  const file = make("div", "file", "…");
+  file.tabIndex = 0;
+  file.setAttribute("role", "region");
+  file.setAttribute("aria-label", "Text of " + x.file);
+  button.after(file);
+  button.setAttribute("aria-expanded", "true");
+  try {
+    const reply = await fetch("api/source?" + query({ file: x.file, start: x.from, end: x.to, where }));
+    if (!reply.ok) throw new Error(await reply.text());
+    const e = await reply.json();
+    draw(file, unsigned(e.before) + BEGIN + unsigned(e.raw || e.quote) + END + unsigned(e.after), x.file);
+    const mark = file.querySelector("mark");
+    if (mark) file.scrollTop = mark.getBoundingClientRect().top - file.getBoundingClientRect().top - 60;
+  } catch (error) {
+    file.textContent = "This file cannot be shown: " + error.message;
+  }
 }
 
-function source(s, number) {
-  const li = make("li");
-  li.append(place(s, number));
-  const text = make("p", "text", dense(s.before, s.path));
-  const quote = dense(s.quote, s.path);
-  text.append(...(s.lit ? lit(quote, s.lit) : [make("mark", "", quote)]), dense(s.after, s.path));
-  li.append(text);
-  return li;
-}
-
-// lit marks words of a text, which are letters and digits alone.
-function lit(text, words) {
-  const any = words.map((w) => /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]/u.test(w) ? w : `(?<![\\p{L}\\p{N}])${w}(?![\\p{L}\\p{N}])`);
-  return text.split(new RegExp(`(${any.join("|")})`, "u")).map((part, i) => i % 2 ? make("mark", "", part) : part);
-}
-
-function sources(list, numbered) {
+function sources(list, numbered, where) {
   const ul = make("ul", "sources");
-  list.forEach((s, i) => ul.append(source(s, numbered ? i + 1 : 0)));
+  list.forEach((s, i) => {
+    const li = make("li"), text = make("div", "text");
+    draw(text, unsigned(s.before) + BEGIN + unsigned(s.raw || s.quote) + END + unsigned(s.after), s.path, s.lit);
+    li.append(place(s, numbered ? i + 1 : 0, where), text);
+    ul.append(li);
+  });
   return ul;
 }
 
-function found(list) {
-  const d = make("details");
-  d.append(make("summary", "", "What was found"));
-  const ul = make("ul", "found");
+function found(list, where) {
+  const d = make("details"), ul = make("ul", "found");
+  d.append(make("summary", "", "What was found"), ul);
   for (const p of list) {
-    const li = make("li");
-    li.append(place(p), make("p", "text", dense(p.text, p.path)));
+    const li = make("li"), text = make("div", "text");
+    draw(text, unsigned(p.text), p.path);
+    li.append(place(p, 0, where), text);
     ul.append(li);
   }
-  d.append(ul);
   return d;
 }
 
 // picture asks for a page of its own. It is a form, since drawing answers the question again.
-function picture(question) {
+function picture(q, where) {
   const form = make("form", "note");
-  form.method = "post";
-  form.action = "graph";
-  form.target = "_blank";
-  const q = make("input");
-  q.type = "hidden";
-  q.name = "q";
-  q.value = question;
-  form.append(q, make("button", "link", "Open it as a picture"));
+  Object.assign(form, { method: "post", action: "graph", target: "_blank" });
+  for (const [name, value] of Object.entries({ q, where })) {
+    const input = make("input");
+    Object.assign(input, { type: "hidden", name, value });
+    form.append(input);
+  }
+  form.append(make("button", "link", "Open it as a picture"));
   return form;
 }
 
-async function graph(turn, question) {
-  const reply = await fetch("api/graph?q=" + encodeURIComponent(question));
+async function graph(turn, question, where) {
+  if (!about.graph || about.paid && where) return; // no GET may cost
+  const reply = await fetch("api/graph?" + query({ q: question, where }));
   if (!reply.ok) return;
   const n = await reply.json();
   if (n.facts.length === 0) return;
-  const d = make("details");
-  d.append(make("summary", "", `The graph around ${n.names.join(", ")}`));
-  d.append(picture(question));
-  const ul = make("ul", "facts");
+  const d = make("details"), ul = make("ul", "facts");
+  d.append(make("summary", "", `The graph around ${n.names.join(", ")}`), picture(question, where), ul);
   for (const f of n.facts) {
     const li = make("li", "", f.head + " ");
     li.append(make("em", "", f.relation), " " + f.tail);
@@ -107,45 +109,67 @@ async function graph(turn, question) {
     ul.append(li);
   }
   if (n.more) ul.append(make("li", "", `and ${n.more} more`));
-  d.append(ul);
   turn.append(d);
 }
 
-// show writes a reply, or the beginning of one.
-function show(turn, answer, r) {
-  answer.textContent = r.answer || "…";
+// show writes a reply, or the beginning of one. Whoever listens is told the whole one.
+function show(turn, r) {
+  const answer = turn.querySelector(".answer");
   if (r.error) {
     turn.classList.add("failed");
-    answer.textContent = r.error;
+    answer.textContent = byId("status").textContent = r.error;
     return;
   }
+  draw(answer, unsigned(r.answer) || "…");
   if (!r.system) return; // more is to come
-  turn.querySelectorAll(":scope > :not(h2):not(.answer)").forEach((e) => e.remove());
   if (r.note) turn.append(make("p", "note", r.note));
   if (r.read_as) turn.append(make("p", "note", "asked as: " + r.read_as));
   if (r.refused) turn.classList.add("refused");
   else cite(answer, r.answer, r.sources);
-  if (r.sources) turn.append(sources(r.sources, true));
+  byId("status").textContent = answer.textContent;
+  const where = turn.dataset.where;
+  if (r.sources) turn.append(sources(r.sources, true, where));
   if (r.facts) {
     const ul = make("ul", "facts");
     r.facts.forEach((f) => ul.append(make("li", "", f)));
     turn.append(ul);
   }
-  if (r.closest) {
-    turn.append(make("p", "note", r.closest.length > 1 ? "The closest passages:" : "The closest passage:"), sources(r.closest, false));
-  }
-  if (r.passages && r.passages.length) turn.append(found(r.passages));
+  if (r.closest) turn.append(make("p", "note", r.closest.length > 1 ? "The closest passages:" : "The closest passage:"), sources(r.closest, false, where));
+  if (r.passages && r.passages.length) turn.append(found(r.passages, where));
 }
 
-async function ask(question) {
-  const turn = make("section", "turn");
-  const answer = make("p", "answer", "…");
-  turn.append(make("h2", "", question), answer);
+// checked says beside the field what a condition leaves, or what is wrong with it.
+async function checked() {
+  const input = byId("where"), where = input.value.trim(), says = byId("matching");
+  const r = where ? await load("api/about?" + query({ where })).catch((e) => ({ error: e.message })) : null, bad = r !== null && Boolean(r.error);
+  if (where !== input.value.trim()) return checked(); // it was changed meanwhile
+  says.textContent = r === null ? "" : r.error || `${r.files} of ${many(about.files, "file")}`;
+  says.classList.toggle("bad", bad);
+  input.setAttribute("aria-invalid", bad);
+  byId("limit").textContent = where && !bad ? ": " + where : "";
+  if (bad) byId("only").open = true;
+  return !bad;
+}
+
+async function ask(question, where, enter) {
+  const turn = make("section", "turn"), id = `${performance.timeOrigin} ${turns.size}`, before = asked().slice(-20);
+  const title = make("h2", "", question);
+  title.id = "turn-" + turns.size;
+  turn.setAttribute("aria-labelledby", title.id);
+  turn.setAttribute("aria-busy", "true");
+  Object.assign(turn.dataset, { question, where, id });
+  turn.append(title, make("div", "answer", "…"));
+  if (where) title.after(make("p", "note", "only files where " + where));
+  turns.set(id, turn);
   byId("turns").prepend(turn);
+  const shown = [...byId("turns").children].map((t) => t.dataset.id);
+  history[enter ? "replaceState" : "pushState"](shown, "", "?" + query({ q: question, where }));
+  begun();
+  byId("status").textContent = "Searching the files";
   try {
     const reply = await fetch("api/ask", {
       method: "POST", headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ question, before: before.slice(-20) }),
+      body: JSON.stringify({ question, before, where: where || undefined }),
     });
     if (!reply.ok) throw new Error(await reply.text());
     const lines = reply.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -154,42 +178,105 @@ async function ask(question) {
       if (done) break;
       const parts = (rest + value).split("\n");
       rest = parts.pop();
-      for (const line of parts) show(turn, answer, JSON.parse(line));
+      for (const line of parts) show(turn, JSON.parse(line));
     }
-    before.push(question);
-    await graph(turn, question);
+    await graph(turn, question, where);
   } catch (error) {
-    show(turn, answer, { error: "No answer: " + error.message });
+    show(turn, { error: "No answer: " + error.message });
   }
+  turn.removeAttribute("aria-busy");
 }
 
-byId("form").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const input = byId("question"), button = byId("send");
-  const question = input.value.trim();
+// submit asks what stands in the fields, if the condition is one.
+async function submit(enter) {
+  const input = byId("question"), button = byId("send"), question = input.value.trim();
   if (!question || button.disabled) return;
   button.disabled = true;
-  input.value = "";
-  await ask(question);
+  byId("wait").textContent = "";
+  const good = await checked();
+  if (good) {
+    input.value = "";
+    await ask(question, byId("where").value.trim(), enter);
+  }
   button.disabled = false;
-  input.focus();
-});
+  byId(good ? "question" : "where").focus();
+}
 
-byId("new").addEventListener("click", () => {
-  before.length = 0;
-  byId("turns").replaceChildren();
+// begun shows the first screen, or that something was asked.
+function begun() {
+  const any = byId("turns").children.length > 0;
+  byId("start").hidden = any || byId("suggestions").children.length === 0;
+  byId("after").hidden = !any;
+}
+
+// arrive shows the state of an address: the turns of this visit again, a question of a link asked
+// at once, or put into its field where a model would be asked.
+async function arrive(state) {
+  const link = new URLSearchParams(location.search), shown = (Array.isArray(state) ? state : []).filter((id) => turns.has(id));
+  byId("turns").replaceChildren(...shown.map((id) => turns.get(id)));
+  const q = (link.get("q") || "").trim(), where = link.get("where") || "", there = shown.length > 0 && turns.get(shown[0]).dataset.question === q;
+  byId("question").value = there ? "" : q;
+  byId("where").value = where;
+  byId("wait").textContent = "";
+  begun();
+  if (!q || there || about.paid) await checked();
+  if (!q || there) return;
+  if (!about.paid) return submit(true);
+  byId("wait").textContent = "This question came with the link. A model answers it when you press Ask.";
+  byId("send").focus();
+}
+
+function fresh() {
+  history.pushState([], "", location.pathname);
+  arrive([]);
   byId("question").focus();
-});
+}
 
-fetch("api/about").then((r) => r.json()).then((a) => {
+// tell fills the first screen.
+function tell(a) {
+  about = a;
   byId("docs").textContent = a.name;
   byId("docs").title = a.docs;
   document.title = "Ask " + a.name;
-  const files = a.files === 1 ? "1 file" : `${a.files} files`;
-  byId("about").textContent = `${files}, searched by ${a.system}`;
+  const kinds = Object.entries(a.kinds).sort((x, y) => y[1] - x[1]).map(([kind, n]) => `${n} ${kind || "without a kind"}`);
+  if (kinds.length > 6) kinds.splice(5, kinds.length, "…");
+  const at = new Date(a.read).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  byId("about").textContent = `${many(a.files, "file")}${kinds.length ? ` (${kinds.join(", ")})` : ""}, read ${at}, searched by ${a.system}, ${a.model ? "answered by " + a.model : "answered by quotes, without a model"}`;
+  for (const [name, condition] of Object.entries(a.fields).slice(0, 40)) {
+    const li = make("li", "", condition ? undefined : name), b = make("button", "example", condition);
+    b.type = "button";
+    b.addEventListener("click", () => { byId("where").value = condition; byId("where").focus(); checked(); });
+    if (condition) li.append(b);
+    byId("fields").append(li);
+  }
   if (a.skipped.length === 0) return;
   const d = make("details"), ul = make("ul", "facts");
   d.append(make("summary", "", "What is not read"), ul);
   a.skipped.forEach((line) => ul.append(make("li", "", line)));
   byId("about").after(d);
-});
+}
+
+// suggest shows questions that the files answer, as links to them.
+function suggest(questions) {
+  for (const q of questions) {
+    const li = make("li"), a = make("a", "", q);
+    a.href = "?" + query({ q });
+    a.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      byId("question").value = q;
+      submit(false);
+    });
+    li.append(a);
+    byId("suggestions").append(li);
+  }
+  begun();
+}
+
+byId("form").addEventListener("submit", (event) => { event.preventDefault(); submit(false); });
+byId("where").addEventListener("change", checked);
+byId("new").addEventListener("click", fresh);
+addEventListener("popstate", (event) => arrive(event.state));
+const load = (path) => fetch(path).then((r) => r.ok ? r.json() : r.text().then((text) => { throw new Error(text); }));
+load("api/about").then((a) => { if (a.error) throw new Error(a.error); tell(a); }).then(() => arrive(history.state)).catch((e) => { byId("about").textContent = "The files cannot be told: " + e.message; });
+load("api/suggestions").then((s) => suggest(s.questions)).catch(() => {}); // the page is whole without them

@@ -4,8 +4,9 @@
 //
 // The page loads nothing from elsewhere and shows all text as text. Requests for another
 // host name are refused (DNS rebinding), and so are requests that another site makes a
-// browser send, GET included, for anything but the static files. No GET calls a model: with
-// a system that has a graph, GET /api/graph?q=QUESTION returns the facts around what the
+// browser send, GET included, for anything but the static files. No GET calls a model: a link
+// with ?q= is asked at once only if that costs nothing, suggestions are made without one, and
+// GET /api/source reads files of the index from the index. With a system that has a graph, GET /api/graph?q=QUESTION returns the facts around what the
 // question names, and POST /graph, a form with the field q, answers the question and draws
 // the part of the graph that led to the answer.
 package serve
@@ -34,7 +35,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-//go:embed page.html page.css page.js
+//go:embed page.html page.css page.js markdown.js
 var files embed.FS
 
 // Bounds of what a browser may send, and of how long things may take.
@@ -123,10 +124,12 @@ func Handler(d *desk.Desk, address string, tokens map[string]serve.Token) (http.
 	}
 	s := &site{d: d, turn: make(chan struct{}, atOnce)}
 	mux := http.NewServeMux()
-	for pattern, name := range map[string]string{"GET /{$}": "page.html", "GET /page.css": "page.css", "GET /page.js": "page.js"} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) })
+	for _, name := range []string{"page.html", "page.css", "page.js", "markdown.js"} {
+		mux.HandleFunc("GET /"+strings.Replace(name, "page.html", "{$}", 1), func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) })
 	}
 	mux.HandleFunc("GET /api/about", s.about)
+	mux.HandleFunc("GET /api/suggestions", s.suggestions)
+	mux.HandleFunc("GET /api/source", s.source)
 	mux.HandleFunc("GET /api/graph", s.facts)
 	mux.HandleFunc("POST /graph", s.graph)
 	mux.HandleFunc("POST /api/ask", s.ask)
@@ -175,26 +178,6 @@ func fromElsewhere(r *http.Request) bool {
 type site struct {
 	d    *desk.Desk
 	turn chan struct{}
-}
-
-// about is what the page shows of the folder.
-func (s *site) about(w http.ResponseWriter, _ *http.Request) {
-	files, skipped := s.d.Files()
-	writeJSON(w, map[string]any{"name": s.d.Title(), "docs": s.d.Docs(), "system": s.d.Name(), "files": files, "skipped": skipped, "graph": s.d.HasGraph()})
-}
-
-func (s *site) facts(w http.ResponseWriter, r *http.Request) {
-	q, status, err := query(r.URL.Query().Get)
-	if err != nil {
-		http.Error(w, err.Error(), status)
-		return
-	}
-	n, err := s.d.Around(r.Context(), q, maxFacts)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusNotFound)
-		return
-	}
-	writeJSON(w, n)
 }
 
 // graph is a page of its own, with its own policy in it.
@@ -288,9 +271,4 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-}
-
-func writeJSON(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = text.JSON(w).Encode(v) // a browser that left is no error
 }

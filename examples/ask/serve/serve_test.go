@@ -132,7 +132,7 @@ func TestPage(t *testing.T) {
 	if csp := header.Get("Content-Security-Policy"); status != 200 || !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || strings.Contains(body, "http://") || strings.Contains(body, "https://") {
 		t.Errorf("%d %v", status, header)
 	}
-	for _, name := range []string{"page.js", "page.css"} {
+	for _, name := range []string{"page.js", "markdown.js", "page.css"} {
 		status, _, body := send(t, "GET", url+name, "")
 		if status != 200 || strings.Contains(body, "innerHTML") || strings.Contains(strings.ReplaceAll(body, "http://www.w3.org/2000/svg", ""), "http") {
 			t.Errorf("%s: %d", name, status)
@@ -165,7 +165,7 @@ func TestGetsAreFree(t *testing.T) {
 		return len(server.Requests()) - before
 	}
 	const question = "q=Who+worked+with+Ada+Lovelace"
-	for _, path := range []string{"/", "/page.js", "/api/about", "/api/graph?" + question, "/graph?" + question, "/api/ask?" + question} {
+	for _, path := range []string{"/", "/page.js", "/api/about", "/api/graph?" + question, "/api/graph?" + question + "&where=kind+%3D+%22md%22", "/?" + question, "/api/suggestions", "/api/about?where=kind+%3D+%22md%22", "/api/source?file=ada.md&start=0", "/graph?" + question, "/api/ask?" + question} {
 		if n := calls("GET", path, ""); n > 0 {
 			t.Errorf("GET %s calls the model %d times", path, n)
 		}
@@ -215,6 +215,17 @@ func TestRefused(t *testing.T) {
 		"another file":      {"GET", "serve.go", "", nil, 404},
 		"no graph":          {"GET", "api/graph?q=x", "", nil, 404},
 		"no picture":        {"POST", "graph", "q=x", []string{asForm}, 404},
+		"a source above":    {"GET", "api/source?file=../../etc/passwd&start=0", "", nil, 404},
+		"another source":    {"GET", "api/source?file=%2Fetc%2Fpasswd&start=0", "", nil, 404},
+		"a hidden source":   {"GET", "api/source?file=owl.md&start=0&where=kind+%3D+%22csv%22", "", nil, 404},
+		"a source of none":  {"GET", "api/source", "", nil, 400},
+		"a far source":      {"GET", "api/source?file=owl.md&start=9000", "", nil, 404},
+		"an odd source":     {"GET", "api/source?file=owl.md&start=1e9", "", nil, 400},
+		"a condition bomb":  {"GET", "api/source?file=owl.md&start=0&where=" + strings.Repeat("(", 20_000), "", nil, 400},
+		"a bomb asked":      {"POST", "api/ask", `{"question":"What?","where":"` + strings.Repeat("not ", 10_000) + `all"}`, []string{asJSON}, 400},
+		"a site's source":   {"GET", "api/source?file=owl.md&start=0", "", []string{"Sec-Fetch-Site: cross-site"}, 403},
+		"a link of 1MB":     {"GET", "?q=" + strings.Repeat("x", 1<<20), "", nil, 431},
+		"a link":            {"GET", "?q=What%3F", "", []string{"Sec-Fetch-Site: cross-site"}, 200},
 		"a question of 1MB": {"GET", "api/graph?q=" + strings.Repeat("x", 10_000), "", nil, 413},
 	} {
 		if got, _, body := send(t, tt.method, url+tt.path, tt.body, tt.headers...); got != tt.want {
@@ -384,6 +395,23 @@ func TestAPI(t *testing.T) {
 	} {
 		if status, _, body := send(t, tt.method, server.URL+tt.path, tt.body, tt.headers...); status != tt.status || !strings.Contains(body, tt.want) {
 			t.Errorf("%s %s: %d %s, want %d %s", tt.method, tt.path, status, body, tt.status, tt.want)
+		}
+	}
+}
+
+// What the page asks before a question, and the file around a quote.
+func TestAround(t *testing.T) {
+	url, _ := start(t, "wild")
+	for path, want := range map[string]string{
+		"api/about":                              `"files":3,"graph":false,"kinds":{"csv":1,"md":2}`,
+		"api/about?where=kind+%3D+%22md%22":      `"files":2,`,
+		"api/about?where=knid+%3D+%22md%22":      `no file has the field \"knid\"; the fields are folder, kind`,
+		"api/about?where=kind+%3D":               `byte 6`,
+		"api/suggestions":                        `{"questions":["Who designed the Analytical Engine?"`,
+		"api/source?file=owl.md&start=20&end=62": `"quote":"","start":0,"end":0,"before":"# Owls`,
+	} {
+		if status, _, body := send(t, "GET", url+path, ""); status != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s, want %s", path, status, body, want)
 		}
 	}
 }

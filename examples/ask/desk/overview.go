@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package desk
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/folder"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// once returns what is made of a state of the index, each T once: by who asks first, or next
+// if that one is cancelled.
+func once[T any](ctx context.Context, d *Desk, make func(context.Context) (T, error)) (T, error) {
+	d.mu.Lock()
+	made := d.made
+	d.mu.Unlock()
+	return memo.Of(made, reflect.TypeFor[T](), func() (T, error) { return make(ctx) })
+}
+
+// fields are the kinds of the files with how many there are, and the fields of the files with a
+// condition that the first of them meets, "" if that is long.
+type fields struct {
+	Files  int               `json:"files"`
+	Kinds  map[string]int    `json:"kinds"`
+	Fields map[string]string `json:"fields"`
+}
+
+// Bounds of what is told: fields, and the bytes of a condition.
+const maxFields, longExample = 1000, 80
+
+// About is what the page shows of what a desk answers from, as an object of JSON; with where its
+// "files" are those that it leaves. A field that no file has is an error that lists those there
+// are. No model is called, and no index made.
+func (d *Desk) About(ctx context.Context, where *graphrag.Condition) (map[string]any, error) {
+	s, err := once(ctx, d, d.count)
+	if where != nil && err == nil {
+		for _, name := range where.Names() {
+			if _, ok := s.Fields[name]; !ok && len(s.Fields) < maxFields {
+				have := strings.Join(slices.Sorted(maps.Keys(s.Fields)), ", ")
+				return nil, fmt.Errorf("no file has the field %.80q; the fields are %.1000s", name, have)
+			}
+		}
+		s.Files = len(d.list(d.where(where)))
+	}
+	_, skipped := d.Files()
+	model := ""
+	if d.o.Settings.ByModel() {
+		model = text.OneLine(d.o.Settings.Model)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return map[string]any{
+		"name": d.Title(), "docs": d.Docs(), "system": d.Name(), "model": model, "paid": d.Paid(), "graph": d.HasGraph(),
+		"files": s.Files, "kinds": s.Kinds, "fields": s.Fields, "skipped": skipped, "read": d.checked.UTC().Truncate(time.Second),
+	}, err
+}
+
+// Paid tells whether a question can cost calls of a model.
+func (d *Desk) Paid() bool { return d.o.Settings.Paid() }
+
+// list are the files that a condition leaves, in order.
+func (d *Desk) list(where *graphrag.Condition) []string {
+	ids := d.folder.System.List()
+	if where == nil {
+		return ids
+	}
+	meets := where.Compile()
+	return slices.DeleteFunc(ids, func(id string) bool { f, ok := d.fieldsOf(id); return !ok || !meets(f) })
+}
+
+// fieldsOf are the fields of a file, if it is in the index and has text.
+func (d *Desk) fieldsOf(id string) (graphrag.Fields, bool) {
+	chunks, _ := d.folder.System.Get(id)
+	if len(chunks) == 0 {
+		return nil, false
+	}
+	return chunks[0].Fields, true
+}
+
+func (d *Desk) count(ctx context.Context) (fields, error) {
+	ids := d.list(d.o.Where)
+	s := fields{len(ids), map[string]int{}, map[string]string{}}
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return s, err
+		}
+		f, _ := d.fieldsOf(id)
+		for _, name := range slices.Sorted(maps.Keys(f)) {
+			if _, ok := s.Fields[name]; !ok && len(s.Fields) < maxFields {
+				s.Fields[name] = example(name, f[name])
+			}
+		}
+		if kind, ok := f[load.FieldKind].(string); ok {
+			s.Kinds[kind]++
+		}
+	}
+	return s, nil
+}
+
+// example is a condition that a value meets, "" if it is long.
+func example(name string, v any) string {
+	c := graphrag.Equal(name, v)
+	switch list, _ := v.([]string); v.(type) {
+	case []string:
+		if len(list) == 0 {
+			return ""
+		}
+		c = graphrag.Has(name, list[0])
+	case float64, time.Time:
+		c = graphrag.Between(name, v, nil)
+	}
+	if s := c.String(); len(s) <= longExample {
+		return s
+	}
+	return ""
+}
+
+// excerpt bounds what is shown of a file before, in and after a quote, in bytes.
+const excerpt = 4 << 10
+
+// Excerpt is what stands around a place of a file: bytes of its text as it was indexed, see
+// [Source]. Only files that the index has are read, from the index.
+func (d *Desk) Excerpt(file string, from, to int, where *graphrag.Condition) (Source, error) {
+	fields, ok := d.fieldsOf(file)
+	f, err := d.folder.File(file)
+	if both := d.where(where); err != nil || !ok || both != nil && !both.Compile()(fields) {
+		return Source{}, fmt.Errorf("%.200q is not in the index, or not among the files that are asked", file)
+	}
+	if n := len(f.Document.Text); from < 0 || to < from || to > n {
+		return Source{}, fmt.Errorf("%.200q has %d bytes of text: want 0 ≤ start ≤ end ≤ %[2]d", file, n)
+	}
+	to = min(to, from+excerpt)
+	return d.source(folder.Source{Doc: file, Place: f.Place(from), From: from, To: to}, excerpt, "\n"), nil
+}

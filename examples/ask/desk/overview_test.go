@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package desk_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// defining are files with what suggestions are made of, and with what only looks like it.
+var defining = map[string]string{
+	"a.md": "# Router\n\nA router is a box that joins the network of a house to the line. The box is a grey one on the wall. However it is a thing that breaks. Jane Roe is an editor of manuals.\n\n## How is it reset?\n\nHold the button for ten seconds: that resets it.\n\n## Is it loud?\n",
+	"b.md": "Ada Lovelace (1815-1852) was an English mathematician. Charles Babbage designed the Analytical Engine. Charles Babbage built its wheels in the end.\n",
+	"c.md": "# Wie lange gilt die Garantie?\n\nDie Garantie gilt zwei Jahre ab dem Tag des Kaufs, so lange die Rechnung da ist.\n\nEin Kabel ist ein Leiter mit einer Hülle.\n",
+}
+
+func TestSuggestions(t *testing.T) {
+	want := []string{"What is a router?", "Who was Ada Lovelace?", "How is it reset?", "Who designed the Analytical Engine?", "Wie lange gilt die Garantie?"}
+	d := desktest.OpenFiles(t, defining, "wild")
+	got, err := d.Suggestions(t.Context())
+	if err != nil || len(got) != 4 {
+		t.Fatalf("%q, %v", got, err)
+	}
+	for _, q := range got {
+		if r, err := d.Ask(t.Context(), desk.Query{Question: q}); err != nil || r.Refused || len(r.Sources) == 0 || !slices.Contains(want, q) {
+			t.Errorf("%s: %+v, %v", q, r, err)
+		}
+	}
+	if again, err := desktest.OpenFiles(t, defining, "wild").Suggestions(t.Context()); err != nil || !slices.Equal(got, again) {
+		t.Errorf("%q, then %q, %v", got, again, err)
+	}
+	german := desktest.OpenFiles(t, map[string]string{"c.md": defining["c.md"]}, "wild")
+	if got, err := german.Suggestions(t.Context()); err != nil || !slices.Equal(got, want[4:]) {
+		t.Errorf("German: %q, %v", got, err)
+	}
+}
+
+// Who leaves makes nobody wait, and the next one gets the suggestions.
+func TestSuggestionsCancelled(t *testing.T) {
+	d := desktest.OpenFiles(t, defining, "wild")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := d.Suggestions(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := d.Suggestions(t.Context()); err != nil || len(got) == 0 {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// With a model, suggestions are made and checked without it.
+func TestSuggestionsFree(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return llm.Reply{Text: "Yes."} }})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "none")
+	for _, system := range []string{"wild", "hipporag2"} {
+		d := desktest.OpenFiles(t, defining, system, "-model", "m", "-index-kit", "offline")
+		before := len(server.Requests())
+		got, err := d.Suggestions(t.Context())
+		if calls := len(server.Requests()) - before; err != nil || !slices.Contains(got, "What is a router?") || calls > 0 {
+			t.Errorf("%s: %q with %d calls, %v", system, got, calls, err)
+		}
+	}
+}
+
+func TestAbout(t *testing.T) {
+	d := desktest.OpenFiles(t, map[string]string{
+		"a.md":  "---\nteam: ops\nyear: 2024\ntags: [x, y]\nlong: " + strings.Repeat("z", 99) + "\n---\nThe owl hears a mouse.\n",
+		"b.md":  "---\nteam: law\n---\nThe tower was lit.\n",
+		"c.txt": "The tide is high.\n",
+	}, "wild")
+	about, err := d.About(t.Context(), nil)
+	got, _ := json.Marshal(map[string]any{"files": about["files"], "kinds": about["kinds"], "fields": about["fields"]})
+	want := `{"fields":{"folder":"folder = \".\"","kind":"kind = \"md\"","long":"","tags":"tags has \"x\"","team":"team = \"ops\"","year":"year \u003e= 2024"},"files":3,"kinds":{"md":2,"txt":1}}`
+	if err != nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
+	}
+	for name, condition := range about["fields"].(map[string]string) {
+		if condition == "" {
+			continue
+		}
+		c, err := graphrag.ParseCondition(condition)
+		if err != nil {
+			t.Error(name, err)
+		}
+		if some, err := d.About(t.Context(), &c); err != nil || some["files"].(int) == 0 {
+			t.Errorf("%s: %v, %v", condition, some, err)
+		}
+	}
+	c := graphrag.Equal("taem", "ops")
+	if _, err := d.About(t.Context(), &c); err == nil || !strings.Contains(err.Error(), `no file has the field "taem"; the fields are folder, kind, long, tags, team, year`) {
+		t.Errorf("an unknown field: %v", err)
+	}
+}
+
+func TestExcerpt(t *testing.T) {
+	line := "The tower of the ä-island was lit again.\n"
+	long := strings.Repeat(line, 1000)
+	d := desktest.OpenFiles(t, map[string]string{"long.txt": long, "owl.md": "The barn owl hears a mouse under the snow.\n"}, "wild")
+	from := 500 * len(line)
+	s, err := d.Excerpt("long.txt", from, from+len(line)-1, nil)
+	if err != nil || s.Place != "501" || s.Raw != line[:len(line)-1] || len(s.Before)+len(s.After) > 9000 || len(s.Before) < 3000 ||
+		!strings.HasPrefix(s.Before, "…\n"+line) || !strings.HasSuffix(s.After, line+"…") && !strings.HasSuffix(s.After, "\n…") {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if s, err := d.Excerpt("long.txt", 0, len(long), nil); err != nil || len(s.Raw) > 4<<10 {
+		t.Errorf("%d bytes, %v", len(s.Raw), err)
+	}
+	if r, err := d.Ask(t.Context(), desk.Query{Question: "What does the barn owl hear?"}); err != nil || len(r.Sources) != 1 {
+		t.Errorf("%+v, %v", r, err)
+	} else if s, err := d.Excerpt(r.Sources[0].File, r.Sources[0].From, r.Sources[0].To, nil); err != nil || strings.TrimSpace(s.Raw) != r.Sources[0].Quote {
+		t.Errorf("%+v, %v", s, err)
+	}
+	tables := graphrag.Equal("kind", "csv")
+	for name, err := range map[string]error{
+		"above":       second(d.Excerpt("../../etc/passwd", 0, 0, nil)),
+		"absolute":    second(d.Excerpt("/etc/passwd", 0, 0, nil)),
+		"roundabout":  second(d.Excerpt("./owl.md", 0, 0, nil)),
+		"nothing":     second(d.Excerpt("", 0, 0, nil)),
+		"a condition": second(d.Excerpt("owl.md", 0, 0, &tables)),
+	} {
+		if !strings.Contains(err.Error(), "not in the index") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, at := range [][2]int{{-1, 0}, {2, 1}, {0, 1 << 40}} {
+		if _, err := d.Excerpt("owl.md", at[0], at[1], nil); err == nil || !strings.Contains(err.Error(), "43 bytes of text") {
+			t.Errorf("%d: %v", at, err)
+		}
+	}
+}
+
+func second(s desk.Source, err error) error {
+	if err == nil {
+		return fmt.Errorf("there is %+v", s)
+	}
+	return err
+}

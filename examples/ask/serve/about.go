@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// about is what the page shows of the folder, or what is wrong with a condition.
+func (s *site) about(w http.ResponseWriter, r *http.Request) {
+	q, _, err := query(r.URL.Query().Get)
+	about := map[string]any{}
+	if err == nil {
+		about, err = s.d.About(r.Context(), q.Where)
+	}
+	if err != nil {
+		about = map[string]any{"error": err.Error()}
+	}
+	write(w, about, 0, nil)
+}
+
+// suggestions are questions that the files answer.
+func (s *site) suggestions(w http.ResponseWriter, r *http.Request) {
+	questions, err := s.d.Suggestions(r.Context())
+	write(w, map[string][]string{"questions": questions}, http.StatusServiceUnavailable, err)
+}
+
+// source is a part of a file of the index, around a quote.
+func (s *site) source(w http.ResponseWriter, r *http.Request) {
+	get := r.URL.Query().Get
+	q, status, err := query(get)
+	start, err1 := strconv.Atoi(get("start"))
+	end, err2 := strconv.Atoi(cmp.Or(get("end"), get("start")))
+	if err == nil && (err1 != nil || err2 != nil) {
+		err = errors.New("want start, and perhaps end: bytes of the text of the file")
+	}
+	var e desk.Source
+	if err == nil {
+		status = http.StatusNotFound
+		e, err = s.d.Excerpt(get("file"), start, end, q.Where)
+	}
+	write(w, e, status, err)
+}
+
+// facts are those of the graph around what a question names. The graph of some files may have
+// to be described by a model, which no GET asks.
+func (s *site) facts(w http.ResponseWriter, r *http.Request) {
+	q, status, err := query(r.URL.Query().Get)
+	if err == nil && q.Where != nil && s.d.Paid() {
+		status, err = http.StatusForbidden, errors.New("the graph of some files can cost calls of a model: ask for it by POST /graph")
+	}
+	var n desk.Neighbourhood
+	if err == nil {
+		status = http.StatusNotFound
+		n, err = s.d.Around(r.Context(), q, maxFacts)
+	}
+	write(w, n, status, err)
+}
+
+// write writes a value as JSON, or the error with a status.
+func write(w http.ResponseWriter, v any, status int, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = text.JSON(w).Encode(v) // a browser that left is no error
+}
