@@ -44,12 +44,12 @@ type pack struct {
 	parts map[string]*zip.File
 	left  int64 // bytes that may still be unpacked
 	slots int   // cells that there were
-	long  bool  // beyond the bounds
+	err   error // the first one; nothing is read after it
 	grids
 }
 
 // archived makes a format of archives.
-func archived(read func(*pack) error) Format {
+func archived(read func(*pack)) Format {
 	return func(name string, data []byte) (*File, error) {
 		p := &pack{f: &File{unit: "¶"}, name: name, parts: make(map[string]*zip.File)}
 		p.f.Document.Fields = graphrag.Fields{}
@@ -58,17 +58,14 @@ func archived(read func(*pack) error) Format {
 		if bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) {
 			err = errors.New("encrypted, or of Office 97: save it as DOCX, XLSX or PPTX without a password")
 		}
-		if err == nil {
+		if p.err = err; err == nil {
 			for _, part := range archive.File {
 				p.parts[part.Name] = part
 			}
-			err = read(p)
+			read(p)
 		}
-		if err == nil && p.long {
-			err = errLong
-		}
-		if err != nil {
-			return nil, fmt.Errorf("load: %s: %w", name, err)
+		if p.err != nil {
+			return nil, fmt.Errorf("load: %s: %w", name, p.err)
 		}
 		p.f.Document.Text = p.out.String()
 		p.f.finish(name, p.f.Document.Text)
@@ -76,7 +73,32 @@ func archived(read func(*pack) error) Format {
 	}
 }
 
-// unpacked reads a part within the bounds of the whole archive.
+func (p *pack) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// open returns a part, which is read within the bounds of the whole archive; nil after an error.
+func (p *pack) open(name string) io.ReadCloser {
+	part := p.parts[name]
+	switch {
+	case part == nil:
+		p.fail(fmt.Errorf("there is no %.80q in it", name))
+	case part.Flags&1 != 0:
+		p.fail(errEncrypted)
+	}
+	if p.err != nil {
+		return nil
+	}
+	r, err := part.Open()
+	if err != nil {
+		p.fail(err)
+		return nil
+	}
+	return unpacked{r, p}
+}
+
 type unpacked struct {
 	io.ReadCloser
 	p *pack
@@ -90,18 +112,6 @@ func (u unpacked) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (p *pack) open(name string) (io.ReadCloser, error) {
-	part := p.parts[name]
-	switch {
-	case part == nil:
-		return nil, fmt.Errorf("there is no %.80q in it", name)
-	case part.Flags&1 != 0:
-		return nil, errEncrypted
-	}
-	r, err := part.Open()
-	return unpacked{r, p}, err
-}
-
 // elements are called for the elements of a part and the texts in them; in is the innermost element.
 type elements struct {
 	open func(e xml.StartElement)
@@ -110,26 +120,26 @@ type elements struct {
 }
 
 // scan reads a part that is XML. What nests too deep is an error, and so are entities of its own.
-func (p *pack) scan(name string, of elements) error {
-	r, err := p.open(name)
-	if err != nil {
-		return err
+func (p *pack) scan(name string, of elements) {
+	r := p.open(name)
+	if r == nil {
+		return
 	}
 	defer r.Close()
 	d := xml.NewDecoder(r)
 	d.CharsetReader = charset.NewReaderLabel
 	inside := []string{""}
-	for !p.long {
+	for p.err == nil {
 		t, err := d.RawToken()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return
 		} else if err != nil {
-			return fmt.Errorf("%.80q: %w", name, err)
+			p.fail(fmt.Errorf("%.80q: %w", name, err))
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
 			if inside = append(inside, t.Name.Local); len(inside) > 256 {
-				return fmt.Errorf("%.80q: its XML nests too deep", name)
+				p.fail(fmt.Errorf("%.80q: its XML nests too deep", name))
 			}
 			if of.open != nil {
 				of.open(t)
@@ -145,15 +155,13 @@ func (p *pack) scan(name string, of elements) error {
 			}
 		}
 	}
-	return errLong
 }
 
 // optional is scan of a part that need not be there.
-func (p *pack) optional(name string, of elements) error {
-	if p.parts[name] == nil {
-		return nil
+func (p *pack) optional(name string, of elements) {
+	if p.parts[name] != nil {
+		p.scan(name, of)
 	}
-	return p.scan(name, of)
 }
 
 func attr(e xml.StartElement, name string) string {
@@ -186,10 +194,10 @@ func related(e xml.StartElement) string {
 
 // relations are the parts that a part refers to, by "#" and the ID of the relationship, and the
 // first of each kind ("styles"). What is outside of the archive has no name in it.
-func (p *pack) relations(name string) (map[string]string, error) {
+func (p *pack) relations(name string) map[string]string {
 	of := make(map[string]string)
 	dir, base := path.Split(name)
-	err := p.optional(dir+"_rels/"+base+".rels", elements{open: func(e xml.StartElement) {
+	p.optional(dir+"_rels/"+base+".rels", elements{open: func(e xml.StartElement) {
 		if e.Name.Local != "Relationship" || attr(e, "TargetMode") == "External" {
 			return
 		}
@@ -203,23 +211,16 @@ func (p *pack) relations(name string) (map[string]string, error) {
 			of[kind] = to
 		}
 	}})
-	return of, err
+	return of
 }
 
 // main is the part that an office document begins with, with its relations and the fields of the document.
-func (p *pack) main(usual string) (string, map[string]string, error) {
-	top, err := p.relations("")
-	if err != nil {
-		return "", nil, err
-	}
-	if to := top["officeDocument"]; p.parts[to] != nil {
+func (p *pack) main(usual string) (string, map[string]string) {
+	if to := p.relations("")["officeDocument"]; p.parts[to] != nil {
 		usual = to
 	}
-	if err := p.properties("docProps/core.xml", nil); err != nil {
-		return "", nil, err
-	}
-	of, err := p.relations(usual)
-	return usual, of, err
+	p.properties("docProps/core.xml", nil)
+	return usual, p.relations(usual)
 }
 
 // fieldNames are the fields that elements of metadata become (Dublin Core, ECMA-376 part 2).
@@ -229,9 +230,9 @@ var fieldNames = map[string]string{
 }
 
 // properties reads metadata as fields; names go before fieldNames.
-func (p *pack) properties(part string, names map[string]string) error {
+func (p *pack) properties(part string, names map[string]string) {
 	var text strings.Builder
-	return p.optional(part, elements{
+	p.optional(part, elements{
 		open: func(xml.StartElement) { text.Reset() },
 		text: func(_, s string) { text.WriteString(s) },
 		shut: func(element string) {
@@ -275,10 +276,12 @@ func single(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
-// full reports whether more bytes of text are beyond the bounds.
+// full reports whether no more bytes of text can be written.
 func (p *pack) full(more int) bool {
-	p.long = p.long || p.out.Len()+more > maxText || p.slots > maxSlots
-	return p.long
+	if p.out.Len()+more > maxText || p.slots > maxSlots {
+		p.fail(errLong)
+	}
+	return p.err != nil
 }
 
 // at is the place of what is written next; "" is the next paragraph.

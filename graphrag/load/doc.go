@@ -32,7 +32,7 @@
 // A sheet of XLSX is a section with a table for each run of rows under its header, by the values
 // computed when it was saved; a slide of PPTX a section with its notes; an EPUB its pages in the
 // order of the spine; an EML file its text, with attachments by name. Hidden sheets and slides, comments,
-// charts and pictures are not read.
+// footnotes, charts and pictures are not read.
 // Texts are UTF-8, UTF-16 with a mark, what a page declares, or Windows-1252.
 //
 // # Fields

@@ -4,6 +4,7 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -37,35 +38,32 @@ func mailFile(name string, data []byte) (*File, error) {
 	}
 	l := &letter{words: mime.WordDecoder{CharsetReader: charset.NewReaderLabel}, left: maxParts}
 	f := &File{unit: "¶"}
-	f.Document.Fields = graphrag.Fields{}
 	f.Document.Title = l.header(m.Header.Get("Subject"))
-	var text strings.Builder
+	fields, head := graphrag.Fields{}, ""
 	if f.Document.Title != "" {
-		f.Document.Fields["subject"] = f.Document.Title
-		text.WriteString("# " + f.Document.Title + "\n\n")
+		fields["subject"], head = f.Document.Title, "# "+f.Document.Title+"\n\n"
 	}
 	for _, key := range []string{"From", "To", "Cc"} {
-		shown, addresses := l.people(m.Header.Get(key))
-		if shown == "" {
-			continue
-		}
-		text.WriteString("- " + key + ": " + shown + "\n")
-		f.Document.Fields[strings.ToLower(key)] = addresses
-		if key == "From" {
-			f.Document.Fields["from"] = strings.Join(addresses, ", ")
+		if shown, addresses := l.people(m.Header.Get(key)); shown != "" {
+			head += "- " + key + ": " + shown + "\n"
+			fields[strings.ToLower(key)] = addresses
 		}
 	}
+	if from, ok := fields["from"].([]string); ok {
+		fields["from"] = strings.Join(from, ", ")
+	}
 	if at, err := m.Header.Date(); err == nil && at.Year() > 0 && at.Year() < 10000 {
-		f.Document.Fields["date"] = at.UTC()
-		text.WriteString("- Date: " + at.Format("2006-01-02 15:04 -0700") + "\n")
+		fields["date"] = at.UTC()
+		head += "- Date: " + at.Format("2006-01-02 15:04 -0700") + "\n"
 	}
 	if err := l.part(textproto.MIMEHeader(m.Header), m.Body, 0); err != nil {
 		return fail(err)
 	}
 	for _, name := range l.attached {
-		text.WriteString("- Attached: " + name + "\n")
+		head += "- Attached: " + name + "\n"
 	}
-	f.Document.Text = strings.TrimLeft(strings.TrimRight(text.String(), "\n")+"\n"+l.text.String(), "\n")
+	f.Document.Fields = fields
+	f.Document.Text = strings.TrimLeft(strings.TrimRight(head, "\n")+"\n"+l.text.String(), "\n")
 	f.lines = paragraphs(f.Document.Text)
 	f.finish(name, f.Document.Text)
 	return f, nil
@@ -91,20 +89,17 @@ func (l *letter) header(s string) string {
 func (l *letter) people(s string) (shown string, addresses []string) {
 	parser := mail.AddressParser{WordDecoder: &l.words}
 	list, err := parser.ParseList(s)
-	if err != nil || len(list) == 0 {
-		if s = l.header(s); s == "" {
-			return "", nil
-		}
-		return s, []string{s}
+	if err != nil { // as it is written
+		shown = l.header(s)
+		return shown, []string{shown}
 	}
-	var all []string
-	for _, a := range list {
-		address := single(strings.ToValidUTF8(strings.ToLower(a.Address), "\ufffd"))
-		addresses = append(addresses, address)
+	all := make([]string, len(list))
+	for i, a := range list {
+		all[i] = l.header(strings.ToLower(a.Address))
+		addresses = append(addresses, all[i])
 		if name := l.header(a.Name); name != "" {
-			address = name + " (" + address + ")"
+			all[i] = name + " (" + all[i] + ")"
 		}
-		all = append(all, address)
 	}
 	return strings.Join(all, ", "), addresses
 }
@@ -119,18 +114,15 @@ func (l *letter) part(h textproto.MIMEHeader, body io.Reader, depth int) error {
 		kind = "text/plain"
 	}
 	disposition, also, _ := mime.ParseMediaType(h.Get("Content-Disposition"))
-	name := l.header(also["filename"] + params["name"])
+	name := cmp.Or(l.header(also["filename"]), l.header(params["name"]))
 	switch {
 	case kind == "multipart/encrypted" || strings.HasSuffix(kind, "pkcs7-mime") && params["smime-type"] != "signed-data":
 		return errEncrypted
 	case strings.HasPrefix(kind, "multipart/") && depth < maxNested && params["boundary"] != "":
 		return l.parts(multipart.NewReader(body, params["boundary"]), kind == "multipart/alternative", depth)
 	case disposition == "attachment" || name != "" || kind != "text/plain" && kind != "text/html":
-		if disposition == "attachment" || disposition == "" && depth > 0 && name != "" || kind == "message/rfc822" {
-			if name == "" {
-				name = kind
-			}
-			l.attached = append(l.attached, single(name))
+		if disposition != "inline" { // pictures in the text
+			l.attached = append(l.attached, cmp.Or(name, single(kind)))
 		}
 		return nil
 	}
@@ -144,7 +136,13 @@ func (l *letter) part(h textproto.MIMEHeader, body io.Reader, depth int) error {
 	if err != nil && len(data) == 0 { // what is cut is read as far as it goes
 		return fmt.Errorf("its %s: %w", kind, err)
 	}
-	text, err := inCharset(data, params["charset"])
+	text := ""
+	if e, _ := charset.Lookup(params["charset"]); e != nil && !strings.EqualFold(params["charset"], "us-ascii") {
+		data, err = e.NewDecoder().Bytes(data)
+		text = strings.ToValidUTF8(string(data), "\ufffd")
+	} else {
+		text, err = decode(data)
+	}
 	if err != nil {
 		return err
 	}
@@ -161,10 +159,8 @@ func (l *letter) parts(r *multipart.Reader, alternative bool, depth int) error {
 	for {
 		p, err := r.NextPart()
 		switch {
-		case errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF), err != nil && l.text.Len()+len(l.attached) > 0: // the end, or it is cut
 			return nil
-		case err != nil && l.text.Len()+len(l.attached) > 0:
-			return nil // it is cut
 		case err != nil:
 			return err
 		}
@@ -179,13 +175,4 @@ func (l *letter) parts(r *multipart.Reader, alternative bool, depth int) error {
 			return nil
 		}
 	}
-}
-
-// inCharset decodes a text of a named encoding, or as decode does.
-func inCharset(data []byte, name string) (string, error) {
-	if e, _ := charset.Lookup(name); e != nil && name != "" && !strings.EqualFold(name, "us-ascii") {
-		out, err := e.NewDecoder().Bytes(data)
-		return strings.ToValidUTF8(string(out), "\ufffd"), err
-	}
-	return decode(data)
 }

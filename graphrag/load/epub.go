@@ -3,6 +3,7 @@
 package load
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -14,32 +15,25 @@ import (
 
 // ebook reads an EPUB file (W3C EPUB 3): its pages in the order of the spine, without the contents
 // page. A place is the heading of a page and the paragraph under it.
-func ebook(p *pack) error {
-	root := ""
-	if err := p.scan("META-INF/container.xml", elements{open: func(e xml.StartElement) {
-		if e.Name.Local == "rootfile" && root == "" {
-			root = attr(e, "full-path")
+func ebook(p *pack) {
+	root, locked := "", false
+	p.scan("META-INF/container.xml", elements{open: func(e xml.StartElement) {
+		if e.Name.Local == "rootfile" {
+			root = cmp.Or(root, attr(e, "full-path"))
 		}
-	}}); err != nil {
-		return err
-	}
-	locked := false
-	if err := p.optional("META-INF/encryption.xml", elements{open: func(e xml.StartElement) {
-		by := attr(e, "Algorithm")
+	}})
+	p.optional("META-INF/encryption.xml", elements{open: func(e xml.StartElement) {
+		by := attr(e, "Algorithm") // that of fonts keeps no one from reading
 		fonts := strings.HasPrefix(by, "http://www.idpf.org/2008/embedding") || strings.HasPrefix(by, "http://ns.adobe.com/pdf/enc")
 		locked = locked || e.Name.Local == "EncryptionMethod" && !fonts
-	}}); err != nil {
-		return err
-	}
+	}})
 	if locked {
-		return errEncrypted
+		p.fail(errEncrypted)
 	}
-	if err := p.properties(root, map[string]string{"subject": "keywords"}); err != nil {
-		return err
-	}
+	p.properties(root, map[string]string{"subject": "keywords"})
 	pages := make(map[string]string)
 	var spine []string
-	if err := p.scan(root, elements{open: func(e xml.StartElement) {
+	p.scan(root, elements{open: func(e xml.StartElement) {
 		switch e.Name.Local {
 		case "item":
 			href, err := url.PathUnescape(strings.SplitN(attr(e, "href"), "#", 2)[0])
@@ -49,41 +43,35 @@ func ebook(p *pack) error {
 		case "itemref":
 			spine = append(spine, pages[attr(e, "idref")])
 		}
-	}}); err != nil {
-		return err
-	}
+	}})
 	for _, name := range spine {
-		if p.parts[name] == nil {
-			continue
-		}
-		if err := p.page(name); err != nil {
-			return err
+		if p.parts[name] != nil {
+			p.page(name)
 		}
 	}
 	if p.out.Len() == 0 {
-		return errors.New("no page of its spine has text")
+		p.fail(errors.New("no page of its spine has text"))
 	}
-	return nil
 }
 
 // page adds a page of a book.
-func (p *pack) page(name string) error {
-	r, err := p.open(name)
-	if err != nil {
-		return err
+func (p *pack) page(name string) {
+	r := p.open(name)
+	if r == nil {
+		return
 	}
 	defer r.Close()
 	data, err := io.ReadAll(r)
-	if err != nil {
-		return err
+	source := ""
+	if err == nil {
+		source, err = decode(data)
 	}
-	source, err := decode(data)
 	if err != nil {
-		return fmt.Errorf("%.80q: %w", name, err)
+		p.fail(fmt.Errorf("%.80q: %w", name, err))
 	}
 	text := HTML(name, source).Document.Text
 	if p.full(len(text)) {
-		return errLong
+		return
 	}
 	heading := single(path.Base(name))
 	p.blank()
@@ -95,7 +83,6 @@ func (p *pack) page(name string) error {
 		p.f.places = append(p.f.places, fmt.Sprintf("%.*s ¶%d", maxPlace, heading, n+1))
 	}
 	p.add(text, p.out.Len())
-	return nil
 }
 
 // paragraphs are the offsets of what stands between empty lines.

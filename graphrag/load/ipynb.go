@@ -62,22 +62,15 @@ func notebookFile(name string, data []byte) (*File, error) {
 	}
 	f := &File{unit: "cell "}
 	f.Document.Title = single(n.Metadata.Title)
-	language := single(n.Metadata.Language.Name)
-	if strings.Contains(language, "`") {
-		language = ""
-	}
 	w := &writer{}
 	for _, c := range n.Cells {
 		w.blank()
 		f.lines = append(f.lines, w.out.Len())
-		source := strings.TrimRight(string(c.Source), " \t\n")
-		switch {
-		case source == "":
-		case c.Kind == "markdown":
-			w.out.WriteString(source + "\n")
-			w.out.WriteString(openFence(source))
-		case c.Kind == "code":
-			w.code(language, source)
+		switch source := strings.TrimRight(string(c.Source), " \t\n"); c.Kind {
+		case "markdown":
+			w.out.WriteString(source + "\n" + openFence(source))
+		case "code":
+			w.code(source, strings.ReplaceAll(single(n.Metadata.Language.Name), "`", ""))
 		}
 		for _, o := range c.Outputs {
 			text := string(o.Text + o.Data.Text)
@@ -87,10 +80,7 @@ func notebookFile(name string, data []byte) (*File, error) {
 			if len(text) > maxOutput {
 				text = strings.ToValidUTF8(text[:maxOutput], "") + "…"
 			}
-			if strings.TrimSpace(text) != "" {
-				w.blank()
-				w.code("", strings.TrimRight(text, " \t\n"))
-			}
+			w.code(strings.TrimRight(text, " \t\n"), "")
 		}
 	}
 	f.Document.Text = strings.ToValidUTF8(w.out.String(), "\ufffd")
@@ -99,10 +89,13 @@ func notebookFile(name string, data []byte) (*File, error) {
 }
 
 // code writes code between fences.
-func (w *writer) code(language, source string) {
+func (w *writer) code(source, language string) {
 	mark := "```"
 	if strings.Contains(source, mark) {
 		mark = "~~~~~~"
 	}
-	w.out.WriteString(mark + language + "\n" + source + "\n" + mark + "\n")
+	if source != "" {
+		w.blank()
+		w.out.WriteString(mark + language + "\n" + source + "\n" + mark + "\n")
+	}
 }

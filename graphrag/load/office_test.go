@@ -175,7 +175,7 @@ func TestOpenText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "# The Van\n\n## Lights\n\nIt is red. At night.\n\n- one\n    - deep\n\n| Light | Meaning |  |\n|---|---|---|\n| red | no | net |\n| red | a |  |\n\nEnd.\n\n"
+	want := "# The Van\n\n## Lights\n\nIt is red.\n\n- one\n    - deep\n\n| Light | Meaning |  |\n|---|---|---|\n| red | no | net |\n| red | a |  |\n\nEnd.\n\n"
 	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -4,11 +4,11 @@ package load
 
 import (
 	"encoding/xml"
-	"errors"
 	"fmt"
 	"math"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,48 +22,17 @@ const (
 	maxPlace     = 64
 )
 
-// workbook reads an XLSX file (ECMA-376): a section for each sheet that is not hidden, with a
-// table for each run of rows. Formulas have the values that were computed when the file was saved.
-func workbook(p *pack) error {
-	p.f.Document.Title = strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
-	main, of, err := p.main("xl/workbook.xml")
-	if err != nil {
-		return err
-	}
-	b := &book{pack: p, custom: make(map[int]byte)}
-	type sheet struct{ name, part string }
-	var sheets []sheet
-	if err := p.scan(main, elements{open: func(e xml.StartElement) {
-		switch e.Name.Local {
-		case "workbookPr":
-			b.mac = attr(e, "date1904") == "1" || attr(e, "date1904") == "true"
-		case "sheet":
-			if part := of[related(e)]; attr(e, "state") == "" || attr(e, "state") == "visible" {
-				sheets = append(sheets, sheet{single(attr(e, "name")), part})
-			}
-		}
-	}}); err != nil {
-		return err
-	}
-	err = errors.Join(p.optional(of["sharedStrings"], b.sharedStrings()), p.optional(of["styles"], elements{open: b.style, shut: func(name string) {
-		b.inCells = b.inCells && name != "cellXfs"
-	}}))
-	for _, s := range sheets {
-		if err == nil && !strings.Contains(s.part, "chartsheets/") {
-			err = b.sheet(s.name, s.part)
-		}
-	}
-	return err
-}
-
 // book is the state of reading a workbook.
 type book struct {
 	*pack
-	shared  []string
-	styles  []byte       // what the formats of cells show: 'd' a time, 'h' hours, '%', or 0
-	custom  map[int]byte // that of the workbook's own formats
-	inCells bool
-	mac     bool // days count from 1904
+	of     map[string]string // relations
+	sheets [][2]string       // names and parts of those that are shown
+	shared []string
+	styles []byte       // what the formats of cells show: 'd' a time, 'h' hours, '%', or 0
+	custom map[int]byte // that of the workbook's own formats
+	inside bool         // of the formats of cells
+	spoken bool         // in the pronunciation of a text
+	mac    bool         // days count from 1904
 
 	name string // of the sheet
 	rows []line // all that have a value
@@ -75,26 +44,90 @@ type book struct {
 	merged      [][4]int
 }
 
-// sharedStrings collects texts without their pronunciation.
-func (b *book) sharedStrings() elements {
-	var text strings.Builder
-	spoken := false
-	return elements{
-		open: func(e xml.StartElement) { spoken = spoken || e.Name.Local == "rPh" },
-		shut: func(name string) {
-			switch name {
-			case "rPh":
-				spoken = false
-			case "si":
-				b.shared = append(b.shared, text.String())
-				text.Reset()
-			}
-		},
-		text: func(in, s string) {
-			if in == "t" && !spoken {
-				text.WriteString(s)
-			}
-		},
+// workbook reads an XLSX file (ECMA-376): a section for each sheet that is not hidden, with a
+// table for each run of rows. Formulas have the values that were computed when the file was saved.
+func workbook(p *pack) {
+	p.f.Document.Title = strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
+	main, of := p.main("xl/workbook.xml")
+	b := &book{pack: p, of: of, custom: make(map[int]byte)}
+	parts := elements{b.open, b.shut, func(in, s string) {
+		if in == "v" || in == "t" && !b.spoken {
+			b.value.WriteString(s)
+		}
+	}}
+	p.scan(main, parts)
+	p.optional(of["sharedStrings"], parts)
+	p.optional(of["styles"], parts)
+	for _, s := range b.sheets {
+		b.name, b.rows, b.merged, b.head, b.row = s[0], nil, nil, line{}, 0
+		p.scan(s[1], parts)
+		if len(b.rows) > 0 {
+			b.merge()
+			b.paragraph(b.name, 2, 0, b.rows[0].place)
+			b.blocks()
+		}
+	}
+}
+
+// open begins an element of the workbook, its texts, its styles or a sheet.
+func (b *book) open(e xml.StartElement) {
+	switch e.Name.Local {
+	case "workbookPr":
+		b.mac = attr(e, "date1904") == "1" || attr(e, "date1904") == "true"
+	case "sheet":
+		part := b.of[related(e)]
+		if state := attr(e, "state"); (state == "" || state == "visible") && !strings.Contains(part, "chartsheets/") {
+			b.sheets = append(b.sheets, [2]string{single(attr(e, "name")), part})
+		}
+	case "si":
+		b.value.Reset()
+	case "rPh":
+		b.spoken = true
+	case "cellXfs":
+		b.inside = true
+	case "numFmt":
+		b.custom[number(e, "numFmtId", 0, 1<<20)] = shows(attr(e, "formatCode"))
+	case "xf":
+		if b.inside {
+			b.styles = append(b.styles, b.format(number(e, "numFmtId", 0, 1<<20)))
+		}
+	case "row":
+		b.row, b.column = number(e, "r", b.row+1, 1<<30), 0
+	case "c":
+		if column, _ := reference(attr(e, "r")); column > 0 {
+			b.column = column - 1
+		}
+		b.kind, b.show = attr(e, "t"), attr(e, "s")
+		b.value.Reset()
+	case "mergeCell":
+		first, last, _ := strings.Cut(attr(e, "ref"), ":")
+		left, top := reference(first)
+		right, bottom := reference(last)
+		b.merged = append(b.merged, [4]int{left - 1, top, right - 1, bottom})
+	}
+}
+
+func (b *book) shut(name string) {
+	switch name {
+	case "rPh":
+		b.spoken = false
+	case "cellXfs":
+		b.inside = false
+	case "si":
+		b.shared = append(b.shared, b.value.String())
+	case "c":
+		if s := b.shown(); strings.TrimSpace(s) != "" && b.column < sheetColumns {
+			b.cells = append(b.cells, make([]string, max(0, b.column+1-len(b.cells)))...)
+			b.cells[b.column] = s
+		}
+		b.column++
+	case "row":
+		b.endRow(fmt.Sprintf("%.*s!%d", maxPlace, b.name, b.row))
+		for _, l := range b.lines {
+			l.number = b.row
+			b.rows = append(b.rows, l)
+		}
+		b.lines = b.lines[:0]
 	}
 }
 
@@ -115,79 +148,17 @@ func shows(code string) byte {
 	return 0
 }
 
-func (b *book) style(e xml.StartElement) {
-	id := number(e, "numFmtId", 0, 1<<20)
+// format is what a number format shows; some have no code (ECMA-376 part 1, 18.8.30).
+func (b *book) format(id int) byte {
 	switch {
-	case e.Name.Local == "numFmt":
-		b.custom[id] = shows(attr(e, "formatCode"))
-	case e.Name.Local == "cellXfs":
-		b.inCells = true
-	case e.Name.Local != "xf" || !b.inCells:
-	case id == 9 || id == 10: // formats without a code, ECMA-376 part 1, 18.8.30
-		b.styles = append(b.styles, '%')
+	case id == 9 || id == 10:
+		return '%'
 	case id == 46:
-		b.styles = append(b.styles, 'h')
+		return 'h'
 	case id >= 14 && id <= 22 || id >= 27 && id <= 36 || id >= 45 && id <= 47 || id >= 50 && id <= 58:
-		b.styles = append(b.styles, 'd')
-	default:
-		b.styles = append(b.styles, b.custom[id])
+		return 'd'
 	}
-}
-
-// sheet reads a sheet.
-func (b *book) sheet(name, part string) error {
-	b.name, b.rows, b.merged, b.head, b.row = name, nil, nil, line{}, 0
-	spoken := false
-	err := b.scan(part, elements{open: func(e xml.StartElement) {
-		switch e.Name.Local {
-		case "row":
-			b.row, b.column = number(e, "r", b.row+1, 1<<30), 0
-		case "c":
-			if column, _ := reference(attr(e, "r")); column > 0 {
-				b.column = column - 1
-			}
-			b.kind, b.show = attr(e, "t"), attr(e, "s")
-			b.value.Reset()
-		case "rPh":
-			spoken = true
-		case "mergeCell":
-			first, last, _ := strings.Cut(attr(e, "ref"), ":")
-			left, top := reference(first)
-			right, bottom := reference(last)
-			if len(b.merged) < maxMerged {
-				b.merged = append(b.merged, [4]int{left - 1, top, right - 1, bottom})
-			}
-		}
-	}, text: func(in, s string) {
-		if in == "v" || in == "t" && !spoken {
-			b.value.WriteString(s)
-		}
-	}, shut: func(name string) {
-		switch name {
-		case "rPh":
-			spoken = false
-		case "c":
-			if s := b.shown(); strings.TrimSpace(s) != "" && b.column < sheetColumns {
-				for len(b.cells) <= b.column {
-					b.cells = append(b.cells, "")
-				}
-				b.cells[b.column] = s
-			}
-			b.column++
-		case "row":
-			b.endRow("")
-			if n := len(b.lines); n > 0 {
-				b.lines[n-1].number, b.lines[n-1].place = b.row, fmt.Sprintf("%.*s!%d", maxPlace, b.name, b.row)
-				b.rows, b.lines = append(b.rows, b.lines[n-1]), b.lines[:0]
-			}
-		}
-	}})
-	if err == nil && len(b.rows) > 0 {
-		b.merge()
-		b.paragraph(name, 2, 0, b.rows[0].place)
-		b.blocks()
-	}
-	return err
+	return b.custom[id]
 }
 
 // reference is the column and the row of "B7", from 1; 0 if there is none.
@@ -261,30 +232,23 @@ func (b *book) date(days float64) string {
 // merge gives each cell of a merged range its value, unless the range is all that its row has,
 // as that of a title is.
 func (b *book) merge() {
-	at := make(map[int]int, len(b.rows))
-	for i, l := range b.rows {
-		at[l.number] = i
-	}
 	left := maxMerged
 	for _, m := range b.merged {
-		first, ok := at[m[1]]
-		if !ok || m[0] < 0 || m[0] >= len(b.rows[first].cells) || m[2] < m[0] {
+		first, ok := slices.BinarySearchFunc(b.rows, m[1], func(l line, row int) int { return l.number - row })
+		if !ok || m[0] < 0 || m[0] >= len(b.rows[first].cells) || filled(b.rows[first].cells) == 1 && m[2] > m[0] {
 			continue
 		}
 		value := b.rows[first].cells[m[0]]
-		alone := filled(b.rows[first].cells) == 1
 		for i := first; i < len(b.rows) && b.rows[i].number <= m[3]; i++ {
-			for c := m[0]; c <= min(m[2], maxColumns) && left > 0 && !(alone && i == first); c++ {
-				left--
-				for len(b.rows[i].cells) <= c {
-					b.rows[i].cells = append(b.rows[i].cells, "")
+			for c := m[0]; c <= min(m[2], maxColumns); c++ {
+				if left--; left < 0 {
+					return
 				}
-				if b.rows[i].cells[c] == "" {
-					b.rows[i].cells[c] = value
+				l := &b.rows[i]
+				l.cells = append(l.cells, make([]string, max(0, c+1-len(l.cells)))...)
+				if l.cells[c] == "" {
+					l.cells[c] = value
 				}
-			}
-			if left--; left <= 0 {
-				return
 			}
 		}
 	}
@@ -300,51 +264,44 @@ func filled(cells []string) (n int) {
 	return n
 }
 
-// blocks writes the runs of rows without an empty row between them.
+// blocks writes the runs of rows without an empty row between them: those of one value that one
+// begins with as paragraphs, the others as a table.
 func (b *book) blocks() {
 	for i, start := 1, 0; i <= len(b.rows); i++ {
-		if i == len(b.rows) || b.rows[i].number != b.rows[i-1].number+1 {
-			b.block(b.rows[start:i])
-			start = i
+		if i < len(b.rows) && b.rows[i].number == b.rows[i-1].number+1 {
+			continue
 		}
+		for ; start < i && filled(b.rows[start].cells) == 1; start++ {
+			b.paragraph(strings.Join(b.rows[start].cells, ""), 0, 0, b.rows[start].place)
+		}
+		if start < i {
+			b.block(b.rows[start:i])
+		}
+		start = i
 	}
 }
 
-// block writes a run of rows: those of one value that it begins with as paragraphs, the others as
-// a table under the first, unless that has numbers: then it goes on under the header before.
+// block writes a table under its first row, unless that has numbers: then it goes on under the
+// header before.
 func (b *book) block(rows []line) {
-	for len(rows) > 0 && filled(rows[0].cells) == 1 {
-		for _, c := range rows[0].cells {
-			b.paragraph(c, 0, 0, rows[0].place)
-		}
-		rows = rows[1:]
-	}
-	if len(rows) == 0 {
-		return
-	}
 	left := sheetColumns
 	for _, l := range rows {
-		for c := range l.cells {
-			if l.cells[c] != "" {
-				left = min(left, c)
-				break
-			}
-		}
+		left = min(left, slices.IndexFunc(l.cells, func(c string) bool { return c != "" }))
 	}
-	header := rows[0]
-	for _, c := range header.cells {
-		if isNumber(c) && !isYear(c) {
-			header = line{b.head.cells, rows[0].place, 0}
-		}
+	if slices.ContainsFunc(rows[0].cells, func(c string) bool { return isNumber(c) && !isYear(c) }) {
+		b.head.place = rows[0].place
+	} else {
+		b.head, rows = rows[0], rows[1:]
 	}
-	if header.number > 0 {
-		b.head, rows = header, rows[1:]
+	cut := func(l line) line {
+		l.cells = l.cells[min(left, len(l.cells)):]
+		return l
 	}
 	body := make([]line, len(rows))
 	for i, l := range rows {
-		body[i] = line{l.cells[min(left, len(l.cells)):], l.place, 0}
+		body[i] = cut(l)
 	}
-	b.table(line{header.cells[min(left, len(header.cells)):], header.place, 0}, body)
+	b.table(cut(b.head), body)
 }
 
 // isYear reports whether a number can be the name of a column.
