@@ -177,6 +177,41 @@ func TestAskAddress(t *testing.T) {
 	}
 }
 
+// Keys alone lead through the page: the field, the button, the condition, the questions; then an
+// answer's places, each of which opens its file next to it.
+func TestAskKeyboard(t *testing.T) {
+	tab := asking(t, serving(t, desktest.OpenFiles(t, manual, "wild")), "", wide)
+	tab.until(`document.querySelectorAll("#suggestions a").length > 2`)
+	here := func() string {
+		return eval[string](tab, `document.activeElement.id || document.activeElement.className || document.activeElement.tagName`)
+	}
+	order := here()
+	for range 3 {
+		tab.do(chromedp.KeyEvent("\t"))
+		order += " " + here()
+	}
+	if order != "question send SUMMARY A" {
+		t.Errorf("Tab leads to %s", order)
+	}
+	tab.do(chromedp.KeyEvent("\r"))
+	tab.answered()
+	if got := here(); got != "question" {
+		t.Errorf("after an answer the keys are at %s", got)
+	}
+	for range 4 { // the button, the condition, "Start anew"
+		tab.do(chromedp.KeyEvent("\t"))
+	}
+	if got := here(); got != "place" {
+		t.Fatalf("behind the form is %s", got)
+	}
+	tab.do(chromedp.KeyEvent("\r"))
+	tab.until(`document.querySelector(".file mark") && document.activeElement.getAttribute("aria-expanded") === "true"`)
+	tab.do(chromedp.KeyEvent("\t"))
+	if got := here(); got != "file" {
+		t.Errorf("behind a place is %s", got)
+	}
+}
+
 // Where a model answers, a link waits for a click, and what it writes is told when it is whole.
 func TestAskModel(t *testing.T) {
 	shown := make(chan struct{})
@@ -214,8 +249,8 @@ func TestAskHostile(t *testing.T) {
 		t.Error("a text became markup")
 	}
 	tab.ask("What is the dungeon " + evil + "?")
-	if got := eval[string](tab, `(() => { const e = document.createElement("div"); draw(e, "a **b** `+"`c`"+` *d* [e](javascript:x)\n- f\n  1. g\n\n| h | i |\n|--|--|\n| j | k |\n`+"```"+`\n<l>\n`+"```"+`\n# m"); return e.innerHTML; })()`); got !=
-		`<p>a <strong>b</strong> <code>c</code> <em>d</em> <span class="link-text">e</span></p><ul class="items"><li>f</li></ul><ol class="items"><li class="deep" value="1">g</li></ol><div class="wide"><table><tr><th>h</th><th>i</th></tr><tr><td>j</td><td>k</td></tr></table></div><pre class="code">&lt;l&gt;</pre><p class="heading">m</p>` {
+	if got := eval[string](tab, `(() => { const e = document.createElement("div"); draw(e, "a **b** `+"`c`"+` *d* [e](javascript:x)\n- f\n  1. g\n\n| h | i |\n|--|--|\n| j | k |\n`+"```"+`\n<l>\n`+"```"+`\n# m\n…n | o |\np\nq"); return e.innerHTML; })()`); got !=
+		`<p>a <strong>b</strong> <code>c</code> <em>d</em> <span class="link-text">e</span></p><ul class="items"><li>f</li></ul><ol class="items"><li class="deep" value="1">g</li></ol><div class="wide"><table><tr><th>h</th><th>i</th></tr><tr><td>j</td><td>k</td></tr></table></div><pre class="code">&lt;l&gt;</pre><p class="heading">m</p><div class="wide"><table><tr><td>…n</td><td>o</td></tr></table></div><p>p`+"\n"+`q</p>` {
 		t.Errorf("Markdown is drawn as %s", got)
 	}
 }

@@ -21,7 +21,7 @@ import (
 // defining are files with what suggestions are made of, and with what only looks like it.
 var defining = map[string]string{
 	"a.md": "# Router\n\nA router is a box that joins the network of a house to the line. The box is a grey one on the wall. However it is a thing that breaks. Jane Roe is an editor of manuals.\n\n## How is it reset?\n\nHold the button for ten seconds: that resets it.\n\n## Is it loud?\n",
-	"b.md": "Ada Lovelace (1815-1852) was an English mathematician. Charles Babbage designed the Analytical Engine. Charles Babbage built its wheels in the end.\n",
+	"b.md": "Ada Lovelace (1815-1852) was an English mathematician. Charles Babbage designed the Analytical Engine. Charles Babbage built its wheels in the end. Abel was the first to go.\n",
 	"c.md": "# Wie lange gilt die Garantie?\n\nDie Garantie gilt zwei Jahre ab dem Tag des Kaufs, so lange die Rechnung da ist.\n\nEin Kabel ist ein Leiter mit einer Hülle.\n",
 }
 

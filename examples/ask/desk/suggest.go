@@ -120,8 +120,8 @@ func ask(sentence string) (kind int, question, name string) {
 	switch {
 	case article == "" && named && works && len(words) > 1:
 		return 1, "Who " + verb + " " + name + "?", name
-	case article == "" && named && (works || people.MatchString(name)), article == "the " && !named:
-		return 0, "", "" // a surname, perhaps a person, what was spoken of before
+	case article == "" && named && (works || people.MatchString(name) || len(words) == 1 && verb == "was"), article == "the " && !named:
+		return 0, "", "" // perhaps a person, or what was spoken of before
 	case article == "" && !named && strings.ToLower(name[1:]) == name[1:], len(words) == 1 && strings.HasSuffix(verb, "re"):
 		name = strings.ToLower(name)
 	}

@@ -18,8 +18,9 @@ const unsigned = (s) => (s || "").replace(SIGNS, "");
 
 // Drawing appends texts, lit between the signs of a quote, or where they are words to be lit.
 class Drawing {
-  constructor(words) {
+  constructor(words, hard) {
     this.lit = false;
+    this.hard = hard; // whether the end of a line is one
     const any = (words || []).map((w) => /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]/u.test(w) ? w : `(?<![\\p{L}\\p{N}])${w}(?![\\p{L}\\p{N}])`);
     this.words = any.length ? new RegExp(`(${any.join("|")})`, "u") : null;
   }
@@ -61,7 +62,7 @@ class Drawing {
   }
   // blocks draws paragraphs, headings, lists, tables and code.
   blocks(to, s) {
-    const lines = s.split("\n"), isRow = (l) => /^[\uE000-\uF8FF\s]*\|/.test(l || ""), isRule = (l) => /^\s*\|?[\s:|-]*-[\s:|-]*$/.test(unsigned(l)) && /\|/.test(l);
+    const lines = s.split("\n"), isRow = (l) => /^\s*\||.\|\s*$/.test(unsigned(l)), isRule = (l) => /^\s*\|?[\s:|-]*-[\s:|-]*$/.test(unsigned(l)) && /\|/.test(l);
     let open = null; // the paragraph, list or table that lines are added to
     const into = (tag, className) => {
       if (!open || open.tagName.toLowerCase() !== tag || open.className !== className) {
@@ -102,17 +103,20 @@ class Drawing {
         this.inline(open.lastChild, " " + line.trim());
       } else {
         if (!open || open.tagName !== "P") into("p", "");
-        this.inline(open, (open.childNodes.length ? "\n" : "") + line);
+        const wraps = !this.hard && !/( {2}|\\)$/.test(unsigned(lines[i - 1] || ""));
+        this.inline(open, (open.childNodes.length ? wraps ? " " : "\n" : "") + line.trim());
       }
     }
   }
 }
 
-// draw replaces what an element shows by a text of a file, as Markdown where the file is read
-// as such.
+// Files that are read as Markdown, or converted to it. In plain text the end of a line is one.
+const MARKDOWN = /\.(mdx?|markdown|x?html?|doc[xm]|xls[xm]|pp[ts][xm]|odt|epub|eml|ipynb|json|jsonl|ndjson|org|adoc|asciidoc|rst|rest|csv|tsv|pdf|txt|text|log)$/i, PLAIN = /\.(txt|text|log)$/i;
+
+// draw replaces what an element shows by a text: a model's answer, or that of a file.
 function draw(to, s, file, words) {
   to.replaceChildren();
-  const d = new Drawing(words);
-  if (!file || /\.(md|markdown|html?|docx|org|adoc|rst|csv|tsv|pdf)$/i.test(file)) d.blocks(to, s);
+  const d = new Drawing(words, !file || PLAIN.test(file));
+  if (!file || MARKDOWN.test(file)) d.blocks(to, s);
   else d.verbatim(to, s);
 }

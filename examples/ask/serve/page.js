@@ -211,12 +211,12 @@ function begun() {
 
 // arrive shows the state of an address: the turns of this visit again, a question of a link asked
 // at once, or put into its field where a model would be asked.
-async function arrive(state) {
+async function arrive(state, moved = true) {
   const link = new URLSearchParams(location.search), shown = (Array.isArray(state) ? state : []).filter((id) => turns.has(id));
   byId("turns").replaceChildren(...shown.map((id) => turns.get(id)));
   const q = (link.get("q") || "").trim(), where = link.get("where") || "", there = shown.length > 0 && turns.get(shown[0]).dataset.question === q;
-  byId("question").value = there ? "" : q;
-  byId("where").value = where;
+  if (q && !there) byId("question").value = q;
+  if (where || moved) byId("where").value = where; // what was typed while the page came stays
   byId("wait").textContent = "";
   begun();
   if (!q || there || about.paid) await checked();
@@ -278,5 +278,5 @@ byId("where").addEventListener("change", checked);
 byId("new").addEventListener("click", fresh);
 addEventListener("popstate", (event) => arrive(event.state));
 const load = (path) => fetch(path).then((r) => r.ok ? r.json() : r.text().then((text) => { throw new Error(text); }));
-load("api/about").then((a) => { if (a.error) throw new Error(a.error); tell(a); }).then(() => arrive(history.state)).catch((e) => { byId("about").textContent = "The files cannot be told: " + e.message; });
+load("api/about").then((a) => { if (a.error) throw new Error(a.error); tell(a); }).then(() => arrive(history.state, false)).catch((e) => { byId("about").textContent = "The files cannot be told: " + e.message; });
 load("api/suggestions").then((s) => suggest(s.questions)).catch(() => {}); // the page is whole without them
