@@ -28,8 +28,9 @@ type candidate struct {
 	// of a row, the line before a list, the question of a FAQ), and that its headings
 	// and title contain.
 	own, lead, head set
-	spoken          set  // those of what its pronoun stands for, which are its own too
-	answers         bool // a question of the page before it
+	spoken          set    // those of what its pronoun stands for, which are its own too
+	answers         bool   // a question of the page before it
+	cell            string // of a row, under the name of its column, if that is asked for
 
 	terms   []int32 // see distinct
 	sorted  bool

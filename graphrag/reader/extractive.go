@@ -69,6 +69,9 @@ type ExtractiveOptions struct {
 // subject of the sentence before, its only full name, or a heading. That is quoted before it,
 // but not in an overview.
 //
+// What the name of a column asks for is answered by the cell under it, as "COLUMN: CELL", of the
+// row that the rest of the question tells; if none or several are told it is refused.
+//
 // One candidate is quoted, and a second if the confidence in the first is low. An overview
 // quotes the best statements, no two of them the same fact, grouped by page, starting with
 // the page of the best.
@@ -164,8 +167,14 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 			return refuse(evidence, derived), nil
 		}
 	}
+	overview, told := q.Form == graphrag.Overview || q.Form == graphrag.List, true
+	if !overview {
+		best, told = c.cell(best)
+	}
 	confidence, threshold := c.confidence(&c.candidates[best]), r.o.Threshold
-	overview := q.Form == graphrag.Overview || q.Form == graphrag.List
+	if !told {
+		confidence = 0
+	}
 	if overview {
 		threshold *= overviewPart
 	}
@@ -177,7 +186,7 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 	switch {
 	case overview:
 		chosen = c.overview(scores, r.o.SummarySentences)
-	case confidence >= max(threshold, enough):
+	case confidence >= max(threshold, enough), c.candidates[best].cell != "" && confidence >= threshold:
 		chosen = []int{best}
 	default:
 		chosen = c.facts(scores, best, r.o.FactSentences)
@@ -311,6 +320,9 @@ func repeats(a, b []int32) bool {
 // shown returns the quote of a candidate, after its heading if an item contains nothing
 // but terms of the question.
 func (c *corpus) shown(x *candidate) string {
+	if x.cell != "" {
+		return x.cell
+	}
 	blocks := c.pieces[x.piece].blocks
 	if h := blocks[x.block].Under; h >= 0 && x.kind == load.Item && !c.q.yesNo && !c.says(x) {
 		return load.Plain(blocks[h].Text) + ": " + x.text
