@@ -120,7 +120,7 @@ func (l *letter) part(h textproto.MIMEHeader, body io.Reader, depth int) error {
 		return errEncrypted
 	case strings.HasPrefix(kind, "multipart/") && depth < maxNested && params["boundary"] != "":
 		return l.parts(multipart.NewReader(body, params["boundary"]), kind == "multipart/alternative", depth)
-	case disposition == "attachment" || name != "" || kind != "text/plain" && kind != "text/html":
+	case disposition != "inline" && name != "" || disposition == "attachment" || kind != "text/plain" && kind != "text/html":
 		if disposition != "inline" { // pictures in the text
 			l.attached = append(l.attached, cmp.Or(name, single(kind)))
 		}

@@ -228,6 +228,10 @@ func TestMail(t *testing.T) {
 	if !strings.Contains(cut, "Die Brücke") {
 		t.Errorf("a cut message: %q", cut)
 	}
+	inline := "Content-Type: text/plain\nContent-Disposition: inline; filename=a.txt\n\nshown\n"
+	if got := read(t, "a.eml", inline).Document.Text; got != "shown\n" {
+		t.Errorf("a text with a name: %q", got)
+	}
 	if got := read(t, "a.eml", "Subject: x\n\nplain\n").Document.Text; got != "# x\n\nplain\n" {
 		t.Errorf("a plain message: %q", got)
 	}
