@@ -3,10 +3,12 @@
 package desk
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -80,6 +82,33 @@ func TestRefreshSlow(t *testing.T) {
 	}
 	if n, _ := d.Files(); n != 2 {
 		t.Errorf("%d files", n)
+	}
+}
+
+// What is told of the files, and the suggestions, are made anew when the index changes, and once
+// until then.
+func TestMadeOnce(t *testing.T) {
+	var log strings.Builder
+	d := open(t, &log)
+	made := 0
+	count := func(context.Context) (int, error) { made++; return made, nil }
+	for range 2 {
+		if n, err := once(t.Context(), d, count); n != 1 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+	}
+	add(t, d.o.Docs, "b.md", "A quoin is a stone at the corner of a wall.\n")
+	if _, note := d.Refresh(t.Context()); note != "" {
+		t.Fatal(note)
+	}
+	if n, err := once(t.Context(), d, count); n != 2 || err != nil {
+		t.Errorf("after a change %d, %v", n, err)
+	}
+	if about, err := d.About(t.Context(), nil); err != nil || about["files"] != 2 {
+		t.Errorf("%v, %v", about, err)
+	}
+	if got, err := d.Suggestions(t.Context()); err != nil || !slices.Contains(got, "What is a quoin?") {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

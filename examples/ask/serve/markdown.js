@@ -32,8 +32,9 @@ class Drawing {
       else if (part) to.append(this.lit ? make("mark", "", part) : part);
     }
   }
+  // inline draws emphasis, code and links: pieces of at most 500 letters, so that no text takes long.
   inline(to, s, depth = 0) {
-    const token = /(`{1,3})(?!`)(.+?)\1(?!`)|(\*\*|__)(?=\S)(.*?\S)\3|(?<![\p{L}\p{N}*])\*(?=[^\s*])([^*]*[^\s*])\*|!?\[([^\][]*)\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s"[^"]*")?\)/gsu;
+    const token = /(`{1,3})(?!`)(.{1,500}?)\1(?!`)|(\*\*|__)(?=\S)(.{0,500}?\S)\3|(?<![\p{L}\p{N}*])\*(?=[^\s*])([^*]{0,500}[^\s*])\*|!?\[([^\][]*)\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)(?:\s"[^"]*")?\)/gsu;
     let at = 0;
     for (const m of depth < 4 ? s.matchAll(token) : []) {
       this.text(to, s.slice(at, m.index));
