@@ -139,6 +139,5 @@ func (d *Desk) Excerpt(file string, from, to int, where *graphrag.Condition) (So
 	if n := len(f.Document.Text); from < 0 || to < from || to > n {
 		return Source{}, fmt.Errorf("%.200q has %d bytes of text: want 0 ≤ start ≤ end ≤ %[2]d", file, n)
 	}
-	to = min(to, from+excerpt)
-	return d.source(folder.Source{Doc: file, Place: f.Place(from), From: from, To: to}, excerpt, "\n"), nil
+	return d.source(folder.Source{Doc: file, Place: f.Place(from), From: from, To: min(to, from+excerpt)}, excerpt, "\n"), nil
 }
