@@ -61,11 +61,11 @@ func dialogue(ctx context.Context, d *desk.Desk, s settings, std streams) error 
 
 // talk is what was said so far.
 type talk struct {
-	d      *desk.Desk
-	s      settings
-	std    streams
-	before []string
-	last   desk.Reply
+	d               *desk.Desk
+	s               settings
+	std             streams
+	before, answers []string
+	last            desk.Reply
 }
 
 // turn answers one line, and tells whether it was the last.
@@ -81,7 +81,7 @@ func (t *talk) turn(ctx context.Context, line string) (end bool) {
 			fmt.Fprintf(t.std.out, "%3d  %s\n", i+1, text.OneLine(q))
 		}
 	case "/new":
-		t.before, t.last = nil, desk.Reply{}
+		t.before, t.answers, t.last = nil, nil, desk.Reply{}
 	case "/sources":
 		if t.last.Question == "" {
 			fmt.Fprintln(t.std.out, "Nothing was asked yet.")
@@ -109,7 +109,7 @@ func (t *talk) ask(ctx context.Context, question string) error {
 	if note != "" {
 		fmt.Fprintln(t.std.err, note)
 	}
-	r, err := writeAnswer(ctx, t.d, desk.Query{Question: question, Before: t.before}, t.std.out)
+	r, err := writeAnswer(ctx, t.d, desk.Query{Question: question, Before: t.before, Answers: t.answers}, t.std.out)
 	if err != nil {
 		return err
 	}
@@ -118,8 +118,12 @@ func (t *talk) ask(ctx context.Context, question string) error {
 		fmt.Fprintf(t.std.out, "   (asked as: %s)\n", text.OneLine(t.last.ReadAs))
 	}
 	writeSources(t.std.out, t.last, t.s.verbose)
-	if t.before = append(t.before, question); len(t.before) > turns {
-		t.before = t.before[1:]
+	said := r.Answer
+	if r.Refused {
+		said = ""
+	}
+	if t.before, t.answers = append(t.before, question), append(t.answers, said); len(t.before) > turns {
+		t.before, t.answers = t.before[1:], t.answers[1:]
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // asked says what kind of error a question met.
@@ -84,13 +85,7 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request, _ *user) error {
 	if in.Model != s.system.Name() {
 		return problem{http.StatusNotFound, "model_not_found", fmt.Sprintf("there is no model %.100q, take %q", in.Model, s.system.Name())}
 	}
-	text := ""
-	for _, m := range in.Messages {
-		if m.Role == "user" {
-			text = m.text()
-		}
-	}
-	q, err := s.question(text, 0, in.Where)
+	q, err := s.question(asksLast(in.Messages), 0, in.Where)
 	if err != nil {
 		return err
 	}
@@ -112,6 +107,28 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request, _ *user) error {
 	whole["usage"], whole["citations"] = usage(a.Usage), citations(a)
 	reply(w, whole)
 	return nil
+}
+
+// maxTurns is how many questions a question may lean on.
+const maxTurns = 20
+
+// asksLast is the last message of the user as it can be asked alone.
+func asksLast(messages []message) string {
+	var asked, answers []string
+	for _, m := range messages {
+		switch {
+		case m.Role == "user":
+			asked, answers = append(asked, m.text()), append(answers, "")
+		case m.Role == "assistant" && len(answers) > 0:
+			answers[len(answers)-1] = m.text()
+		}
+	}
+	n := len(asked) - 1
+	if n < 0 {
+		return ""
+	}
+	first := max(0, n-maxTurns)
+	return text.InContext(asked[n], asked[first:n], answers[first:n])
 }
 
 // answers are those of a system that streams, or one.

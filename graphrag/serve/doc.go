@@ -3,9 +3,10 @@
 // Package serve answers HTTP requests from a system: in OpenAI's form, so that chat
 // programs ask it as they ask a model, and as JSON.
 //
-//	POST   /v1/chat/completions  the last message of the user is the question; "stream": true sends
-//	                             events; "where" (of ours) is a condition; citations stand below
-//	                             the answer and in "citations"
+//	POST   /v1/chat/completions  the last message of the user is the question, read by those before
+//	                             it (text.InContext); "stream": true sends events; "where" (of
+//	                             ours) is a condition; citations stand below the answer and in
+//	                             "citations"
 //	GET    /v1/models            the system's name
 //	POST   /v1/answer            {"question": "…", "k": 5, "where": "…"} → the whole Answer
 //	POST   /v1/search            {"query": "…", "k": 5, "where": "…"} → {"hits": […]}

@@ -106,6 +106,7 @@ func TestRequests(t *testing.T) {
 	}{
 		{"chat", reader, "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), 200, `\n\n[1] Pay (pay)`},
 		{"citations", reader, "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), 200, `"document":"pay","title":"Pay","quote":"Ada Lovelace earns 90,000 crowns a year.","fields":{"team":"hr"}`},
+		{"follow-up", reader, "POST", "/v1/chat/completions", `{"model": "flat", "messages": [{"role": "user", "content": "What raises the tides?"}, {"role": "assistant", "content": "The moon."}, {"role": "user", "content": "And why them?"}]}`, 200, "The moon raises"},
 		{"parts", reader, "POST", "/v1/chat/completions", `{"model": "flat", "messages": [{"role": "user", "content": [{"type": "image_url"}, {"type": "text", "text": "What raises the tides?"}]}]}`, 200, "The moon raises"},
 		{"scope", ops, "POST", "/v1/chat/completions", question("How much does Ada Lovelace earn?"), 200, "The evidence does not contain the answer."},
 		{"condition", reader, "POST", "/v1/chat/completions", `{"model": "flat", "where": "team = \"ops\"", "messages": [{"role": "user", "content": "How much does Ada Lovelace earn?"}]}`, 200, "does not contain"},

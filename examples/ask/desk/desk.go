@@ -193,6 +193,8 @@ func (d *Desk) Title() string {
 type Query struct {
 	Question string   `json:"question"`
 	Before   []string `json:"before,omitempty"`
+	// Answers are those to the questions of Before, "" for a refusal; none need be given.
+	Answers []string `json:"answers,omitempty"`
 	// Where limits it to the files that meet it, such as folder = "notes".
 	Where *graphrag.Condition `json:"where,omitempty"`
 }
@@ -217,7 +219,7 @@ func (d *Desk) Ask(ctx context.Context, q Query) (r Reply, err error) {
 // one is the whole reply.
 func (d *Desk) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 	return func(yield func(Reply, error) bool) {
-		asked := InContext(q.Question, q.Before)
+		asked := text.InContext(q.Question, q.Before, q.Answers)
 		question := graphrag.Question{Text: asked, K: d.o.K, Where: d.where(q.Where)}
 		var last graphrag.Answer
 		for a, err := range d.folder.Stream(ctx, question) {

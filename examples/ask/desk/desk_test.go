@@ -13,28 +13,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-func TestInContext(t *testing.T) {
-	for _, tt := range []struct {
-		question, before, want string
-	}{
-		{"Who built it?", "When was the Eddystone tower lit?", "Who built it? (Eddystone)"},
-		{"And in Plymouth?", "When was the tower lit?", "And in Plymouth? (tower lit)"},
-		{"What about owls?", "How does the mouse hide?", "What about owls? (mouse hide)"},
-		{"Why?", "How does the mouse hide?", "Why? (mouse hide)"},
-		{"How does the owl find a mouse?", "When was the tower lit?", "How does the owl find a mouse?"},
-		{"Who was Ada Lovelace?", "When was the tower lit?", "Who was Ada Lovelace?"},
-		{"Who built it?", "", "Who built it?"},
-	} {
-		var before []string
-		if tt.before != "" {
-			before = []string{"What is a lamp?", tt.before}
-		}
-		if got := desk.InContext(tt.question, before); got != tt.want {
-			t.Errorf("%q after %q is %q, want %q", tt.question, tt.before, got, tt.want)
-		}
-	}
-}
-
 func TestReply(t *testing.T) {
 	d := desktest.Open(t, "wild")
 	r, err := d.Ask(t.Context(), desk.Query{Question: "What does the barn owl hear?"})

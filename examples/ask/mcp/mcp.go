@@ -50,6 +50,7 @@ type searchOutput struct {
 type askInput struct {
 	Question string   `json:"question" jsonschema:"the question, in plain words"`
 	Before   []string `json:"before,omitempty" jsonschema:"questions asked before, oldest first, that this one may lean on"`
+	Answers  []string `json:"answers,omitempty" jsonschema:"the answers to them, an empty text for a refusal"`
 	Where    string   `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
 }
 
@@ -162,8 +163,9 @@ func (t tools) ask(ctx context.Context, req *mcp.CallToolRequest, in askInput) (
 	if err != nil {
 		return nil, desk.Reply{}, err
 	}
+	skip := max(0, len(in.Before)-maxBefore)
 	token, told := req.Params.GetProgressToken(), 0
-	for r, err = range t.d.Stream(ctx, desk.Query{Question: in.Question, Before: in.Before[max(0, len(in.Before)-maxBefore):], Where: where}) {
+	for r, err = range t.d.Stream(ctx, desk.Query{Question: in.Question, Before: in.Before[skip:], Answers: in.Answers[min(skip, len(in.Answers)):], Where: where}) {
 		if err != nil {
 			return nil, desk.Reply{}, err
 		}

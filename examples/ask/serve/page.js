@@ -4,8 +4,8 @@ const byId = (id) => document.getElementById(id);
 const turns = new Map(); // the turns of this visit, by what history knows them by
 let about = { paid: true, fields: {}, kinds: {} };
 
-// asked are the questions that are shown, oldest first.
-const asked = () => [...byId("turns").children].reverse().map((t) => t.dataset.question);
+// told are the questions that are shown, or their answers, oldest first.
+const told = (what) => [...byId("turns").children].reverse().map((t) => t.dataset[what] || "").slice(-20);
 const query = (fields) => new URLSearchParams(Object.entries(fields).filter(([, v]) => v !== "")).toString();
 const many = (n, what) => n === 1 ? `1 ${what}` : `${n} ${what}s`;
 
@@ -152,7 +152,7 @@ async function checked() {
 }
 
 async function ask(question, where, enter) {
-  const turn = make("section", "turn"), id = `${performance.timeOrigin} ${turns.size}`, before = asked().slice(-20);
+  const turn = make("section", "turn"), id = `${performance.timeOrigin} ${turns.size}`, before = told("question"), answers = told("answer");
   const title = make("h2", "", question);
   title.id = "turn-" + turns.size;
   turn.setAttribute("aria-labelledby", title.id);
@@ -169,7 +169,7 @@ async function ask(question, where, enter) {
   try {
     const reply = await fetch("api/ask", {
       method: "POST", headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ question, before, where: where || undefined }),
+      body: JSON.stringify({ question, before, answers, where: where || undefined }),
     });
     if (!reply.ok) throw new Error(await reply.text());
     const lines = reply.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -178,7 +178,11 @@ async function ask(question, where, enter) {
       if (done) break;
       const parts = (rest + value).split("\n");
       rest = parts.pop();
-      for (const line of parts) show(turn, JSON.parse(line));
+      for (const line of parts) {
+        const r = JSON.parse(line);
+        turn.dataset.answer = r.refused ? "" : r.answer || "";
+        show(turn, r);
+      }
     }
     await graph(turn, question, where);
   } catch (error) {

@@ -244,7 +244,7 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = json.Unmarshal(body, &q)
 	}
-	if err != nil || strings.TrimSpace(q.Question) == "" || len(q.Question) > maxQuestion || len(q.Before) > maxBefore {
+	if err != nil || strings.TrimSpace(q.Question) == "" || len(q.Question) > maxQuestion || max(len(q.Before), len(q.Answers)) > maxBefore {
 		if err == nil {
 			err = fmt.Errorf("want {\"question\": \"…\", \"before\": [\"…\"], \"where\": \"…\"}, a question of at most %d bytes and at most %d before it", maxQuestion, maxBefore)
 		}
