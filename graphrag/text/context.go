@@ -15,19 +15,16 @@ const pronouns = " it its they them their he him his she her that this those the
 // personal are those that stand for a person.
 const personal = " they their he him his she her "
 
-// fullName is a run of capitalized words, anyName one or more that begin no sentence.
+// fullName is a run of capitalized words.
 var (
 	fullName = regexp.MustCompile(`(?:\p{Lu}\. ?)+\p{Lu}[\p{L}’'-]+|\p{Lu}[\p{L}’'-]+(?: (?:\p{Lu}\. |de |van |von )?\p{Lu}[\p{L}’'-]+)+`)
-	anyName  = regexp.MustCompile(`[\p{Ll},:] (\p{Lu}[\p{L}’'-]*(?: \p{Lu}[\p{L}’'-]*)*)`)
 	asksWho  = regexp.MustCompile(`(?i)\b(?:who|whom|whose)\b`)
-	asksOne  = regexp.MustCompile(`(?i)^(?:(?:and|in|on|at) )*(?:which|where)\b`)
 )
 
 // InContext returns a question as it can be asked alone, in English. One that leans on the
 // question before it, by a pronoun, by beginning with "and" or "what about", or by having at
-// most one word of its own, is put with the names of the answer to that, if it asked who, and a
-// person is meant, or which or where, and none is; else with the names of that question, or its
-// words if it has none. The answers are those to the questions, "" for a refusal.
+// most one word of its own, is put with the full names of the answer to that, if it asked who and
+// a person is meant; else with the names of that question, or its words if it has none. The answers are those to the questions, "" for a refusal.
 func InContext(question string, before, answers []string) string {
 	if len(before) == 0 {
 		return question
@@ -45,8 +42,8 @@ func InContext(question string, before, answers []string) string {
 	n := len(before) - 1
 	last := InContext(before[n], before[:n], answers[:min(n, len(answers))])
 	read, topic := ReadQuestion(last), ""
-	if n < len(answers) && (person && asksWho.MatchString(last) || !person && asksOne.MatchString(last)) {
-		topic = answered(answers[n], strings.ToLower(last), person)
+	if n < len(answers) && person && asksWho.MatchString(last) {
+		topic = answered(answers[n], strings.ToLower(last))
 	}
 	if topic == "" {
 		topic = cmp.Or(spelled(last, read.Names), read.Words)
@@ -57,19 +54,11 @@ func InContext(question string, before, answers []string) string {
 	return strings.TrimSpace(question) + " (" + topic + ")"
 }
 
-// answered are at most three names of the first paragraph of an answer that its question
-// lacks, of persons only full ones.
-func answered(answer, question string, person bool) string {
+// answered are at most three full names of the first paragraph of an answer that its question
+// lacks.
+func answered(answer, question string) string {
 	answer, _, _ = strings.Cut(Head(answer, maxQuestionBytes), "\n\n")
-	var out []string
-	if person {
-		out = fullName.FindAllString(answer, -1)
-	} else {
-		for _, m := range anyName.FindAllStringSubmatch(answer, -1) {
-			out = append(out, m[1])
-		}
-	}
-	out = slices.DeleteFunc(out, func(n string) bool { return strings.Contains(question, strings.ToLower(n)) })
+	out := slices.DeleteFunc(fullName.FindAllString(answer, -1), func(n string) bool { return strings.Contains(question, strings.ToLower(n)) })
 	return strings.Join(out[:min(3, len(out))], " ")
 }
 

@@ -23,7 +23,7 @@ func TestInContext(t *testing.T) {
 		{"When was she born?", "Who designed the Aven Bridge?", "", "When was she born? (Aven Bridge)"}, // refused
 		{"When was it opened?", "Who designed the Aven Bridge?", "Edmund Carrick designed it.", "When was it opened? (Aven Bridge)"},
 		{"When did she die?", "Where did Ada Lovelace live?", "Ada Lovelace lived with Lord King.", "When did she die? (Ada Lovelace)"},
-		{"How old is it?", "Which ferry has Berit Moe as captain?", "Ferry: Ragna", "How old is it? (Ragna)"},
+		{"How old is it?", "Which ferry has Berit Moe as captain?", "Ferry: Ragna", "How old is it? (Berit Moe)"},
 		{"And its price?", "What is the height of Stavik?", "Height: 214 m", "And its price? (Stavik)"},
 		{"Where is he?", "Who was it?", "Tom Reed.\n\nnotes.md: “Ann Lee”", "Where is he? (Tom Reed)"},
 	} {
