@@ -269,6 +269,9 @@ func (f *Fetcher) get(ctx context.Context, c *http.Client, u *url.URL, header ht
 	case s != http.StatusOK:
 		return answer{}, &Error{Kind: Missing, Err: errors.New(text.Printable(resp.Status))}
 	}
+	if packed := resp.Header.Get("Content-Encoding"); packed != "" && packed != "identity" { // gzip, which is asked for, is unpacked already
+		return answer{}, &Error{Kind: NoText, Err: fmt.Errorf("packed as %.40q, which was not asked for", packed)}
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, f.o.MaxBytes+1))
 	if int64(len(body)) > f.o.MaxBytes {
 		return answer{}, &Error{Kind: TooLarge, Err: fmt.Errorf("more than %d bytes", f.o.MaxBytes)}

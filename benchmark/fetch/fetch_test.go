@@ -131,7 +131,11 @@ func TestPage(t *testing.T) {
 		"/escape":  send("text/plain", "owls\x1b[31m hunt\x00\r\nby ear \x9b2J"),
 		"/picture": send("image/png", "\x89PNG\r\n\x1a\n\x00\x00"),
 		"/empty":   send("text/html", "<script>x()</script>"),
-		"/huge":    send("text/plain", strings.Repeat("owl ", 1<<16)),
+		"/packed": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "br")
+			w.Write([]byte("words that are none"))
+		},
+		"/huge": send("text/plain", strings.Repeat("owl ", 1<<16)),
 		"/bomb": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			w.Write(bomb.Bytes())
@@ -178,6 +182,7 @@ func TestPage(t *testing.T) {
 		{w.page("/closed"), "", Refused},
 		{w.page("/picture"), "", NoText},
 		{w.page("/empty"), "", NoText},
+		{w.page("/packed"), "", NoText},
 		{w.page("/huge"), "", TooLarge},
 		{w.page("/bomb"), "", TooLarge},
 		{w.page("/slow"), "", Unavailable},
