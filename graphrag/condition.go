@@ -3,6 +3,7 @@
 package graphrag
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -153,7 +154,7 @@ func compare(a, b any) (order int, ok bool) {
 	switch a := a.(type) {
 	case float64:
 		if b, ok := b.(float64); ok {
-			return int(sign(a - b)), true
+			return cmp.Compare(a, b), true
 		}
 	case time.Time:
 		if b, ok := b.(time.Time); ok {
@@ -161,16 +162,6 @@ func compare(a, b any) (order int, ok bool) {
 		}
 	}
 	return 0, false
-}
-
-func sign(x float64) float64 {
-	switch {
-	case x > 0:
-		return 1
-	case x < 0:
-		return -1
-	}
-	return 0
 }
 
 // Names returns the fields that the condition names, in order, each once.

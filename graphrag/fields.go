@@ -5,6 +5,7 @@ package graphrag
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +29,7 @@ func (f Fields) Check() error {
 	if len(f) > MaxFields {
 		return fmt.Errorf("%d fields, want at most %d", len(f), MaxFields)
 	}
-	for _, name := range f.names() {
+	for _, name := range slices.Sorted(maps.Keys(f)) {
 		size := len(name)
 		switch v := f[name].(type) {
 		case string:
@@ -50,15 +51,6 @@ func (f Fields) Check() error {
 		}
 	}
 	return nil
-}
-
-func (f Fields) names() []string {
-	names := make([]string, 0, len(f))
-	for name := range f {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // jsonTime is a time in JSON.

@@ -114,6 +114,15 @@ func (r *replies) keepVector(text string, v []float32) error {
 	return nil
 }
 
+// copy returns a cache of the same entries.
+func (r *replies) copy() *replies {
+	out := newReplies()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out.add(r)
+	return out
+}
+
 // add copies the entries of another cache.
 func (r *replies) add(other *replies) {
 	r.mu.Lock()

@@ -134,7 +134,8 @@ func (s *System) acquire() *state {
 	return now
 }
 
-// Graph returns the knowledge graph of all documents, see [System.GraphFor]; nil before Index and for systems without one.
+// Graph returns the knowledge graph of all documents, see [System.GraphFor]; nil before Index
+// and for systems without one.
 func (s *System) Graph() *kg.Graph {
 	if now := s.now.Load(); now != nil {
 		return now.graph

@@ -193,8 +193,11 @@ func (s *System) view(ctx context.Context, now *state, key viewKey, docs map[str
 		return nil, nil
 	}
 	if mine {
-		st, err := s.build(ctx, now, docs)
-		now.views.built(key, v, st, err, len(now.shortest))
+		st, err := (*state)(nil), errors.New("the index of the permitted documents could not be built")
+		func() {
+			defer func() { now.views.built(key, v, st, err, len(now.shortest)) }() // after a panic too: others wait
+			st, err = s.build(ctx, now, docs)
+		}()
 	}
 	select {
 	case <-v.done:
@@ -226,7 +229,7 @@ func (s *System) build(ctx context.Context, now *state, docs map[string][]graphr
 	if f.Kit.Place.Store != nil { // as the store compares
 		f.Kit.Place, f.Kit.Find = Place{}, ByVectors
 	}
-	return d.build(s.paid.with(llm.WithStage(ctx, "index")), f)
+	return d.build(s.paid.copy().with(llm.WithStage(ctx, "index")), f) // what is saved does not depend on who asked
 }
 
 // get returns a view, and whether the caller is to build it. It is nil if it is not there and

@@ -12,10 +12,11 @@ import (
 // unit is what stands in parentheses in the name of a column.
 var unit = regexp.MustCompile(`\([^)]*\)`)
 
-// cell finds the cell that is asked for by the name of its column, in the table of the best
-// candidate: "What is the price of X?". It stands in the row with all terms of X that the table has, or the
-// only one of these with a cell of such terms alone. It returns that row; false if no row or several
-// have them, or the cell is empty. Of any other question it returns the candidate itself.
+// cell answers a question for a cell by the name of its column, "What is the price of X?", in the
+// table of the best candidate. It returns the row that contains all terms of X which occur in
+// the table; of several such rows, the only one in which they fill a cell. It returns false if no
+// row is left, if several are, or if the cell is empty. For any other question it returns the
+// best candidate.
 func (c *corpus) cell(best int) (row int, ok bool) {
 	header := c.header(&c.candidates[best])
 	named, rest := make([]bool, len(header.Cells)), (set(1)<<c.q.terms-1)&^c.q.weak

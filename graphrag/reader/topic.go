@@ -10,8 +10,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// topic is what a sentence speaks of, for the pronouns of the next one, in English. What is
-// "" is not told, and a pronoun for it stands for nothing.
+// topic is the subject of a sentence, to which the pronouns of the next sentence refer, in
+// English. An empty part is unknown: a pronoun for it refers to nothing.
 type topic struct {
 	thing, person string // what "it" and "they", and what "he" and "she" stand for
 	shown         string // the sentence or heading that names it, and those between
@@ -22,8 +22,8 @@ type topic struct {
 // maxLinks is the number of sentences between a pronoun and what it stands for.
 const maxLinks = 2
 
-// What tells the parts of a sentence. The subject ends before an auxiliary verb, a preposition or
-// relative, a word with the ending of a verb, a comma or a parenthesis.
+// Patterns for the parts of a sentence. The subject ends before an auxiliary verb, a preposition,
+// a relative pronoun, a word with the ending of a verb, a comma or a parenthesis.
 const auxiliary = `(?:is|are|was|were|has|had|have|can|could|will|would|may|might|must|should|does|did|became)`
 
 var (
@@ -35,7 +35,7 @@ var (
 	name      = regexp.MustCompile(` \p{Lu}`)
 	owned     = regexp.MustCompile(`^(?:Its|Their|His|Her) `)
 
-	// "It is clear that", "it was in 1995 that", "it takes" say nothing of a thing.
+	// In "it is clear that", "it was in 1995 that" and "it takes" the pronoun refers to nothing.
 	expletive = regexp.MustCompile(`\b[Ii]t (?:(?:is|was|has been|seem\w*|appear\w*|t[ao]kes?)\b(?: [\w-]+){0,4} (?:that|whether|as if)\b|(?:is|was) (?:not |un)?(?:clear|important|possible|likely|necessary|true|hard|easy|difficult|time)\b|(?:takes|took)\b)`)
 )
 

@@ -37,34 +37,33 @@ func (r reranked) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.F
 	asked := q
 	asked.Depth = max(q.Want(), rerankDepth)
 	found, err := r.of.Retrieve(ctx, asked)
-	if err == nil {
-		found.Ranked, err = r.order(ctx, q, found.Ranked)
+	if err != nil || len(found.Ranked)+len(found.Evidence) == 0 {
+		return found, err
 	}
-	if err == nil {
-		found.Evidence, err = r.order(ctx, q, found.Evidence)
-	}
-	return found, err
-}
-
-func (r reranked) order(ctx context.Context, q graphrag.Question, hits []graphrag.Hit) ([]graphrag.Hit, error) {
-	if len(hits) == 0 {
-		return hits, nil
-	}
-	passages := make([]string, len(hits))
-	for i, h := range hits {
-		passages[i] = Titled(h.Chunk)
+	var passages []string
+	at := make(map[string]int) // evidence is often ranked too
+	for _, h := range slices.Concat(found.Ranked, found.Evidence) {
+		text := Titled(h.Chunk)
+		if _, ok := at[text]; !ok {
+			at[text] = len(passages)
+			passages = append(passages, text)
+		}
 	}
 	scores, err := r.by.Scores(ctx, q.Text, passages)
 	if err != nil {
-		return nil, fmt.Errorf("retrieve: rerank: %w", err)
+		return found, fmt.Errorf("retrieve: rerank: %w", err)
 	}
-	if len(scores) != len(hits) {
-		return nil, fmt.Errorf("retrieve: rerank: %d scores for %d passages", len(scores), len(hits))
+	if len(scores) != len(passages) {
+		return found, fmt.Errorf("retrieve: rerank: %d scores for %d passages", len(scores), len(passages))
 	}
-	hits = slices.Clone(hits)
-	for i := range hits {
-		hits[i].Score = scores[i]
+	order := func(hits []graphrag.Hit) []graphrag.Hit {
+		hits = slices.Clone(hits)
+		for i := range hits {
+			hits[i].Score = scores[at[Titled(hits[i].Chunk)]]
+		}
+		slices.SortStableFunc(hits, func(a, b graphrag.Hit) int { return cmp.Compare(b.Score, a.Score) })
+		return hits
 	}
-	slices.SortStableFunc(hits, func(a, b graphrag.Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return hits, nil
+	found.Ranked, found.Evidence = order(found.Ranked), order(found.Evidence)
+	return found, nil
 }

@@ -15,8 +15,8 @@ const pronouns = " it its they them their he him his she her that this those the
 // personal are those that stand for a person.
 const personal = " they their he him his she her "
 
-// fullName is a run of capitalized words.
 var (
+	// fullName is a run of capitalized words.
 	fullName = regexp.MustCompile(`(?:\p{Lu}\. ?)+\p{Lu}[\p{L}’'-]+|\p{Lu}[\p{L}’'-]+(?: (?:\p{Lu}\. |de |van |von )?\p{Lu}[\p{L}’'-]+)+`)
 	asksWho  = regexp.MustCompile(`(?i)\b(?:who|whom|whose)\b`)
 )
@@ -24,7 +24,8 @@ var (
 // InContext returns a question as it can be asked alone, in English. One that leans on the
 // question before it, by a pronoun, by beginning with "and" or "what about", or by having at
 // most one word of its own, is put with the full names of the answer to that, if it asked who and
-// a person is meant; else with the names of that question, or its words if it has none. The answers are those to the questions, "" for a refusal.
+// a person is meant; else with the names of that question, or its words if it has none. The
+// answers are those to the questions before it, "" for a refusal.
 func InContext(question string, before, answers []string) string {
 	if len(before) == 0 {
 		return question
