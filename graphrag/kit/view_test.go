@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -215,5 +217,60 @@ func TestViewsChange(t *testing.T) {
 	wait.Wait()
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A view that panics is an error of that question alone, and holds up no other.
+func TestViewPanics(t *testing.T) {
+	var builds atomic.Int64
+	s := counted(t, &builds, func(context.Context) error {
+		if builds.Load() == 2 {
+			panic("a bad recipe")
+		}
+		return nil
+	})
+	index(t, s, rooms(20)...)
+	ask := func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("%v", p)
+			}
+		}()
+		_, err = s.Retrieve(t.Context(), graphrag.Question{Text: "light", K: 3, Where: where(t, "room = 1")})
+		return err
+	}
+	if err := ask(); err == nil || err.Error() != "a bad recipe" {
+		t.Errorf("error %v", err)
+	}
+	if err := ask(); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+}
+
+// What is saved does not depend on the conditions that were asked about.
+func TestViewsAreNotSaved(t *testing.T) {
+	_, _, system := recording(t)
+	s := system()
+	docs := append([]graphrag.Document(nil), owls...)
+	docs[0].Fields = graphrag.Fields{"team": "a"}
+	index(t, s, docs...)
+	saved := func() string {
+		t.Helper()
+		dir := t.TempDir()
+		if err := s.Save(t.Context(), dir); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, "system.wildgraph"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	before := saved()
+	if _, err := s.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 2, Where: where(t, `team = "a"`)}); err != nil {
+		t.Fatal(err)
+	}
+	if saved() != before {
+		t.Error("a question changed what is saved")
 	}
 }

@@ -14,13 +14,19 @@ import (
 )
 
 // byLength likes long passages.
-type byLength struct{ short int }
+type byLength struct {
+	short int
+	asked *int
+}
 
 func (b byLength) Scores(_ context.Context, question string, passages []string) ([]float64, error) {
 	if question == "" {
 		return nil, errors.New("nothing was asked")
 	}
 	scores := []float64{}
+	if b.asked != nil {
+		*b.asked += len(passages)
+	}
 	for _, p := range passages[b.short:] {
 		scores = append(scores, float64(len(p)))
 	}
@@ -49,7 +55,11 @@ func TestRerank(t *testing.T) {
 		asked = q.Depth
 		return found, nil
 	})
-	got, err := retrieve.Rerank(of, byLength{}).Retrieve(t.Context(), graphrag.Question{Text: "which?", K: 3})
+	scored := 0
+	got, err := retrieve.Rerank(of, byLength{asked: &scored}).Retrieve(t.Context(), graphrag.Question{Text: "which?", K: 3})
+	if scored != len(ranked) {
+		t.Errorf("%d passages were scored, want each of %d once", scored, len(ranked))
+	}
 	if err != nil || textsOf(got.Ranked) != "bbb cc dd a" || textsOf(got.Evidence) != "bbb a" || got.Ranked[0].Score != 3 {
 		t.Errorf("ranked %s, evidence %s, error %v", textsOf(got.Ranked), textsOf(got.Evidence), err)
 	}
@@ -60,7 +70,7 @@ func TestRerank(t *testing.T) {
 		by   byLength
 		q    string
 		want string
-	}{{byLength{}, "", "retrieve: rerank: nothing was asked"}, {byLength{1}, "which?", "3 scores for 4 passages"}} {
+	}{{byLength{}, "", "retrieve: rerank: nothing was asked"}, {byLength{short: 1}, "which?", "3 scores for 4 passages"}} {
 		if _, err := retrieve.Rerank(of, tt.by).Retrieve(t.Context(), graphrag.Question{Text: tt.q}); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("error %v, want %s", err, tt.want)
 		}

@@ -85,11 +85,7 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request, _ *user) error {
 	if in.Model != s.system.Name() {
 		return problem{http.StatusNotFound, "model_not_found", fmt.Sprintf("there is no model %.100q, take %q", in.Model, s.system.Name())}
 	}
-	q, err := s.question(asksLast(in.Messages), 0, in.Where)
-	if err != nil {
-		return err
-	}
-	end, err := s.begin(w)
+	q, end, err := s.question(w, asksLast(in.Messages), 0, in.Where)
 	if err != nil {
 		return err
 	}

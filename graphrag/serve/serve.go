@@ -250,16 +250,18 @@ type ask struct {
 	Where    *graphrag.Condition `json:"where"`
 }
 
-func (s *server) question(text string, k int, where *graphrag.Condition) (graphrag.Question, error) {
+// question checks what is asked, and takes a turn for it.
+func (s *server) question(w http.ResponseWriter, text string, k int, where *graphrag.Condition) (q graphrag.Question, end func(), err error) {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return graphrag.Question{}, bad("there is no question")
+		return q, nil, bad("there is no question")
 	case len(text) > maxQuestion:
-		return graphrag.Question{}, bad("the question has more than %d bytes", maxQuestion)
+		return q, nil, bad("the question has more than %d bytes", maxQuestion)
 	case k < 0 || k > maxK:
-		return graphrag.Question{}, bad("k is %d, want 0 to %d", k, maxK)
+		return q, nil, bad("k is %d, want 0 to %d", k, maxK)
 	}
-	return graphrag.Question{Text: text, K: cmp.Or(k, s.o.K), Where: where}, nil
+	end, err = s.begin(w)
+	return graphrag.Question{Text: text, K: cmp.Or(k, s.o.K), Where: where}, end, err
 }
 
 func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
@@ -267,11 +269,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
 	if err := read(r, &in); err != nil {
 		return err
 	}
-	q, err := s.question(in.Question, in.K, in.Where)
-	if err != nil {
-		return err
-	}
-	end, err := s.begin(w)
+	q, end, err := s.question(w, in.Question, in.K, in.Where)
 	if err != nil {
 		return err
 	}
@@ -290,11 +288,7 @@ func (s *server) search(w http.ResponseWriter, r *http.Request, _ *user) error {
 	if err := read(r, &in); err != nil {
 		return err
 	}
-	q, err := s.question(cmp.Or(in.Query, in.Question), in.K, in.Where)
-	if err != nil {
-		return err
-	}
-	end, err := s.begin(w)
+	q, end, err := s.question(w, cmp.Or(in.Query, in.Question), in.K, in.Where)
 	if err != nil {
 		return err
 	}
