@@ -249,8 +249,16 @@ func TestViewPanics(t *testing.T) {
 
 // What is saved does not depend on the conditions that were asked about.
 func TestViewsAreNotSaved(t *testing.T) {
-	_, _, system := recording(t)
-	s := system()
+	s, err := kit.New(kit.Frame{Name: "flat", Kit: offline(t).WithEmbedder(&letters{dim: 4}), Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		e, err := c.Embedder(ctx)
+		if err == nil {
+			_, err = e.EmbedDocuments(ctx, []string{fmt.Sprintf("what %d chunks say", len(c.Chunks))}) // as a report would be
+		}
+		return graphrag.RetrieverFunc(func(context.Context, graphrag.Question) (graphrag.Found, error) { return graphrag.Nothing(), nil }), err
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	docs := append([]graphrag.Document(nil), owls...)
 	docs[0].Fields = graphrag.Fields{"team": "a"}
 	index(t, s, docs...)
