@@ -8,19 +8,22 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 )
 
 // Collection is several indexes that are searched as one: its scores, to the bit, and
 // its order are those of the index that [Merge] makes of them. The numbers of
 // documents and words and the average length are those of all documents, also of
-// those that a condition leaves out. It is immutable and safe for concurrent use as
-// long as its indexes are open.
+// those that a search leaves out, but not of those beyond a [Collection.Limit]. It is
+// immutable and safe for concurrent use as long as its indexes are open.
 type Collection struct {
 	options   Options
 	parts     []part
-	windows   []int32 // of each window, its part
-	documents int
+	windows   []int32   // of each window, its part
+	numbers   int       // of all documents
+	documents int       // those within the limit
 	average   float64   // of their lengths
+	few       bool      // so few that they are looked up
 	searchers sync.Pool // of *searcher
 }
 
@@ -28,11 +31,16 @@ type Collection struct {
 type part struct {
 	ix     *inverted
 	number int
-	first  int32     // number of its first document in the whole
-	window int       // number of its first window there
-	norms  []float32 // of its documents, for the average of the whole
-	shrink float32   // no norm is less than this times that for its own average
+	first  int32   // number of its first document in the whole
+	window int     // number of its first window there
+	shrink float32 // no norm is less than this times that for its own average
+	// norms are those of each window for the average of the whole, made when it is first
+	// searched; nil if that is the part's own average.
+	norms []atomic.Pointer[windowNorms]
+	limit
 }
+
+type windowNorms [windowSize]float32
 
 // most bounds the saturations for the average of the whole, given the bound s of
 // those for the part's own.
@@ -49,8 +57,8 @@ func (p part) most(s float32) float32 {
 }
 
 // NewCollection puts indexes of the same options together, which stay as they are.
-// There may be none, and empty ones. It takes four bytes for each document, and none
-// if there is a single index.
+// There may be none, and empty ones. It comes to take four bytes for each document, and
+// none if there is a single index.
 func NewCollection(parts ...*Index) (*Collection, error) {
 	if err := alike(parts); err != nil {
 		return nil, fmt.Errorf("bm25: collection: %w", err)
@@ -63,28 +71,48 @@ func collect(indexes []*Index) *Collection {
 	total := 0.0
 	for i, ix := range indexes {
 		c.options = ix.options
-		c.parts[i] = part{ix: &ix.inverted, number: i, first: int32(c.documents), window: len(c.windows)}
+		c.parts[i] = part{ix: &ix.inverted, number: i, first: int32(c.numbers), window: len(c.windows)}
 		for range ix.windows() {
 			c.windows = append(c.windows, int32(i))
 		}
-		c.documents += ix.Len()
+		c.numbers += ix.Len()
 		total += ix.total
 	}
-	if c.documents > 0 {
-		c.average = total / float64(c.documents)
+	c.weigh(c.numbers, total)
+	return c
+}
+
+// weigh sets the number of documents and their average length.
+func (c *Collection) weigh(documents int, total float64) {
+	if c.documents = documents; documents > 0 {
+		c.average = total / float64(documents)
 	}
 	for i := range c.parts {
 		p := &c.parts[i]
-		p.norms, p.shrink = p.ix.norms, 1
+		p.norms, p.shrink = nil, 1
 		if own := p.ix.average; own != c.average {
-			p.norms = p.ix.normsFor(c.average)
+			p.norms = make([]atomic.Pointer[windowNorms], p.ix.windows())
 			if own > 0 {
 				p.shrink = float32(min(1, own/c.average))
 			}
 		}
 	}
 	c.searchers.New = func() any { return newSearcher(c) }
-	return c
+}
+
+// normsOf are those of the documents of a window of a part.
+func (c *Collection) normsOf(p *part, window int) *windowNorms {
+	if p.norms == nil {
+		return (*windowNorms)(p.ix.norms[window*windowSize:][:windowSize])
+	}
+	at := &p.norms[window]
+	n := at.Load()
+	if n == nil { // whoever else makes them makes the same
+		n = new(windowNorms)
+		p.ix.windowNorms(n[:], window, c.average)
+		at.Store(n)
+	}
+	return n
 }
 
 // Found is a document that was found.
@@ -103,7 +131,7 @@ func (c *Collection) Search(query string, k int, keep func(part int, doc int32) 
 		return dst
 	}
 	s := c.ask(query)
-	s.keep, s.tied = keep, true
+	s.keep, s.tied = c.within(keep), true
 	s.found = s.search(k, s.found[:0])
 	for _, f := range s.found {
 		p := &c.parts[sort.Search(len(c.parts), func(i int) bool { return c.parts[i].first > f.ID })-1]
@@ -121,15 +149,7 @@ func (c *Collection) Scores(query string, part int, docs []int32, dst []float64)
 	s := c.ask(query)
 	defer s.done()
 	s.few = append(s.few[:0], make([]float32, len(docs))...)
-	p := &c.parts[part]
-	for _, q := range s.query {
-		if id := q.ids[part]; id >= 0 {
-			s.counts = p.ix.frequencies(int(id), docs, s.counts)
-			for i, tf := range s.counts {
-				s.few[i] += q.weight * saturation(float32(tf), p.norms[docs[i]])
-			}
-		}
-	}
+	s.sumUp(&c.parts[part], docs)
 	for i, sum := range s.few {
 		dst[i] = float64(sum)
 	}
@@ -155,16 +175,6 @@ func (c *Collection) ask(query string) *searcher {
 	s := c.searchers.Get().(*searcher)
 	s.analyze(query)
 	return s
-}
-
-// df is how many documents have a term, given its id in each part.
-func (c *Collection) df(ids []int32) (df uint32) {
-	for i, id := range ids {
-		if id >= 0 {
-			df += c.parts[i].ix.entries[id].df
-		}
-	}
-	return df
 }
 
 // idf is that of a term in df of all documents.

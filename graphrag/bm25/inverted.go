@@ -86,16 +86,22 @@ func newInverted(o Options, terms *text.Vocabulary, lengths []uint32) inverted {
 // saturates to 0.
 func (ix *inverted) normsFor(average float64) []float32 {
 	norms := make([]float32, ix.windows()*windowSize)
-	_ = par.Ranges(context.Background(), len(norms), windowSize, 0, func(_, lo, hi int) error {
-		for d := lo; d < hi; d++ {
-			norms[d] = 1
-			if d < len(ix.lengths) {
-				norms[d] = ix.options.norm(ix.lengths[d], average)
-			}
-		}
+	_ = par.Each(context.Background(), ix.windows(), 0, func(w int) error {
+		ix.windowNorms(norms[w*windowSize:][:windowSize], w, average)
 		return nil
 	}) // which never fails
 	return norms
+}
+
+// windowNorms writes the norms of a window.
+func (ix *inverted) windowNorms(norms []float32, window int, average float64) {
+	lengths := ix.lengths[min(window*windowSize, len(ix.lengths)):]
+	for d := range norms {
+		norms[d] = 1
+		if d < len(lengths) {
+			norms[d] = ix.options.norm(lengths[d], average)
+		}
+	}
 }
 
 // norm is what a length adds to the denominator, for an average length.

@@ -102,7 +102,8 @@ func (ix *Index) scores(s *searcher, dst []float64) []float64 {
 type searcher struct {
 	c       *Collection
 	numbers *text.Numbering
-	ids     []int32 // of each term that has a number: its id in each part, or -1
+	ids     []int32  // of each term that has a number: its id in each part, or -1
+	dfs     []uint32 // and in how many documents it is
 	query   []queryTerm
 	add     func(numbers []int32) bool // addAll, bound once
 	at      *part                      // where the window lies that is searched
@@ -162,7 +163,7 @@ const maxWords = 1 << 16
 func newSearcher(c *Collection) *searcher {
 	windows := len(c.windows)
 	s := &searcher{c: c, numbers: text.NewNumbering(c.options.Analyzer), upper: make([]float32, windows), order: make([]int32, 0, windows)}
-	s.candidates = newCandidates(min(windowSize, c.documents))
+	s.candidates = newCandidates(min(windowSize, c.numbers))
 	s.add = s.addAll
 	s.ofDoc = func(_ int, doc int32) bool { return s.keepDoc(doc) }
 	return s
@@ -187,7 +188,7 @@ func (s *searcher) begin() {
 	s.query = s.query[:0]
 	s.numbers.Trim(maxWords)
 	if s.numbers.Terms().Len() == 0 {
-		s.ids = s.ids[:0]
+		s.ids, s.dfs = s.ids[:0], s.dfs[:0]
 	}
 }
 
@@ -208,16 +209,14 @@ func (s *searcher) addTerm(t int32, times float64) {
 		for i := range s.c.parts {
 			s.ids = append(s.ids, s.c.parts[i].ix.find(s.numbers.Terms().At(int(t))))
 		}
+		s.dfs = append(s.dfs, s.df(s.ids[at:at+n]))
 	}
-	s.query = append(s.query, queryTerm{number: t, ids: s.ids[at : at+n], times: times})
+	s.query = append(s.query, queryTerm{number: t, ids: s.ids[at : at+n], df: s.dfs[t], times: times})
 }
 
 // prepare merges repeated terms, and puts those first that can add most.
 func (s *searcher) prepare() {
 	s.merge()
-	for i := range s.query {
-		s.query[i].df = s.c.df(s.query[i].ids)
-	}
 	s.weigh(s.c.documents)
 }
 
@@ -264,13 +263,10 @@ func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] 
 	// so is each bound it is compared with.
 	s.slack = min(float32(len(s.query)+8)*0x1p-22, 1)
 	s.threshold, s.cutoff = 0, 0
-	s.bound()
-	slices.SortFunc(s.order, func(a, b int32) int { return cmp.Compare(s.upper[b], s.upper[a]) })
-	for _, w := range s.order {
-		if s.upper[w] < s.cutoff {
-			break
-		}
-		s.window(int(w))
+	if s.c.few {
+		s.lookUp()
+	} else {
+		s.scan()
 	}
 	if !s.tied {
 		return s.best.Append(dst)
@@ -282,6 +278,28 @@ func (s *searcher) search(k int, dst []rank.Scored[int32]) []rank.Scored[int32] 
 	}
 	slices.SortFunc(dst, rank.Compare)
 	return dst
+}
+
+// scan searches the windows.
+func (s *searcher) scan() {
+	s.bound()
+	slices.SortFunc(s.order, func(a, b int32) int { return cmp.Compare(s.upper[b], s.upper[a]) })
+	for _, w := range s.order {
+		if s.upper[w] < s.cutoff {
+			break
+		}
+		s.window(int(w))
+	}
+}
+
+// push takes a document with its sum, unless it may not be found.
+func (s *searcher) push(p *part, doc int32, sum float64) {
+	if sum >= s.best.Threshold() && (s.keep == nil || s.keep(p.number, doc)) {
+		s.best.Push(p.first+doc, sum)
+		if s.tied {
+			s.also = append(s.also, rank.Scored[int32]{ID: p.first + doc, Score: sum})
+		}
+	}
 }
 
 // bound finds the blocks and the upper bound of each window.
@@ -314,7 +332,7 @@ func (s *searcher) bound() {
 	}
 	s.order = s.order[:0]
 	for w, upper := range s.upper {
-		if upper > 0 {
+		if p := &s.c.parts[s.c.windows[w]]; upper > 0 && !p.empty(w-p.window) {
 			s.order = append(s.order, int32(w))
 		}
 	}

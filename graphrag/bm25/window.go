@@ -29,13 +29,7 @@ func (s *searcher) window(w int) {
 		s.extend(&s.active[i], base, s.restAfter(i))
 	}
 	for i, d := range s.candidates.docs[:s.candidates.n] {
-		sum, doc := float64(s.candidates.sums[i]), int32(base)+int32(d)
-		if sum >= s.best.Threshold() && (s.keep == nil || s.keep(s.at.number, doc)) {
-			s.best.Push(s.at.first+doc, sum)
-			if s.tied {
-				s.also = append(s.also, rank.Scored[int32]{ID: s.at.first + doc, Score: sum})
-			}
-		}
+		s.push(s.at, int32(base)+int32(d), float64(s.candidates.sums[i]))
 	}
 	s.raise(&s.best)
 }
@@ -78,8 +72,7 @@ func (s *searcher) activate(w int) (base int, norms *[windowSize]float32) {
 	for i := len(s.active) - 2; i >= 0; i-- {
 		s.active[i].upper += s.active[i+1].upper
 	}
-	base = w * windowSize
-	return base, (*[windowSize]float32)(p.norms[base : base+windowSize])
+	return w * windowSize, (*[windowSize]float32)(s.c.normsOf(p, w))
 }
 
 // dropped is the sum of a document that may not be found.

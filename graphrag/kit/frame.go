@@ -37,9 +37,14 @@ type Frame struct {
 	Knowledge kg.Options
 	// Blind systems read no documents.
 	Blind bool
+	// Flat systems rank the chunks of the corpus as they are, and use nothing else. If Build
+	// returns a [retrieve.Updater], a change is made to it, and a condition limits it, in place
+	// of building another.
+	Flat bool
 	// Problems are the errors in the recipe's own options, see [Checks].
 	Problems error
-	// Build makes the retriever over a corpus. It is called for every change.
+	// Build makes the retriever over a corpus. It is called for every change of a system that
+	// is not Flat.
 	Build func(ctx context.Context, c *Corpus) (graphrag.Retriever, error)
 }
 

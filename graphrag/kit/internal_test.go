@@ -61,12 +61,14 @@ func FuzzSaved(f *testing.F) {
 	}
 	s.paid.texts[replyKey{1}] = llm.Reply{Text: "yes"}
 	s.paid.dim, s.paid.vectors[replyKey{2}] = 2, []float32{1, 2}
+	docs := newLibrary()
+	docs.put("a", []graphrag.Chunk{{ID: "a#0", Doc: "a", Text: "Ann"}})
 	var file bytes.Buffer
-	if err := s.write(context.Background(), &file, &state{docs: map[string][]graphrag.Chunk{"a": {{ID: "a#0", Doc: "a", Text: "Ann"}}}, base: base}); err != nil {
+	if err := s.write(context.Background(), &file, &state{docs: docs, base: base}); err != nil {
 		f.Fatal(err)
 	}
 	lines := file.Bytes()[:file.Len()-65] // before the checksum
-	if c, err := s.read(context.Background(), bytes.NewReader(lines)); err != nil || len(c.docs) != 1 || len(c.extracted) != 1 || len(c.replies.texts) != 1 || len(c.replies.vectors) != 1 {
+	if c, err := s.read(context.Background(), bytes.NewReader(lines)); err != nil || c.docs.chunks != 1 || len(c.extracted) != 1 || len(c.replies.texts) != 1 || len(c.replies.vectors) != 1 {
 		f.Fatalf("%+v, %v", c, err)
 	}
 	f.Add(lines)
@@ -97,11 +99,12 @@ func TestChunksAreKeptWithoutRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := d.docs["a"]
-	if len(a) < 50 || cap(a) > len(a)*9/8 || len(d.docs["c"]) != 1 {
-		t.Errorf("%d chunks in room for %d, and %d", len(a), cap(a), len(d.docs["c"]))
+	a, _ := d.docs.docs.Get("a")
+	c, _ := d.docs.docs.Get("c")
+	if len(a) < 50 || cap(a) > len(a)*9/8 || len(c) != 1 {
+		t.Errorf("%d chunks in room for %d, and %d", len(a), cap(a), len(c))
 	}
-	if b, ok := d.docs["b"]; !ok || len(b) != 0 {
+	if b, ok := d.docs.docs.Get("b"); !ok || len(b) != 0 {
 		t.Errorf("a document without text: %v, %v", b, ok)
 	}
 	for i, c := range a {

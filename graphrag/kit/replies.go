@@ -45,6 +45,13 @@ func repliesOf(ctx context.Context) *replies {
 	return r
 }
 
+// len is how many are kept.
+func (r *replies) len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.texts) + len(r.vectors)
+}
+
 // begin starts a change, prune ends one that succeeded: entries that it did not use are
 // removed.
 func (r *replies) begin() {

@@ -94,8 +94,8 @@ func (s *System) write(ctx context.Context, to io.Writer, now *state) error {
 	s.paid.mu.Lock()
 	defer s.paid.mu.Unlock()
 	put(header{fileVersion, s.settings(), s.paid.dim})
-	for _, id := range slices.Sorted(maps.Keys(now.docs)) {
-		put(record{Doc: id, Chunks: now.docs[id]})
+	for id, chunks := range now.docs.all() {
+		put(record{Doc: id, Chunks: chunks})
 	}
 	if now.base != nil && !s.frame.Extract.Whole {
 		for x := range now.base.Extractions() {
@@ -163,7 +163,7 @@ func (s *System) open(ctx context.Context, dir string, docs iter.Seq2[graphrag.D
 
 // content is the content of a file.
 type content struct {
-	docs      map[string][]graphrag.Chunk
+	docs      *library
 	extracted []kg.Extraction
 	replies   *replies
 }
@@ -180,7 +180,7 @@ func (s *System) read(ctx context.Context, body io.Reader) (*content, error) {
 	if dim := s.frame.Kit.Dim; dim != 0 && h.Dim != 0 && dim != h.Dim {
 		return nil, fmt.Errorf("%w: vectors of %d numbers there, an embedder of %d here; take that embedder, or index anew", ErrOptions, h.Dim, dim)
 	}
-	c := &content{docs: make(map[string][]graphrag.Chunk), replies: newReplies()}
+	c := &content{docs: newLibrary(), replies: newReplies()}
 	c.replies.dim = h.Dim
 	for {
 		var r record
@@ -203,7 +203,7 @@ func (c *content) add(r record) error {
 	case r.Extraction != nil:
 		c.extracted = append(c.extracted, *r.Extraction)
 	case len(r.Key) == 0:
-		c.docs[r.Doc] = r.Chunks
+		c.docs.put(r.Doc, r.Chunks)
 	case len(r.Key) != len(replyKey{}) || r.Reply == nil && len(r.Vector) != 4*c.replies.dim:
 		return errors.New("a reply of another length")
 	case r.Reply != nil:

@@ -3,13 +3,10 @@
 package kit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
-	"maps"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -20,31 +17,32 @@ import (
 
 // state is one version of an index. It does not change once readers see it.
 type state struct {
-	docs      map[string][]graphrag.Chunk
+	docs      *library
 	base      *kg.Base // nil without a graph
 	graph     *kg.Graph
 	retriever graphrag.Retriever
+	updater   retrieve.Updater // retriever, before it is ordered anew; nil if a change builds another
 	stats     graphrag.IndexStats
 	// shelf holds its indexes, refs counts their users: one while readers see the state,
 	// and one for each running question.
 	shelf *Shelf
 	refs  atomic.Int64
 	views views
-	// shortest are the cumulative sums of the lengths of chunks in tokens, ascending.
-	shortest []int
 }
 
 // draft is the next state before it is built: documents, and the extractions of all chunks
 // but the fresh ones.
 type draft struct {
-	docs  map[string][]graphrag.Chunk
+	docs  *library
 	base  *kg.Base
 	fresh []graphrag.Chunk
+	gone  []graphrag.Chunk
+	from  retrieve.Updater // that of the state before, if it is changed
 	frame Frame
 }
 
 func newDraft(f Frame) (*draft, error) {
-	d := &draft{docs: make(map[string][]graphrag.Chunk), frame: f}
+	d := &draft{docs: newLibrary(), frame: f}
 	if f.Extract.Extractor == nil {
 		return d, nil
 	}
@@ -55,7 +53,7 @@ func newDraft(f Frame) (*draft, error) {
 
 // draft begins with a copy of a state.
 func (s *state) draft(f Frame) *draft {
-	d := &draft{docs: maps.Clone(s.docs), frame: f}
+	d := &draft{docs: s.docs.copy(), from: s.updater, frame: f}
 	if s.base != nil {
 		d.base = s.base.Clone()
 	}
@@ -88,7 +86,7 @@ func (d *draft) insert(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 	}
 	for id, chunks := range cut {
 		d.delete(id)
-		d.docs[id] = chunks
+		d.docs.put(id, chunks)
 	}
 	d.fresh = all
 	return ctx.Err()
@@ -105,7 +103,7 @@ func (d *draft) update(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 
 func (d *draft) delete(ids ...string) {
 	for _, id := range ids {
-		delete(d.docs, id)
+		d.gone = append(d.gone, d.docs.delete(id)...)
 	}
 	if d.base != nil {
 		d.base.Delete(ids...)
@@ -113,48 +111,65 @@ func (d *draft) delete(ids ...string) {
 }
 
 // build makes the state: it extracts from the fresh chunks, makes the knowledge graph, and
-// builds the retriever.
+// builds the retriever, or changes that of the state before.
 func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
-	all := slices.SortedFunc(flat(maps.Values(d.docs)), func(a, b graphrag.Chunk) int { return strings.Compare(a.ID, b.ID) })
-	s := &state{docs: d.docs, base: d.base, stats: graphrag.IndexStats{Documents: len(d.docs), Chunks: len(all)}}
+	s := &state{docs: d.docs, base: d.base, stats: graphrag.IndexStats{Documents: d.docs.docs.Len(), Chunks: d.docs.chunks}}
 	ctx, counts := withTally(ctx, f.Progress)
 	note(ctx, func(t *tally) { t.sofar = s.stats })
+	var err error
+	if d.from != nil {
+		s.shelf = NewShelf(Place{})
+		s.updater, err = d.from.Update(ctx, d.fresh, d.gone)
+		s.retriever = s.updater
+	} else {
+		err = d.anew(ctx, f, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.retriever = f.reranked(s.retriever)
+	s.shelf.Finish()
+	s.refs.Store(1)
+	s.stats.Stages, s.stats.Schema = append(s.stats.Stages, counts.list()...), counts.sofar.Schema
+	if err := ctx.Err(); err != nil {
+		return nil, errors.Join(err, s.release())
+	}
+	return s, nil
+}
+
+// anew builds the retriever over all chunks.
+func (d *draft) anew(ctx context.Context, f Frame, s *state) error {
+	all := d.docs.sorted()
 	if d.base != nil {
 		k, err := d.known(ctx, f, all)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.base, s.graph = k.base, k.graph
 		k.describe(&s.stats)
 	}
 	c := NewCorpus(f.Kit, all, s.graph)
 	c.PerDoc = f.MaxPerDoc
-	var err error
-	s.retriever, err = f.Build(ctx, c)
-	if err == nil && s.retriever == nil {
+	r, err := f.Build(ctx, c)
+	if err == nil && r == nil {
 		err = errors.New("the frame's Build gave no retriever")
 	}
 	if err != nil {
-		return nil, errors.Join(err, c.Shelf.Close())
+		return errors.Join(err, c.Shelf.Close())
 	}
-	if by := f.Kit.Rerank; by != nil {
-		s.retriever = retrieve.Rerank(s.retriever, by)
+	s.retriever, s.shelf = r, c.Shelf
+	if f.Flat && d.base == nil {
+		s.updater, _ = r.(retrieve.Updater)
 	}
-	c.Shelf.Finish()
-	s.shelf = c.Shelf
-	s.refs.Store(1)
-	s.stats.Stages, s.stats.Schema = append(s.stats.Stages, counts.list()...), counts.sofar.Schema
-	for _, c := range all {
-		s.shortest = append(s.shortest, max(1, c.Tokens))
+	return nil
+}
+
+// reranked orders anew what a retriever finds, if the kit says so.
+func (f Frame) reranked(r graphrag.Retriever) graphrag.Retriever {
+	if f.Kit.Rerank == nil {
+		return r
 	}
-	slices.Sort(s.shortest)
-	for i := 1; i < len(s.shortest); i++ {
-		s.shortest[i] += s.shortest[i-1]
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, errors.Join(err, s.release())
-	}
-	return s, nil
+	return retrieve.Rerank(r, f.Kit.Rerank)
 }
 
 // release ends the use of one reader.
@@ -234,26 +249,7 @@ func (k *known) describe(s *graphrag.IndexStats) {
 // one more than the shortest chunks that fit into it.
 func (s *state) deepen(q graphrag.Question) graphrag.Question {
 	if q.Tokens > 0 {
-		n, _ := slices.BinarySearch(s.shortest, q.Tokens+1)
-		q.K = min(n+1, len(s.shortest))
+		q.K = min(s.docs.within(q.Tokens)+1, s.docs.chunks)
 	}
 	return q
-}
-
-func flat[T any](lists iter.Seq[[]T]) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		for list := range lists {
-			for _, x := range list {
-				if !yield(x) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// distinct sorts a list and keeps each entry once.
-func distinct[T cmp.Ordered](list []T) []T {
-	slices.Sort(list)
-	return slices.Compact(list)
 }

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -57,9 +55,10 @@ func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 	})
 }
 
-// Insert adds documents; one with an existing ID replaces that document. Models are asked about what
-// is new; all else is made anew, in time that grows with all documents (3,000 notes: .2 s), so insert
-// many at once.
+// Insert adds documents; one with an existing ID replaces that document. The answers are those of
+// an index made anew. Models are asked about what is new. A flat system ([Frame].Flat) takes time
+// for what is new alone, any other makes the rest of its index anew (3,000 notes: .2 s), so insert
+// many at once. Questions that come meanwhile are answered from what was there before.
 func (s *System) Insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
 	return s.update(ctx, "insert", docs, nil)
 }
@@ -101,12 +100,19 @@ func (s *System) change(ctx context.Context, what string, prepare func(old *stat
 		return fail(err)
 	}
 	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
-	s.paid.begin()
+	if s.paid.len() > 2*d.docs.chunks+manyReplies {
+		d.from = nil // building anew uses those that count, and the others are dropped
+	}
+	if d.from == nil {
+		s.paid.begin()
+	}
 	next, err := d.build(s.paid.with(ctx), s.frame)
 	if err != nil {
 		return fail(err)
 	}
-	s.paid.prune()
+	if d.from == nil {
+		s.paid.prune()
+	}
 	stats := next.stats
 	stats.Usage = meter.Usage()
 	if err := s.show(next); err != nil {
@@ -114,6 +120,9 @@ func (s *System) change(ctx context.Context, what string, prepare func(old *stat
 	}
 	return stats, nil
 }
+
+// manyReplies is how many replies may be kept that no chunk needs any more.
+const manyReplies = 1 << 12
 
 // show makes a state, or none, visible to readers.
 func (s *System) show(next *state) error {
@@ -146,7 +155,7 @@ func (s *System) Graph() *kg.Graph {
 // List returns the IDs of the documents that are indexed, in order.
 func (s *System) List() []string {
 	if now := s.now.Load(); now != nil {
-		return slices.Sorted(maps.Keys(now.docs))
+		return now.docs.docs.Keys()
 	}
 	return nil
 }
@@ -154,7 +163,7 @@ func (s *System) List() []string {
 // Get returns the chunks of a document, in order, and whether it is indexed.
 func (s *System) Get(id string) (chunks []graphrag.Chunk, ok bool) {
 	if now := s.now.Load(); now != nil {
-		chunks, ok = now.docs[id]
+		chunks, ok = now.docs.docs.Get(id)
 	}
 	return chunks, ok
 }

@@ -21,7 +21,8 @@ import (
 // the documents that meet them, and from nothing else. So what is found and answered is what
 // an index of these documents alone gives, for every system: no description, report, walk,
 // tree or rarity of a word comes from another document. A view is built at its first question,
-// from chunks and extractions that are there, and kept for the next ones.
+// from chunks and extractions that are there, and kept for the next ones. Of a flat system it is
+// the index of all, limited to the permitted documents, whose words alone are counted.
 
 // Bounds of the views that are kept: so many, and together with so many times the chunks of
 // the whole index, and of the texts of conditions that lead to them. The view that was asked
@@ -96,47 +97,56 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 	text := fmt.Sprintf("%d %s%s", len(limits), limits, where) // no where is taken for a part of another scope
 	for {
 		key, ok := now.views.key(text)
-		var docs map[string][]graphrag.Chunk
+		var build func() (*state, error)
 		if !ok || key != allDocs && !now.views.has(key) {
-			var err error
-			if docs, err = permitted(now.docs, scope, q.Where); err != nil {
+			meets, err := permits(now.docs, scope, q.Where)
+			if err != nil {
 				return nil, err
 			}
-			key = keyOf(docs, now.docs)
+			if now.updater != nil {
+				key = sha256.Sum256([]byte(text))
+				build = func() (*state, error) { return s.limited(now, meets), nil }
+			} else {
+				docs := some(now.docs, meets)
+				key = keyOf(docs, now.docs)
+				build = func() (*state, error) { return s.build(ctx, now, docs) }
+			}
 			now.views.ask(text, key)
 		}
 		if key == allDocs {
 			now.refs.Add(1)
 			return now, nil
 		}
-		st, err := s.view(ctx, now, key, docs)
+		st, err := s.view(ctx, now, key, build)
 		if st != nil || err != nil {
 			return st, err
 		}
 	}
 }
 
-// permitted returns the documents that a scope and a condition leave.
-func permitted(docs map[string][]graphrag.Chunk, scope *graphrag.Scope, where *graphrag.Condition) (map[string][]graphrag.Chunk, error) {
+// permits returns what tells whether a scope and a condition permit a document with some fields.
+// A condition on a field that no document in scope has is an error.
+func permits(docs *library, scope *graphrag.Scope, where *graphrag.Condition) (func(graphrag.Fields) bool, error) {
+	inScope, meets := func(graphrag.Fields) bool { return true }, func(graphrag.Fields) bool { return true }
 	if scope != nil {
-		docs = some(docs, scope.Compile())
+		inScope = scope.Compile()
 	}
 	if where != nil {
-		if err := checkFields(docs, *where); err != nil {
+		if err := checkFields(docs, inScope, where.Names()); err != nil {
 			return nil, err
 		}
-		docs = some(docs, where.Compile())
+		meets = where.Compile()
 	}
-	return docs, nil
+	return func(f graphrag.Fields) bool { return inScope(f) && meets(f) }, nil
 }
 
 // keyOf is the digest of the IDs of some documents, allDocs if they are all.
-func keyOf(docs, all map[string][]graphrag.Chunk) viewKey {
-	if len(docs) == len(all) {
+func keyOf(docs, all *library) viewKey {
+	if docs.docs.Len() == all.docs.Len() {
 		return allDocs
 	}
 	h := sha256.New()
-	for _, id := range slices.Sorted(maps.Keys(docs)) {
+	for id := range docs.all() {
 		fmt.Fprintf(h, "%d %s", len(id), id)
 	}
 	return viewKey(h.Sum(nil))
@@ -144,31 +154,36 @@ func keyOf(docs, all map[string][]graphrag.Chunk) viewKey {
 
 // some returns the documents whose fields meet a condition. Those without a chunk have
 // nothing to be seen.
-func some(docs map[string][]graphrag.Chunk, meets func(graphrag.Fields) bool) map[string][]graphrag.Chunk {
-	out := make(map[string][]graphrag.Chunk)
-	for id, chunks := range docs {
+func some(docs *library, meets func(graphrag.Fields) bool) *library {
+	out := newLibrary()
+	for id, chunks := range docs.all() {
 		if len(chunks) > 0 && meets(chunks[0].Fields) {
-			out[id] = chunks
+			out.put(id, chunks)
 		}
 	}
 	return out
 }
 
-// checkFields reports a field that no document has.
-func checkFields(docs map[string][]graphrag.Chunk, where graphrag.Condition) error {
-	if len(docs) == 0 {
-		return nil
-	}
-	all := map[string]bool{}
-	for _, chunks := range docs {
-		if len(chunks) > 0 {
-			for name := range chunks[0].Fields {
+// checkFields reports a field that no document in scope has, if there is one.
+func checkFields(docs *library, inScope func(graphrag.Fields) bool, names []string) error {
+	all, any := map[string]bool{}, false
+	missing := slices.Clone(names)
+	for _, chunks := range docs.all() {
+		if len(missing) == 0 {
+			return nil
+		}
+		if len(chunks) == 0 || !inScope(chunks[0].Fields) {
+			continue
+		}
+		any = true
+		for name := range chunks[0].Fields {
+			if !all[name] {
 				all[name] = true
+				missing = slices.DeleteFunc(missing, func(of string) bool { return of == name })
 			}
 		}
 	}
-	missing := slices.DeleteFunc(where.Names(), func(name string) bool { return all[name] })
-	if len(missing) == 0 {
+	if len(missing) == 0 || !any {
 		return nil
 	}
 	have := slices.Sorted(maps.Keys(all))
@@ -187,16 +202,16 @@ var ErrField = errors.New("unknown field")
 // view returns the state of some documents, to be released, nil if it has to be asked for
 // again. It is built once, whoever asks; if the one who builds it is cancelled, the next one
 // does.
-func (s *System) view(ctx context.Context, now *state, key viewKey, docs map[string][]graphrag.Chunk) (*state, error) {
-	v, mine := now.views.get(key, docs != nil)
+func (s *System) view(ctx context.Context, now *state, key viewKey, build func() (*state, error)) (*state, error) {
+	v, mine := now.views.get(key, build != nil)
 	if v == nil {
 		return nil, nil
 	}
 	if mine {
 		st, err := (*state)(nil), errors.New("the index of the permitted documents could not be built")
 		func() {
-			defer func() { now.views.built(key, v, st, err, len(now.shortest)) }() // after a panic too: others wait
-			st, err = s.build(ctx, now, docs)
+			defer func() { now.views.built(key, v, st, err, now.stats.Chunks) }() // after a panic too: others wait
+			st, err = build()
 		}()
 	}
 	select {
@@ -213,13 +228,24 @@ func (s *System) view(ctx context.Context, now *state, key viewKey, docs map[str
 	return nil, nil
 }
 
+// limitedShare is how much less than a view of its own index one takes that limits another.
+const limitedShare = 64
+
+// limited is the state of the documents whose fields meet a condition.
+func (s *System) limited(now *state, meets func(graphrag.Fields) bool) *state {
+	st := &state{docs: now.docs, retriever: s.frame.reranked(now.updater.Limit(meets)), shelf: NewShelf(Place{})}
+	st.stats.Chunks = now.stats.Chunks / limitedShare
+	st.refs.Store(1)
+	return st
+}
+
 // build makes the state of some documents of another, in memory.
-func (s *System) build(ctx context.Context, now *state, docs map[string][]graphrag.Chunk) (*state, error) {
+func (s *System) build(ctx context.Context, now *state, docs *library) (*state, error) {
 	d := &draft{docs: docs, frame: s.frame}
 	if now.base != nil {
 		d.base = now.base.Clone()
-		for id := range now.docs {
-			if docs[id] == nil {
+		for id := range now.docs.all() {
+			if _, ok := docs.docs.Get(id); !ok {
 				d.base.Delete(id)
 			}
 		}
@@ -264,13 +290,13 @@ func (v *views) built(key viewKey, made *view, st *state, err error, whole int) 
 	chunks := 0
 	for _, k := range v.order {
 		if of := v.made[k].state; of != nil {
-			chunks += len(of.shortest)
+			chunks += of.stats.Chunks
 		}
 	}
 	var gone []*state
 	for _, k := range slices.Clone(v.order) {
 		if of := v.made[k].state; of != nil && k != key && (len(v.order) > maxViews || chunks > maxViewTimes*whole) {
-			chunks -= len(of.shortest)
+			chunks -= of.stats.Chunks
 			gone = append(gone, v.drop(k))
 		}
 	}

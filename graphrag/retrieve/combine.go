@@ -200,7 +200,25 @@ func PerDoc(r graphrag.Retriever, n int) (graphrag.Retriever, error) {
 	if n == 0 {
 		return r, errors.Join(errs...)
 	}
+	if u, ok := r.(Updater); ok {
+		return perDocUpdater{perDoc{r, n}, u}, errors.Join(errs...)
+	}
 	return perDoc{r, n}, errors.Join(errs...)
+}
+
+// perDocUpdater is one of an [Updater].
+type perDocUpdater struct {
+	perDoc
+	u Updater
+}
+
+func (p perDocUpdater) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error) {
+	u, err := p.u.Update(ctx, added, gone)
+	return perDocUpdater{perDoc{u, p.n}, u}, err
+}
+
+func (p perDocUpdater) Limit(meets func(graphrag.Fields) bool) graphrag.Retriever {
+	return perDoc{p.u.Limit(meets), p.n}
 }
 
 type perDoc struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
 // Ranking makes hits of chunks that a system scored or ordered itself.
@@ -110,45 +111,79 @@ func TitledTexts(chunks []graphrag.Chunk) text.List {
 // byID orders chunks.
 func byID(a, b graphrag.Chunk) int { return cmp.Compare(a.ID, b.ID) }
 
-// Sparse ranks chunks by BM25.
+// Sparse ranks chunks by BM25. It is an [Updater].
 type Sparse struct {
-	index   *bm25.Index
-	chunks  []graphrag.Chunk // by ID, as indexed
-	results sync.Pool        // of *[]rank.Scored[int32]
+	options  bm25.Options
+	segments []segment[*bm25.Index]
+	words    *bm25.Collection
+	results  *sync.Pool // of *[]bm25.Found
 }
 
 // NewSparse indexes the chunks, in any order.
 func NewSparse(ctx context.Context, chunks []graphrag.Chunk, o bm25.Options) (*Sparse, error) {
-	chunks = slices.SortedStableFunc(slices.Values(chunks), byID)
-	ix, err := bm25.Build(ctx, chunks, o)
+	s := &Sparse{options: o}
+	whole, err := newSegment(chunks, s.index(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return &Sparse{index: ix, chunks: chunks, results: sync.Pool{New: func() any { return new([]rank.Scored[int32]) }}}, nil
+	return s.over([]segment[*bm25.Index]{whole})
 }
 
-// Index returns the index; its documents are the chunks in the order of their IDs.
-func (s *Sparse) Index() *bm25.Index { return s.index }
+func (s *Sparse) index(ctx context.Context) func([]graphrag.Chunk) (*bm25.Index, error) {
+	return func(chunks []graphrag.Chunk) (*bm25.Index, error) { return bm25.Build(ctx, chunks, s.options) }
+}
+
+// over returns the retriever over segments.
+func (s *Sparse) over(segments []segment[*bm25.Index]) (*Sparse, error) {
+	parts, sets := make([]*bm25.Index, len(segments)), make([]bm25.Docs, len(segments))
+	for i, of := range segments {
+		parts[i], sets[i] = of.index, of.live
+	}
+	words, err := bm25.NewCollection(parts...)
+	if err != nil {
+		return nil, err
+	}
+	return &Sparse{s.options, segments, words.Limit(sets), &sync.Pool{New: func() any { return new([]bm25.Found) }}}, nil
+}
+
+// Update implements [Updater].
+func (s *Sparse) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error) {
+	build := s.index(ctx)
+	segments, err := revise(s.segments, added, gone, build, func(_ []segment[*bm25.Index], _ []origin, chunks []graphrag.Chunk) (*bm25.Index, error) {
+		return build(chunks)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.over(segments)
+}
+
+// Limit implements [Updater].
+func (s *Sparse) Limit(meets func(graphrag.Fields) bool) graphrag.Retriever {
+	some, _ := s.over(limited(s.segments, meets)) // they are alike
+	return some
+}
 
 // Retrieve returns the best chunks for the question.
 func (s *Sparse) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if err := ctx.Err(); err != nil {
 		return graphrag.Found{}, fmt.Errorf("retrieve: bm25: %w", err)
 	}
-	results := s.results.Get().(*[]rank.Scored[int32])
+	results := s.results.Get().(*[]bm25.Found)
 	defer s.results.Put(results)
-	*results = s.index.Search(q.Text, min(q.Want(), len(s.chunks)), *results)
+	*results = s.words.Search(q.Text, q.Want(), nil, *results)
 	hits := make([]graphrag.Hit, len(*results))
 	for i, r := range *results {
-		hits[i] = graphrag.Hit{Chunk: s.chunks[r.ID], Score: r.Score, Source: "bm25"}
+		hits[i] = graphrag.Hit{Chunk: s.segments[r.Part].chunks[r.Doc], Score: r.Score, Source: "bm25"}
 	}
-	return graphrag.Found{Ranked: hits}, nil
+	return graphrag.Found{Ranked: ranked(hits, q.Want())}, nil
 }
 
-// Dense ranks chunks by the cosine of their vector with the question's.
+// Dense ranks chunks by the cosine of their vector with the question's. It is an [Updater], for
+// embedders that do not depend on the chunks.
 type Dense struct {
-	vectors *Vectors
-	chunks  []graphrag.Chunk // by ID, as indexed
+	embedder embed.Embedder
+	segments []segment[*Vectors]
 }
 
 // NewDense embeds the chunks with their titles, in any order.
@@ -156,20 +191,75 @@ func NewDense(ctx context.Context, chunks []graphrag.Chunk, e embed.Embedder) (*
 	if e == nil {
 		return nil, errors.New("retrieve: the embedder is missing")
 	}
-	d := &Dense{vectors: &Vectors{embedder: e}, chunks: slices.SortedStableFunc(slices.Values(chunks), byID)}
-	return d, d.vectors.add(ctx, TitledTexts(d.chunks), func(i int) string { return d.chunks[i].ID })
+	d := &Dense{embedder: e}
+	whole, err := newSegment(chunks, d.index(ctx))
+	d.segments = []segment[*Vectors]{whole}
+	return d, err
+}
+
+func (d *Dense) index(ctx context.Context) func([]graphrag.Chunk) (*Vectors, error) {
+	return func(chunks []graphrag.Chunk) (*Vectors, error) {
+		v := &Vectors{embedder: d.embedder}
+		return v, v.add(ctx, TitledTexts(chunks), func(i int) string { return chunks[i].ID })
+	}
+}
+
+// Update implements [Updater]. Only what is added is embedded.
+func (d *Dense) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error) {
+	segments, err := revise(d.segments, added, gone, d.index(ctx), func(from []segment[*Vectors], places []origin, _ []graphrag.Chunk) (*Vectors, error) {
+		v := &Vectors{embedder: d.embedder}
+		for _, p := range places {
+			if err := v.copy(from[p.segment].index, p.doc); err != nil {
+				return nil, err
+			}
+		}
+		return v, ctx.Err()
+	})
+	return &Dense{d.embedder, segments}, err
+}
+
+// Limit implements [Updater].
+func (d *Dense) Limit(meets func(graphrag.Fields) bool) graphrag.Retriever {
+	return &Dense{d.embedder, limited(d.segments, meets)}
 }
 
 // Retrieve returns the best chunks for the question. A question of which the
 // embedder knows nothing has a vector of zeros and finds nothing.
 func (d *Dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	best, err := d.vectors.Best(ctx, q.Text, q.Want())
+	hits, k := []graphrag.Hit{}, q.Want()
+	var row []float32
+	for i := range d.segments {
+		s := &d.segments[i]
+		if s.n == 0 || k == 0 {
+			continue
+		}
+		var err error
+		if row == nil {
+			row, err = embed.Query(ctx, d.embedder, q.Text)
+		}
+		if err != nil || row == nil {
+			return graphrag.Nothing(), aboutQuestion(err)
+		}
+		p := vector.Params{K: k, IDs: s.ids}
+		if s.live != nil && s.ids == nil {
+			p.Keep = s.live.Has
+		}
+		best, err := s.index.index.SearchWith(row, p, nil)
+		if err != nil {
+			return graphrag.Found{}, aboutQuestion(err)
+		}
+		for _, b := range best {
+			hits = append(hits, graphrag.Hit{Chunk: s.chunks[b.ID], Score: b.Score, Source: "dense"})
+		}
+	}
+	return graphrag.Found{Ranked: ranked(hits, k)}, aboutQuestion(ctx.Err())
+}
+
+// asked is an error about a question.
+// aboutQuestion is an error about a question.
+func aboutQuestion(err error) error {
 	if err != nil {
-		return graphrag.Found{}, fmt.Errorf("retrieve: question: %w", err)
+		err = fmt.Errorf("retrieve: question: %w", err)
 	}
-	hits := make([]graphrag.Hit, len(best))
-	for i, b := range best {
-		hits[i] = graphrag.Hit{Chunk: d.chunks[b.ID], Score: b.Score, Source: "dense"}
-	}
-	return graphrag.Found{Ranked: hits}, nil
+	return err
 }

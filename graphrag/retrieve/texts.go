@@ -167,6 +167,16 @@ func (v *Vectors) add(ctx context.Context, texts text.List, name func(int) strin
 	return ctx.Err()
 }
 
+// copy adds a vector of others.
+func (v *Vectors) copy(from *Vectors, id int32) (err error) {
+	if v.index == nil {
+		if v.index, err = vector.New(vector.Options{Dim: from.index.Dim(), Cosine: true}); err != nil {
+			return err
+		}
+	}
+	return v.index.AddFrom(from.index, id)
+}
+
 // Len is the number of texts.
 func (v *Vectors) Len() int {
 	if v.index == nil {

@@ -85,6 +85,9 @@ func (x *Index) Len() int {
 	return x.n
 }
 
+// Dim returns the number of components of a vector.
+func (x *Index) Dim() int { return x.opts.Dim }
+
 // Vector appends the vector with the given id to dst, as it is stored (scaled,
 // if the index is for cosines). An id that was never given out appends
 // nothing.
@@ -123,6 +126,15 @@ func (x *Index) Add(vectors ...[]float32) error {
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
+	return x.add(vectors, func(i int, row []float32) {
+		if x.opts.Cosine {
+			scale(row, norms[i])
+		}
+	})
+}
+
+// add adds vectors, each scaled.
+func (x *Index) add(vectors [][]float32, scaled func(i int, row []float32)) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.folder != nil {
@@ -136,9 +148,7 @@ func (x *Index) Add(vectors ...[]float32) error {
 	for i, v := range vectors {
 		row := x.row(first + i)
 		copy(row, v)
-		if x.opts.Cosine {
-			scale(row, norms[i])
-		}
+		scaled(i, row)
 		x.longest = max(x.longest, norm(row))
 		if x.signs != nil {
 			x.signs.add(row)
@@ -146,6 +156,17 @@ func (x *Index) Add(vectors ...[]float32) error {
 	}
 	x.encode(first)
 	return nil
+}
+
+// AddFrom adds rows of another index of the same options as they are stored there, to the bit.
+func (x *Index) AddFrom(from *Index, ids ...int32) error {
+	rows := make([][]float32, len(ids))
+	for i, id := range ids {
+		if rows[i] = from.Vector(id, nil); len(rows[i]) != x.opts.Dim {
+			return fmt.Errorf("vector: add: row %d of another index: %w: %d components, the index has %d", id, ErrVector, len(rows[i]), x.opts.Dim)
+		}
+	}
+	return x.add(rows, func(int, []float32) {})
 }
 
 // grow makes room for more rows. The matrix is kept a whole number of

@@ -33,6 +33,9 @@ type Params struct {
 	// must say the same of a row throughout a search, may be called by several
 	// goroutines at once, and must not use the index.
 	Keep func(id int32) bool
+	// IDs, if set, are the only rows that are searched, ascending: few of them cost less than
+	// a Keep that says the same.
+	IDs []int32
 	// Share, if it is above 0 and the index keeps signs ([Options].Signs), is the share of
 	// the rows that are read: those with the best estimates by their signs, of those to
 	// keep. The result is exact for these rows; which they are, and so the result, is the
@@ -90,7 +93,9 @@ func (x *Index) find(s *scratch, p Params, workers int, dst []rank.Scored[int32]
 		return x.firstRows(p, dst)
 	}
 	s.sel.reset(p)
-	if wanted := x.reads(p); wanted < x.n {
+	if p.IDs != nil {
+		x.split(s, p.IDs, idsShard, workers)
+	} else if wanted := x.reads(p); wanted < x.n {
 		x.split(s, x.likely(s, wanted, workers), idsShard, workers)
 	} else {
 		x.split(s, nil, shardRows, workers)
@@ -114,7 +119,7 @@ func (s *scratch) setQuery(query []float32, length float64, x *Index) {
 // firstRows is the result of a query of zeros: all scores are 0.
 func (x *Index) firstRows(p Params, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	for id := int32(0); int(id) < x.n && p.K > 0; id++ {
-		if p.Keep == nil || p.Keep(id) {
+		if _, in := slices.BinarySearch(p.IDs, id); (p.IDs == nil || in) && (p.Keep == nil || p.Keep(id)) {
 			dst = append(dst, rank.Scored[int32]{ID: id})
 			p.K--
 		}
@@ -147,7 +152,7 @@ func (x *Index) split(s *scratch, ids []int32, size, workers int) {
 	for _, part := range parts {
 		s.sel.cut = max(s.sel.cut, part.sel.cut)
 		s.sel.kept = append(s.sel.kept, part.sel.kept...)
-		part.sel.Keep = nil
+		part.sel.Keep, part.sel.IDs, part.ids = nil, nil, nil
 	}
 }
 
@@ -247,7 +252,7 @@ func idAt(ids []int32, first, i int) int32 {
 // caller passed.
 func (x *Index) rescore(s *scratch, query []float32, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s.sel.prune()
-	s.sel.Keep = nil
+	s.sel.Keep, s.sel.IDs, s.ids = nil, nil, nil
 	if x.folder != nil {
 		for _, c := range s.sel.kept {
 			flat.Soon(x.row(int(c.id)))

@@ -42,7 +42,7 @@ type Options struct {
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	index := o.index()
 	return kit.New(kit.Frame{
-		Name: Name, Common: o.Common, Kit: k,
+		Name: Name, Common: o.Common, Kit: k, Flat: true,
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 			sparse, err := c.Shelf.Sparse(ctx, c.Chunks, index)
 			if err != nil {

@@ -21,7 +21,7 @@ type Options struct {
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(kit.Frame{
-		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding},
+		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding}, Flat: k.Trained,
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 			embedder, err := c.Embedder(ctx)
 			if err != nil {

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package all_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// sizes are how many notes BenchmarkInsert begins with: a thousand, or those that
+// WILDGRAPH_NOTES names, such as "1000 1000000".
+func sizes(b *testing.B) (out []int) {
+	for _, s := range strings.Fields(os.Getenv("WILDGRAPH_NOTES") + " 1000")[:max(1, len(strings.Fields(os.Getenv("WILDGRAPH_NOTES"))))] {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// note is one of about forty words, of which some are in most notes and most in few.
+func note(i int) graphrag.Document {
+	r := rand.New(rand.NewPCG(5, uint64(i)))
+	var text strings.Builder
+	for range 20 + r.IntN(40) {
+		fmt.Fprintf(&text, "%s ", word(int(1/(r.Float64()+1e-5))))
+	}
+	return graphrag.Document{ID: fmt.Sprintf("n%08d", i), Title: word(r.IntN(1000)), Text: text.String(),
+		Fields: graphrag.Fields{"n": float64(i), "n10": float64(i % 10), "n1000": float64(i % 1000)}}
+}
+
+// word is the i-th made-up word.
+func word(i int) string {
+	var out []byte
+	for i++; i > 0; i /= 100 {
+		out = append(out, "bdfgklmnpr"[i%10], "aeiouaeiou"[i/10%10])
+	}
+	return string(out) + "s"
+}
+
+func notesOf(from, to int) func(yield func(graphrag.Document, error) bool) {
+	return func(yield func(graphrag.Document, error) bool) {
+		for i := from; i < to && yield(note(i), nil); i++ {
+		}
+	}
+}
+
+// BenchmarkInsert measures what one more note costs beside many, and what its folder grows by; and
+// questions of which every note, a tenth and a thousandth meet the condition, at the first time and
+// later.
+func BenchmarkInsert(b *testing.B) {
+	for _, name := range []string{"bm25", "naiverag", "wild"} {
+		for _, n := range sizes(b) {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) { insertAndAsk(b, name, n) })
+		}
+	}
+}
+
+func insertAndAsk(b *testing.B, name string, n int) {
+	s := made(b, name, baselinestest.OfflineKit(b).WithEmbedder(embed.Func(hashes)))
+	if _, err := s.Index(b.Context(), notesOf(0, n)); err != nil {
+		b.Fatal(err)
+	}
+	next, asked := n, 0
+	insert := func() {
+		if _, err := s.Insert(b.Context(), notesOf(next, next+1)); err != nil {
+			b.Fatal(err)
+		}
+		next++
+	}
+	ask := func(where string) {
+		c, err := graphrag.ParseCondition(where)
+		if err != nil {
+			b.Fatal(err)
+		}
+		asked++
+		q := graphrag.Question{Text: note(asked * 31).Text[:60], K: 10, Where: &c}
+		if found, err := s.Retrieve(b.Context(), q); err != nil || len(found.Ranked) == 0 {
+			b.Fatal(err)
+		}
+	}
+	for share, where := range map[string]string{"all": "all", "tenth": "n10 = 3", "thousandth": "n1000 = 3"} {
+		b.Run("where/"+share, func(b *testing.B) {
+			ask(where)
+			for b.Loop() {
+				ask(where)
+			}
+		})
+	}
+	b.Run("where/first", func(b *testing.B) {
+		for b.Loop() {
+			ask(fmt.Sprintf("n10 = 3 and n != %d", asked))
+		}
+	})
+	b.Run("insert", func(b *testing.B) {
+		for b.Loop() {
+			insert()
+		}
+	})
+	b.Run("insertAndAsk", func(b *testing.B) {
+		for b.Loop() {
+			insert()
+			ask("all")
+		}
+	})
+	b.Run("insertAndSave", func(b *testing.B) {
+		dir := b.TempDir()
+		size := func() int64 {
+			if err := s.Save(b.Context(), dir); err != nil {
+				b.Fatal(err)
+			}
+			info, err := os.Stat(filepath.Join(dir, "system.wildgraph"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			return info.Size()
+		}
+		before, from := size(), next
+		for b.Loop() {
+			insert()
+			size()
+		}
+		b.ReportMetric(float64(size()-before)/float64(next-from), "bytes/note")
+	})
+}
+
+func hashes(ctx context.Context, texts []string) (rows [][]float32, err error) {
+	for _, s := range texts {
+		rows = append(rows, llmtest.HashVector(s, 64))
+	}
+	return rows, ctx.Err()
+}
+
+// made is a system by its name.
+func made(tb testing.TB, name string, k kit.Kit) *kit.System {
+	tb.Helper()
+	for _, x := range systems(tb) {
+		if x.Name == name {
+			s, err := x.New(k, kit.Common{})
+			if err != nil {
+				tb.Fatal(err)
+			}
+			return s
+		}
+	}
+	tb.Fatalf("no system %s", name)
+	return nil
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bm25
+
+import (
+	"iter"
+	"math/bits"
+	"slices"
+)
+
+// Docs is a set of the documents of an index: document n is bit n%64 of word n/64.
+type Docs []uint64
+
+// AllDocs is the set of all of n documents.
+func AllDocs(n int) Docs {
+	d := make(Docs, (n+63)/64)
+	for i := range d {
+		d[i] = ^uint64(0)
+	}
+	if n%64 != 0 {
+		d[len(d)-1] >>= 64 - n%64
+	}
+	return d
+}
+
+// Has reports whether a document is in the set.
+func (d Docs) Has(doc int32) bool { return d[doc>>6]&(1<<(doc&63)) != 0 }
+
+// Remove takes a document out of the set.
+func (d Docs) Remove(doc int32) { d[doc>>6] &^= 1 << (doc & 63) }
+
+// Len is the number of documents in the set.
+func (d Docs) Len() (n int) {
+	for _, w := range d {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// All are the documents of the set, in order.
+func (d Docs) All() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for i, w := range d {
+			for ; w != 0; w &= w - 1 {
+				if !yield(int32(i<<6 + bits.TrailingZeros64(w))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// limit is the part of an index that a collection is limited to.
+type limit struct {
+	set Docs // nil is all
+	// few are the documents of a small set, gone those outside of a large one.
+	few, gone []int32
+}
+
+// Among so many documents for each of a set, these are looked up one by one: a look costs about
+// thirty times as much as a step along a list.
+const lookShare = 64
+
+// Limit is the collection of the documents in the sets alone, one for each index: its scores, to
+// the bit, are those of an index that has no other document. A nil set is all of an index. The
+// limit of c is not kept. Sets must not change any more.
+func (c *Collection) Limit(sets []Docs) *Collection {
+	out := &Collection{options: c.options, parts: slices.Clone(c.parts), windows: c.windows, numbers: c.numbers}
+	documents, total := 0, 0.0
+	for i := range out.parts {
+		p := &out.parts[i]
+		p.limit = newLimit(sets[i], len(p.ix.lengths))
+		n, sum := len(p.ix.lengths), p.ix.total
+		switch {
+		case p.set == nil:
+		case p.gone != nil:
+			for _, d := range p.gone {
+				n, sum = n-1, sum-float64(p.ix.lengths[d])
+			}
+		default:
+			n, sum = 0, 0
+			for d := range p.set.All() {
+				n, sum = n+1, sum+float64(p.ix.lengths[d])
+			}
+		}
+		documents, total = documents+n, total+sum // whole numbers: no order of adding changes the sum
+	}
+	out.few = documents < c.numbers/lookShare
+	for i := range out.parts {
+		if p := &out.parts[i]; out.few && p.few == nil {
+			p.few = slices.Collect(p.within().All())
+		}
+	}
+	out.weigh(documents, total)
+	return out
+}
+
+func newLimit(set Docs, n int) limit {
+	if set == nil {
+		return limit{}
+	}
+	l := limit{set: set}
+	switch in := set.Len(); {
+	case in == n:
+		l.set = nil
+	case in < n/lookShare:
+		l.few = slices.Collect(set.All())
+	case n-in < n/lookShare:
+		all := AllDocs(n)
+		for i, w := range set {
+			all[i] &^= w
+		}
+		l.gone = slices.Collect(all.All())
+	}
+	return l
+}
+
+// within is the set as one that is not nil.
+func (p *part) within() Docs {
+	if p.set != nil {
+		return p.set
+	}
+	return AllDocs(len(p.ix.lengths))
+}
+
+// empty reports whether no document of a window may be found.
+func (p *part) empty(window int) bool {
+	if p.set == nil {
+		return false
+	}
+	first := window * windowSize / 64
+	return !slices.ContainsFunc(p.set[first:min(first+windowSize/64, len(p.set))], func(w uint64) bool { return w != 0 })
+}
+
+// within adds the limit to what a search wants.
+func (c *Collection) within(keep func(part int, doc int32) bool) func(part int, doc int32) bool {
+	if c.documents == c.numbers {
+		return keep
+	}
+	return func(part int, doc int32) bool {
+		set := c.parts[part].set
+		return (set == nil || set.Has(doc)) && (keep == nil || keep(part, doc))
+	}
+}
+
+// df is how many documents have a term, given its id in each part.
+func (s *searcher) df(ids []int32) (df uint32) {
+	for i, id := range ids {
+		if id < 0 {
+			continue
+		}
+		switch p := &s.c.parts[i]; {
+		case p.set == nil:
+			df += p.ix.entries[id].df
+		case p.few != nil:
+			df += s.count(p, id, p.few)
+		case p.gone != nil:
+			df += p.ix.entries[id].df - s.count(p, id, p.gone)
+		default:
+			df += p.ix.countIn(int(id), p.set)
+		}
+	}
+	return df
+}
+
+// count is how many of some documents have a term.
+func (s *searcher) count(p *part, id int32, docs []int32) (n uint32) {
+	s.counts = p.ix.frequencies(int(id), docs, s.counts)
+	for _, tf := range s.counts {
+		if tf > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// countIn is how many documents of a set have a term.
+func (ix *inverted) countIn(term int, set Docs) (n uint32) {
+	e := ix.entries[term]
+	if e.blocks == 0 {
+		column := ix.columns[int(e.first)*len(ix.lengths):]
+		for d := range set.All() {
+			if column[d] != 0 {
+				n++
+			}
+		}
+	}
+	for b := e.first; b < e.first+e.blocks; b++ {
+		start, end := ix.span(b)
+		words := set[ix.blocks[b].window*(windowSize/64):]
+		for _, d := range ix.docs[start:end] {
+			if int(d>>6) < len(words) { // data from a folder is not trusted
+				n += uint32(words[d>>6] >> (d & 63) & 1)
+			}
+		}
+	}
+	return n
+}
+
+// sumUp sets few to the scores of some documents of a part, which ascend.
+func (s *searcher) sumUp(p *part, docs []int32) {
+	s.few = append(s.few[:0], make([]float32, len(docs))...)
+	for _, q := range s.query {
+		if id := q.ids[p.number]; id >= 0 {
+			s.counts = p.ix.frequencies(int(id), docs, s.counts)
+			for i, tf := range s.counts {
+				s.few[i] += q.weight * saturation(float32(tf), s.c.normOf(p, docs[i]))
+			}
+		}
+	}
+}
+
+// normOf is the norm of a document.
+func (c *Collection) normOf(p *part, doc int32) float32 {
+	if p.norms == nil {
+		return p.ix.norms[doc]
+	}
+	return c.options.norm(p.ix.lengths[doc], c.average)
+}
+
+// lookUp scores each of a few documents.
+func (s *searcher) lookUp() {
+	for i := range s.c.parts {
+		p := &s.c.parts[i]
+		s.sumUp(p, p.few)
+		for j, sum := range s.few {
+			if sum > 0 {
+				s.push(p, p.few[j], float64(sum))
+			}
+		}
+	}
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+)
+
+// Updater is a retriever over chunks that changes at the cost of what changes. It stays as it
+// is: a change makes another one, which shares what is alike with it.
+type Updater interface {
+	graphrag.Retriever
+	// Update returns the retriever over the chunks without those that are gone and with
+	// those that are added. What it finds is, to the bit, what one made anew finds.
+	Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error)
+	// Limit returns the retriever over the chunks whose fields meet a condition. What it
+	// finds is, to the bit, what one made of these chunks alone finds.
+	Limit(meets func(graphrag.Fields) bool) graphrag.Retriever
+}
+
+// segment is an index of chunks that were added at once, or joined later, as in Lucene and
+// its kin (O'Neil and others, "The log-structured merge-tree", 1996).
+type segment[I any] struct {
+	index  I
+	chunks []graphrag.Chunk // by ID, as indexed
+	live   bm25.Docs        // those that are not gone; nil: all
+	n      int              // how many these are
+	ids    []int32          // these, of a few
+}
+
+// Bounds of segments. One is joined with those after it once they are half as large, so that
+// there are few, and a chunk is indexed again a few times only; one of maxSegment chunks is
+// not, so that no change has to wait for long.
+const maxSegment = 1 << 16
+
+// newSegment is one of all of some chunks.
+func newSegment[I any](chunks []graphrag.Chunk, index func([]graphrag.Chunk) (I, error)) (segment[I], error) {
+	chunks = slices.SortedStableFunc(slices.Values(chunks), byID)
+	ix, err := index(chunks)
+	return segment[I]{index: ix, chunks: chunks, n: len(chunks)}, err
+}
+
+// origin is where a chunk stood.
+type origin struct {
+	segment int
+	doc     int32
+}
+
+// revise returns segments without some chunks and with others. index makes the index of added
+// ones, join that of chunks of several segments.
+func revise[I any](segments []segment[I], added, gone []graphrag.Chunk, index func([]graphrag.Chunk) (I, error), join func(from []segment[I], places []origin, chunks []graphrag.Chunk) (I, error)) ([]segment[I], error) {
+	segments = without(segments, gone)
+	if len(added) > 0 {
+		s, err := newSegment(added, index)
+		if err != nil {
+			return nil, err
+		}
+		segments = append(segments, s)
+	}
+	first := len(segments) - 1 // of those that are joined
+	for sum := 0; first > 0; first-- {
+		sum += segments[first].n
+		if before := segments[first-1].n; before >= 2*sum || before+sum > maxSegment {
+			break
+		}
+	}
+	out := segments[:0:0]
+	for i, s := range segments {
+		together := []segment[I]{s}
+		if i == first {
+			together = segments[i:]
+		}
+		if len(together) > 1 || s.n < len(s.chunks)/2 {
+			var err error
+			if s, err = joined(together, join); err != nil {
+				return nil, err
+			}
+		}
+		if s.n > 0 {
+			out = append(out, s)
+		}
+		if i == first {
+			break
+		}
+	}
+	return out, nil
+}
+
+// without returns segments without some chunks.
+func without[I any](segments []segment[I], gone []graphrag.Chunk) []segment[I] {
+	out := slices.Clone(segments)
+	for i := range out {
+		s := &out[i]
+		changed := false
+		for _, c := range gone {
+			at, ok := slices.BinarySearchFunc(s.chunks, c, byID)
+			if !ok || s.live != nil && !s.live.Has(int32(at)) {
+				continue
+			}
+			if !changed {
+				s.live, changed = s.set(), true
+			}
+			s.live.Remove(int32(at))
+			s.n--
+		}
+	}
+	return out
+}
+
+// set returns a set of the live chunks that may be changed.
+func (s *segment[I]) set() bm25.Docs {
+	if s.live == nil {
+		return bm25.AllDocs(len(s.chunks))
+	}
+	return slices.Clone(s.live)
+}
+
+// joined makes one of segments.
+func joined[I any](segments []segment[I], join func([]segment[I], []origin, []graphrag.Chunk) (I, error)) (segment[I], error) {
+	var places []origin
+	for i := range segments {
+		for d := range segments[i].set().All() {
+			places = append(places, origin{i, d})
+		}
+	}
+	chunk := func(p origin) *graphrag.Chunk { return &segments[p.segment].chunks[p.doc] }
+	slices.SortFunc(places, func(a, b origin) int { return cmp.Compare(chunk(a).ID, chunk(b).ID) })
+	chunks := make([]graphrag.Chunk, len(places))
+	for i, p := range places {
+		chunks[i] = *chunk(p)
+	}
+	ix, err := join(segments, places, chunks)
+	return segment[I]{index: ix, chunks: chunks, n: len(chunks)}, err
+}
+
+// fewShare is the share of the chunks of a segment from which on they are listed.
+const fewShare = 4
+
+// limited returns segments of the chunks that meet a condition.
+func limited[I any](segments []segment[I], meets func(graphrag.Fields) bool) []segment[I] {
+	out := slices.Clone(segments)
+	for i := range out {
+		s := &out[i]
+		s.live, s.ids = s.set(), nil
+		doc, ok := "", false
+		for d := range s.live.All() {
+			c := &s.chunks[d]
+			if d == 0 || c.Doc != doc { // the chunks of a document share its fields
+				doc, ok = c.Doc, meets(c.Fields)
+			}
+			if !ok {
+				s.live.Remove(d)
+			}
+		}
+		if s.n = s.live.Len(); s.n < len(s.chunks)/fewShare {
+			s.ids = slices.AppendSeq(make([]int32, 0, s.n), s.live.All())
+		}
+	}
+	return out
+}
+
+// ranked orders hits of several segments, and keeps the first k.
+func ranked(hits []graphrag.Hit, k int) []graphrag.Hit {
+	slices.SortFunc(hits, func(a, b graphrag.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), byID(a.Chunk, b.Chunk))
+	})
+	return hits[:min(k, len(hits))]
+}
