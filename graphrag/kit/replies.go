@@ -24,6 +24,7 @@ type replies struct {
 	texts   map[replyKey]llm.Reply
 	vectors map[replyKey][]float32
 	used    map[replyKey]bool // since begin
+	fresh   []replyKey        // not in the file of the system
 	dim     int               // of the vectors, 0 without any
 }
 
@@ -91,7 +92,7 @@ func (r *replies) reply(key replyKey) (llm.Reply, bool) {
 func (r *replies) keep(key replyKey, reply llm.Reply) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.texts[key], r.used[key] = reply, true
+	r.texts[key], r.used[key], r.fresh = reply, true, append(r.fresh, key)
 }
 
 func (r *replies) vector(text string) ([]float32, bool) {
@@ -117,7 +118,7 @@ func (r *replies) keepVector(text string, v []float32) error {
 		return fmt.Errorf("the embedder gives vectors of %d numbers, those of the index have %d: use the embedder it was built with, or index anew", len(v), r.dim)
 	}
 	r.dim = len(v)
-	r.vectors[key], r.used[key] = v, true
+	r.vectors[key], r.used[key], r.fresh = v, true, append(r.fresh, key)
 	return nil
 }
 

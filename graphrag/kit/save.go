@@ -26,7 +26,9 @@ import (
 
 // A saved system is one file of lines of JSON: a header, then its chunks, the extractions unless
 // the extractor is [Extraction].Whole, and the replies of models. The last line is the SHA-256 of
-// those before in hexadecimal. The index is a function of these and is built again.
+// those before in hexadecimal. Changes are further parts of such lines, whose sum covers that of
+// the part before. A part without a sum was not written to its end, and does not count. The index
+// is a function of all this and is built again.
 
 // fileName is the file that [System.Save] writes into its folder.
 const fileName = "system.wildgraph"
@@ -53,71 +55,168 @@ type header struct {
 	Dim      int      `json:"dim"` // of the vectors, 0 without any
 }
 
-// record is one of the other lines: a document, an extraction, or a reply or a vector by its key.
+// record is one of the other lines: a document, in place of what was there of it, an extraction, or
+// a reply or a vector by its key.
 type record struct {
 	Doc        string           `json:"doc,omitempty"`
+	Gone       bool             `json:"gone,omitempty"`
 	Chunks     []graphrag.Chunk `json:"chunks,omitempty"`
 	Extraction *kg.Extraction   `json:"extraction,omitempty"`
 	Key        []byte           `json:"key,omitempty"`
 	Reply      *llm.Reply       `json:"reply,omitempty"`
 	Vector     []byte           `json:"vector,omitempty"` // little-endian
+	Dim        int              `json:"dim,omitempty"`    // of it
 }
 
 func (s *System) settings() settings {
 	return settings{s.frame.Name, s.frame.Cut.named(), s.frame.Kit.Index, s.frame.Kit.Lookup}
 }
 
-// Save writes the system into a folder, which is made if it is not there.
+// savepoint is what a folder holds of a system.
+type savepoint struct {
+	name        string // of the file
+	size, whole int64  // of the file, and of its first part
+	sum         string // of the last part
+	history     history
+}
+
+// history is the IDs of the documents that changed since a system was indexed or opened.
+type history struct {
+	of  *int // which of these it was
+	ids []string
+}
+
+func newHistory() history { return history{of: new(int)} }
+
+// Save writes the system into a folder, which is made if it is not there. What the folder holds
+// of it is not written again, until most of it does not count any more: so a deleted document is
+// not found, but its text may stay in the file for a while. A folder is of one process at a time.
 func (s *System) Save(ctx context.Context, dir string) error {
 	now := s.now.Load()
 	if now == nil {
 		return fmt.Errorf("%s: saved before Index", s.frame.Name)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("%s: %w", s.frame.Name, err)
+	s.saving.Lock()
+	defer s.saving.Unlock()
+	s.paid.mu.Lock()
+	defer s.paid.mu.Unlock()
+	at, name := s.saved, filepath.Join(dir, fileName)
+	s.saved = savepoint{} // unless all goes well
+	err := os.MkdirAll(dir, 0o755)
+	switch {
+	case err != nil:
+	case at.holds(name, now.history):
+		at, err = s.appended(ctx, at, now)
+	default:
+		at = savepoint{name: name}
+		err = journal.WriteFile(name, func(w io.Writer) (err error) {
+			at.sum, at.size, err = s.write(ctx, w, now, nil, "")
+			at.whole = at.size
+			return err
+		})
 	}
-	err := journal.WriteFile(filepath.Join(dir, fileName), func(w io.Writer) error {
-		return s.write(ctx, w, now)
-	})
 	if err != nil {
 		return fmt.Errorf("%s: saving: %w", s.frame.Name, err)
 	}
+	at.history = now.history
+	s.saved, s.paid.fresh = at, nil
 	return nil
 }
 
-func (s *System) write(ctx context.Context, to io.Writer, now *state) error {
-	sum := sha256.New()
-	buffered := bufio.NewWriter(io.MultiWriter(to, sum))
+// holds reports whether a file is that of the savepoint, and best goes on being.
+func (at savepoint) holds(name string, now history) bool {
+	if at.name != name || at.history.of != now.of || at.size > 2*at.whole+1<<16 {
+		return false
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	last := make([]byte, len(at.sum)+1)
+	info, err := file.Stat()
+	if err == nil && info.Size() == at.size {
+		_, err = file.ReadAt(last, at.size-int64(len(last)))
+	}
+	return err == nil && string(last) == at.sum+"\n"
+}
+
+// appended adds the changes since the savepoint to its file. The sum is written when all before is
+// on disk.
+func (s *System) appended(ctx context.Context, at savepoint, now *state) (_ savepoint, err error) {
+	ids := distinct(slices.Clone(now.history.ids[len(at.history.ids):]))
+	if len(ids) == 0 && len(s.paid.fresh) == 0 {
+		return at, nil
+	}
+	file, err := os.OpenFile(at.name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return at, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	sum, size, err := s.write(ctx, file, now, ids, at.sum)
+	at.sum, at.size = sum, at.size+size
+	return at, errors.Join(err, file.Sync())
+}
+
+// write writes a part: after nothing all, after the sum of another part the documents of some IDs
+// and the replies that are fresh. It returns the sum and the size.
+func (s *System) write(ctx context.Context, to io.Writer, now *state, ids []string, after string) (string, int64, error) {
+	sum, size := sha256.New(), new(counter)
+	_, _ = io.WriteString(sum, after) // never fails
+	buffered := bufio.NewWriter(io.MultiWriter(to, sum, size))
 	lines := json.NewEncoder(buffered)
 	var problems []error
 	put := func(line any) { problems = append(problems, lines.Encode(line), ctx.Err()) }
-	s.paid.mu.Lock()
-	defer s.paid.mu.Unlock()
-	put(header{fileVersion, s.settings(), s.paid.dim})
-	for id, chunks := range now.docs.all() {
-		put(record{Doc: id, Chunks: chunks})
+	texts, vectors := s.paid.fresh, s.paid.fresh
+	if after == "" {
+		put(header{fileVersion, s.settings(), s.paid.dim})
+		ids, texts, vectors = now.docs.docs.Keys(), slices.Collect(maps.Keys(s.paid.texts)), slices.Collect(maps.Keys(s.paid.vectors))
+	}
+	for _, id := range ids {
+		chunks, ok := now.docs.docs.Get(id)
+		put(record{Doc: id, Chunks: chunks, Gone: !ok})
 	}
 	if now.base != nil && !s.frame.Extract.Whole {
 		for x := range now.base.Extractions() {
-			put(record{Extraction: &x})
+			if _, ok := slices.BinarySearch(ids, x.Doc); ok {
+				put(record{Extraction: &x})
+			}
 		}
 	}
-	for _, key := range sortedKeys(s.paid.texts) {
-		reply := s.paid.texts[key]
-		put(record{Key: key[:], Reply: &reply})
+	for _, key := range sorted(texts) {
+		if reply, ok := s.paid.texts[key]; ok {
+			put(record{Key: key[:], Reply: &reply})
+		}
 	}
-	for _, key := range sortedKeys(s.paid.vectors) {
-		vector, err := binary.Append(nil, binary.LittleEndian, s.paid.vectors[key])
-		problems = append(problems, err)
-		put(record{Key: key[:], Vector: vector})
+	for _, key := range sorted(vectors) {
+		if vector, ok := s.paid.vectors[key]; ok {
+			data, err := binary.Append(nil, binary.LittleEndian, vector)
+			problems = append(problems, err)
+			put(record{Key: key[:], Vector: data, Dim: s.paid.dim})
+		}
 	}
 	problems = append(problems, buffered.Flush())
-	_, err := fmt.Fprintf(to, "%x\n", sum.Sum(nil))
-	return errors.Join(append(problems, err)...)
+	if disk, ok := to.(*os.File); ok {
+		problems = append(problems, disk.Sync())
+	}
+	if err := errors.Join(problems...); err != nil {
+		return "", 0, err // without a sum it does not count
+	}
+	says := fmt.Sprintf("%x", sum.Sum(nil))
+	n, err := io.WriteString(to, says+"\n")
+	return says, int64(*size) + int64(n), err
 }
 
-func sortedKeys[V any](m map[replyKey]V) []replyKey {
-	return slices.SortedFunc(maps.Keys(m), func(a, b replyKey) int { return bytes.Compare(a[:], b[:]) })
+// counter counts bytes.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+func sorted(keys []replyKey) []replyKey {
+	return slices.SortedFunc(slices.Values(keys), func(a, b replyKey) int { return bytes.Compare(a[:], b[:]) })
 }
 
 // Open replaces the system by the one that Save wrote into a folder.
@@ -131,65 +230,80 @@ func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[gra
 }
 
 func (s *System) open(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted []string) (graphrag.IndexStats, error) {
-	file, err := os.Open(filepath.Join(dir, fileName))
+	name := filepath.Join(dir, fileName)
+	file, err := os.Open(name)
 	if err != nil {
 		return graphrag.IndexStats{}, fmt.Errorf("%s: opening: %w", s.frame.Name, err)
 	}
 	defer file.Close()
-	var saved *content
-	body, err := checked(file)
-	if err == nil {
-		saved, err = s.read(ctx, body)
-	}
+	saved, err := s.read(ctx, file)
 	if err != nil {
-		return graphrag.IndexStats{}, fmt.Errorf("%s: opening %s: %w", s.frame.Name, file.Name(), err)
+		return graphrag.IndexStats{}, fmt.Errorf("%s: opening %s: %w", s.frame.Name, name, err)
 	}
-	return s.change(ctx, "open", func(*state) (*draft, error) {
+	at := saved.at
+	at.name, at.history = name, newHistory()
+	stats, err := s.change(ctx, "open", func(*state) (*draft, error) {
 		d, err := newDraft(s.frame)
 		if err != nil {
 			return nil, err
 		}
 		s.paid.add(saved.replies)
-		d.docs = saved.docs
+		d.docs, d.history = saved.docs, at.history
 		if d.base != nil {
-			err = d.base.Insert(saved.extracted...)
+			for _, of := range saved.extracted {
+				err = errors.Join(err, d.base.Insert(of...))
+			}
 		}
 		if err == nil {
 			err = d.update(ctx, docs, deleted)
 		}
 		return d, err
 	})
+	if err == nil {
+		s.saving.Lock()
+		defer s.saving.Unlock()
+		s.saved = at
+	}
+	return stats, err
 }
 
 // content is the content of a file.
 type content struct {
 	docs      *library
-	extracted []kg.Extraction
+	extracted map[string][]kg.Extraction // by document
 	replies   *replies
+	at        savepoint
 }
 
-func (s *System) read(ctx context.Context, body io.Reader) (*content, error) {
-	lines := json.NewDecoder(body)
-	var h header
-	if err := lines.Decode(&h); err != nil || h.Version != fileVersion {
-		return nil, errors.Join(fmt.Errorf("%w: it is of version %d, and %d is known", errFile, h.Version, fileVersion), err)
-	}
-	if h.Settings != s.settings() {
-		return nil, fmt.Errorf("%w: %+v there, %+v here; open it with those, or index anew", ErrOptions, h.Settings, s.settings())
-	}
-	if dim := s.frame.Kit.Dim; dim != 0 && h.Dim != 0 && dim != h.Dim {
-		return nil, fmt.Errorf("%w: vectors of %d numbers there, an embedder of %d here; take that embedder, or index anew", ErrOptions, h.Dim, dim)
-	}
-	c := &content{docs: newLibrary(), replies: newReplies()}
-	c.replies.dim = h.Dim
-	for {
-		var r record
-		err := lines.Decode(&r)
-		if errors.Is(err, io.EOF) {
-			return c, ctx.Err()
+// read reads the parts of a file.
+func (s *System) read(ctx context.Context, from io.Reader) (*content, error) {
+	c := &content{docs: newLibrary(), extracted: make(map[string][]kg.Extraction), replies: newReplies()}
+	lines, sum, size := bufio.NewReaderSize(from, 1<<16), sha256.New(), int64(0)
+	var part []record
+	for first := true; ; first = false {
+		line, err := lines.ReadBytes('\n')
+		size += int64(len(line))
+		says := func() string { return fmt.Sprintf("%x", sum.Sum(nil)) }
+		switch {
+		case errors.Is(err, io.EOF) && c.at.size > 0:
+			return c, ctx.Err() // what stands after the last sum was not written to its end
+		case err != nil:
+		case first:
+			err = s.begin(c, line)
+		case line[0] == '{':
+			part = append(part, record{})
+			err = json.Unmarshal(line, &part[len(part)-1])
+		case string(line) != says()+"\n":
+			err = errors.New("a sum is of other lines")
+		default:
+			err = c.take(part, size, says())
+			part = part[:0]
+			sum.Reset()
+			line = []byte(c.at.sum)
 		}
-		if err == nil {
-			err = c.add(r)
+		_, _ = sum.Write(line) // never fails
+		if errors.Is(err, ErrOptions) {
+			return nil, err
 		}
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return nil, fmt.Errorf("%w: a line cannot be read: %w", errFile, err)
@@ -197,18 +311,55 @@ func (s *System) read(ctx context.Context, body io.Reader) (*content, error) {
 	}
 }
 
+// begin takes the header.
+func (s *System) begin(c *content, line []byte) error {
+	var h header
+	if err := json.Unmarshal(line, &h); err != nil || h.Version != fileVersion {
+		return errors.Join(fmt.Errorf("it is of version %d, and %d is known", h.Version, fileVersion), err)
+	}
+	if h.Settings != s.settings() {
+		return fmt.Errorf("%w: %+v there, %+v here; open it with those, or index anew", ErrOptions, h.Settings, s.settings())
+	}
+	if dim := s.frame.Kit.Dim; dim != 0 && h.Dim != 0 && dim != h.Dim {
+		return fmt.Errorf("%w: vectors of %d numbers there, an embedder of %d here; take that embedder, or index anew", ErrOptions, h.Dim, dim)
+	}
+	c.replies.dim = h.Dim
+	return nil
+}
+
+// take takes the records of a part that ends at a size of the file and has a sum.
+func (c *content) take(part []record, size int64, sum string) error {
+	for _, r := range part {
+		if err := c.add(r); err != nil {
+			return err
+		}
+	}
+	if c.at.whole == 0 {
+		c.at.whole = size
+	}
+	c.at.size, c.at.sum = size, sum
+	return nil
+}
+
 // add takes a record.
 func (c *content) add(r record) error {
 	switch {
 	case r.Extraction != nil:
-		c.extracted = append(c.extracted, *r.Extraction)
+		c.extracted[r.Extraction.Doc] = append(c.extracted[r.Extraction.Doc], *r.Extraction)
 	case len(r.Key) == 0:
-		c.docs.put(r.Doc, r.Chunks)
-	case len(r.Key) != len(replyKey{}) || r.Reply == nil && len(r.Vector) != 4*c.replies.dim:
-		return errors.New("a reply of another length")
-	case r.Reply != nil:
+		delete(c.extracted, r.Doc) // they follow
+		if c.docs.delete(r.Doc); !r.Gone {
+			c.docs.put(r.Doc, r.Chunks)
+		}
+	case r.Reply != nil && len(r.Key) == len(replyKey{}):
 		c.replies.texts[replyKey(r.Key)] = *r.Reply
 	default:
+		if c.replies.dim == 0 {
+			c.replies.dim = r.Dim // the first came after the header
+		}
+		if len(r.Key) != len(replyKey{}) || len(r.Vector) != 4*c.replies.dim {
+			return errors.New("a reply of another length")
+		}
 		v := make([]float32, c.replies.dim)
 		c.replies.vectors[replyKey(r.Key)] = v
 		_, err := binary.Decode(r.Vector, binary.LittleEndian, v)
@@ -218,28 +369,3 @@ func (c *content) add(r record) error {
 }
 
 var errFile = errors.New("it is damaged, or of another version: index anew")
-
-// checked returns the lines of a file before the last, which is their checksum.
-func checked(file *os.File) (io.Reader, error) {
-	const last = 2*sha256.Size + 1
-	info, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	size := info.Size() - last
-	if size < 0 {
-		return nil, errFile
-	}
-	sum, says := sha256.New(), make([]byte, last)
-	if _, err := io.CopyN(sum, file, size); err != nil {
-		return nil, err
-	}
-	if _, err := io.ReadFull(file, says); err != nil {
-		return nil, err
-	}
-	if string(says) != fmt.Sprintf("%x\n", sum.Sum(nil)) {
-		return nil, errFile
-	}
-	_, err = file.Seek(0, io.SeekStart)
-	return io.LimitReader(file, size), err
-}

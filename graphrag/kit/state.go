@@ -25,24 +25,26 @@ type state struct {
 	stats     graphrag.IndexStats
 	// shelf holds its indexes, refs counts their users: one while readers see the state,
 	// and one for each running question.
-	shelf *Shelf
-	refs  atomic.Int64
-	views views
+	shelf   *Shelf
+	refs    atomic.Int64
+	views   views
+	history history
 }
 
 // draft is the next state before it is built: documents, and the extractions of all chunks
 // but the fresh ones.
 type draft struct {
-	docs  *library
-	base  *kg.Base
-	fresh []graphrag.Chunk
-	gone  []graphrag.Chunk
-	from  retrieve.Updater // that of the state before, if it is changed
-	frame Frame
+	docs    *library
+	base    *kg.Base
+	fresh   []graphrag.Chunk
+	gone    []graphrag.Chunk
+	from    retrieve.Updater // that of the state before, if it is changed
+	history history
+	frame   Frame
 }
 
 func newDraft(f Frame) (*draft, error) {
-	d := &draft{docs: newLibrary(), frame: f}
+	d := &draft{docs: newLibrary(), history: newHistory(), frame: f}
 	if f.Extract.Extractor == nil {
 		return d, nil
 	}
@@ -53,7 +55,10 @@ func newDraft(f Frame) (*draft, error) {
 
 // draft begins with a copy of a state.
 func (s *state) draft(f Frame) *draft {
-	d := &draft{docs: s.docs.copy(), from: s.updater, frame: f}
+	d := &draft{docs: s.docs.copy(), from: s.updater, history: s.history, frame: f}
+	if len(d.history.ids) > s.stats.Documents+manyReplies {
+		d.history = newHistory() // what is saved next is the whole
+	}
 	if s.base != nil {
 		d.base = s.base.Clone()
 	}
@@ -102,6 +107,7 @@ func (d *draft) update(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 }
 
 func (d *draft) delete(ids ...string) {
+	d.history.ids = append(d.history.ids, ids...) // each state has its own beginning of one list
 	for _, id := range ids {
 		d.gone = append(d.gone, d.docs.delete(id)...)
 	}
@@ -113,7 +119,7 @@ func (d *draft) delete(ids ...string) {
 // build makes the state: it extracts from the fresh chunks, makes the knowledge graph, and
 // builds the retriever, or changes that of the state before.
 func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
-	s := &state{docs: d.docs, base: d.base, stats: graphrag.IndexStats{Documents: d.docs.docs.Len(), Chunks: d.docs.chunks}}
+	s := &state{docs: d.docs, base: d.base, history: d.history, stats: graphrag.IndexStats{Documents: d.docs.docs.Len(), Chunks: d.docs.chunks}}
 	ctx, counts := withTally(ctx, f.Progress)
 	note(ctx, func(t *tally) { t.sofar = s.stats })
 	var err error

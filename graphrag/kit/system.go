@@ -26,6 +26,9 @@ type System struct {
 	now  atomic.Pointer[state]
 	turn sync.RWMutex // held while now changes, so that no reader acquires a state being released
 	paid *replies
+
+	saving sync.Mutex
+	saved  savepoint // the last one, if it counts
 }
 
 var (
@@ -121,7 +124,8 @@ func (s *System) change(ctx context.Context, what string, prepare func(old *stat
 	return stats, nil
 }
 
-// manyReplies is how many replies may be kept that no chunk needs any more.
+// manyReplies is how many replies, beside one for each chunk, may be kept that no chunk needs any
+// more, and how many changes are remembered for the next Save beside one for each document.
 const manyReplies = 1 << 12
 
 // show makes a state, or none, visible to readers.

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+)
+
+const savedName = "system.wildgraph"
+
+// changing are systems that change at the cost of what changes, and one that is built anew.
+func changing(t *testing.T) map[string]func() *kit.System {
+	_, _, paid := recording(t)
+	frame := func(f kit.Frame) func() *kit.System {
+		return func() *kit.System {
+			f.Kit, f.Cut = offline(t).WithEmbedder(&letters{dim: 8}), kit.Cut{Size: 30, Overlap: -1}
+			s, err := kit.New(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+	}
+	return map[string]func() *kit.System{
+		"graph": paid,
+		"sparse": frame(kit.Frame{Name: "sparse", Flat: true, Common: kit.Common{MaxPerDoc: 2}, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+			r, err := c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{})
+			if err != nil {
+				return nil, err
+			}
+			return retrieve.PerDoc(r, c.PerDoc)
+		}}),
+		"dense": frame(kit.Frame{Name: "dense", Flat: true, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+			e, err := c.Embedder(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return c.Shelf.Dense(ctx, c.Chunks, e)
+		}}),
+	}
+}
+
+// Whatever documents came and went, were saved and opened, also of a file that a kill cut off
+// between any two writes: answers are those of an index made anew.
+func TestChangesEqualAnew(t *testing.T) {
+	for name, make := range changing(t) {
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(7, uint64(len(name))))
+			docs := map[string]graphrag.Document{}
+			random := func(n int) (out []graphrag.Document) {
+				for range n {
+					i := r.IntN(60)
+					text := fmt.Sprintf("Owl %d takes hare", i)
+					for range r.IntN(60) {
+						text += fmt.Sprintf(" w%d", int(1/(r.Float64()+.02)))
+					}
+					d := graphrag.Document{ID: fmt.Sprintf("d%02d", i), Text: text, Fields: graphrag.Fields{"n": float64(i), "v": float64(r.IntN(3))}}
+					if !slices.ContainsFunc(out, func(o graphrag.Document) bool { return o.ID == d.ID }) {
+						out = append(out, d)
+						docs[d.ID] = d
+					}
+				}
+				return out
+			}
+			all := func(of map[string]graphrag.Document) []graphrag.Document {
+				return slices.Collect(maps.Values(of))
+			}
+			same := func(what string, s *kit.System, of map[string]graphrag.Document) {
+				t.Helper()
+				fresh := make()
+				index(t, fresh, all(of)...)
+				for _, q := range []graphrag.Question{
+					{Text: "w1 w7 owl 12", K: 5}, {Text: "w2 hare", Tokens: 90}, {Text: "w1 w3", K: 8, Where: where(t, "n < 30 and v != 1")}, {Text: "w1", Tokens: 50, Where: where(t, "v = 2 or n > 57")},
+				} {
+					want, err1 := fresh.Answer(t.Context(), q)
+					got, err2 := s.Answer(t.Context(), q)
+					if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" || (err1 == nil) != (err2 == nil) {
+						t.Fatalf("%s, %d documents, %q (-anew +changed):\n%.2000s %v %v", what, len(of), q.Text, diff, err1, err2)
+					}
+				}
+			}
+			dir := t.TempDir()
+			s, saved, kills := make(), map[string]graphrag.Document(nil), 0
+			index(t, s, random(20)...)
+			for step := range 60 {
+				what := fmt.Sprintf("step %d", step)
+				switch op := r.IntN(8); op {
+				case 0, 1, 2:
+					if _, err := s.Insert(t.Context(), graphrag.Documents(random(1+r.IntN(3))...)); err != nil {
+						t.Fatal(err)
+					}
+				case 3:
+					ids := slices.Sorted(maps.Keys(docs))
+					id := ids[r.IntN(len(ids))]
+					delete(docs, id)
+					if _, err := s.Update(t.Context(), graphrag.Documents(random(r.IntN(2))...), id, "nowhere"); err != nil {
+						t.Fatal(err)
+					}
+				case 4, 5, 6:
+					before, _ := os.ReadFile(filepath.Join(dir, savedName))
+					if err := s.Save(t.Context(), dir); err != nil {
+						t.Fatal(err)
+					}
+					now, err := os.ReadFile(filepath.Join(dir, savedName))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if grown := strings.TrimPrefix(string(now), string(before)); saved != nil && len(grown) < len(now) && len(grown) > 1 {
+						what += ", killed"
+						kills++
+						cut := t.TempDir()
+						if err := os.WriteFile(filepath.Join(cut, savedName), now[:len(before)+r.IntN(len(grown))], 0o600); err != nil {
+							t.Fatal(err)
+						}
+						killed := make()
+						if _, err := killed.Open(t.Context(), cut); err != nil {
+							t.Fatal(err)
+						}
+						same(what, killed, saved)
+						more := random(1)
+						if _, err := killed.Insert(t.Context(), graphrag.Documents(more...)); err != nil {
+							t.Fatal(err)
+						}
+						if err := killed.Save(t.Context(), cut); err != nil { // what was cut off does not spoil it
+							t.Fatal(err)
+						}
+						again := make()
+						if _, err := again.Open(t.Context(), cut); err != nil {
+							t.Fatal(err)
+						}
+						of := maps.Clone(saved)
+						of[more[0].ID] = more[0]
+						same(what+", again", again, of)
+						if _, err := s.Insert(t.Context(), graphrag.Documents(more...)); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if saved = maps.Clone(docs); !strings.Contains(what, "killed") {
+						break
+					}
+					if err := s.Save(t.Context(), dir); err != nil {
+						t.Fatal(err)
+					}
+				case 7:
+					if saved == nil {
+						continue
+					}
+					s, docs = make(), maps.Clone(saved)
+					more := random(r.IntN(2))
+					if _, err := s.OpenUpdated(t.Context(), dir, graphrag.Documents(more...)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				same(what, s, docs)
+			}
+			if kills < 3 {
+				t.Errorf("%d kills", kills)
+			}
+		})
+	}
+}
+
+// A file grows by what is new, and is written anew when half of it does not count; what another
+// process has written there is not taken for one's own.
+func TestSaveAppends(t *testing.T) {
+	s := changing(t)["sparse"]()
+	docs := rooms(2000)
+	index(t, s, docs...)
+	dir := t.TempDir()
+	save := func(s *kit.System) int64 {
+		t.Helper()
+		if err := s.Save(t.Context(), dir); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(dir, savedName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	whole := save(s)
+	if again := save(s); again != whole {
+		t.Errorf("nothing new takes %d bytes", again-whole)
+	}
+	size := whole
+	for i := range 300 {
+		if _, err := s.Insert(t.Context(), graphrag.Documents(docs[i%7])); err != nil {
+			t.Fatal(err)
+		}
+		now := save(s)
+		if grown := now - size; grown < 100 || grown > 600 {
+			t.Fatalf("insert %d: the file grew by %d bytes", i, grown)
+		}
+		size = now
+	}
+	for range 3 {
+		if _, err := s.Insert(t.Context(), graphrag.Documents(docs...)); err != nil {
+			t.Fatal(err)
+		}
+		if size = save(s); size > 3*whole+1<<16 {
+			t.Errorf("the file has %d bytes where %d would do", size, whole)
+		}
+	}
+	other := changing(t)["sparse"]()
+	index(t, other, docs[0])
+	save(other)
+	if _, err := s.Delete(t.Context(), docs[1].ID); err != nil {
+		t.Fatal(err)
+	}
+	save(s)
+	opened := changing(t)["sparse"]()
+	if stats, err := opened.Open(t.Context(), dir); err != nil || stats.Documents != len(docs)-1 {
+		t.Errorf("%d documents, %v", stats.Documents, err)
+	}
+}
