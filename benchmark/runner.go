@@ -156,7 +156,7 @@ func (r *Runner) validate() error {
 	seen := make(map[string]bool)
 	for _, e := range r.Systems {
 		if !ValidName(e.Name) {
-			problems = append(problems, fmt.Errorf("benchmark: system name %q: use letters, digits, '-', '_' and '.', it becomes a file name", e.Name))
+			problems = append(problems, fmt.Errorf("benchmark: system name %q: use letters, digits, '-', '_', '.' and ':', it becomes a file name", e.Name))
 		}
 		if e.New == nil && e.NotApplicable == "" {
 			problems = append(problems, fmt.Errorf("benchmark: system %q has no constructor", e.Name))
@@ -201,16 +201,20 @@ func (r *Runner) validate() error {
 	return errors.Join(problems...)
 }
 
-// ValidName reports whether a system can have this name: letters, digits, "-",
-// "_" and "." but not at the start, at most 64 of them. It becomes a file name.
+// ValidName reports whether a system can have this name: letters, digits, "-", "_", ":"
+// and "." but not at the start, at most 64 of them. It becomes a file name, see [FileName].
 func ValidName(s string) bool {
 	for _, r := range s {
-		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.", r)) {
+		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.:", r)) {
 			return false
 		}
 	}
 	return s != "" && s[0] != '.' && len(s) <= 64
 }
+
+// FileName is the name of a system as a part of the names of files, which not every disk lets
+// have a colon.
+func FileName(system string) string { return strings.ReplaceAll(system, ":", "+") }
 
 func (o Options) withDefaults() Options {
 	o.Depth = cmp.Or(o.Depth, DefaultDepth)

@@ -139,6 +139,8 @@ type Step struct {
 	// IDs.
 	Query string   `json:"query,omitempty"`
 	Found []string `json:"found,omitempty"`
+	// Tokens is how much of what was found was put before whoever decided on the next step.
+	Tokens int `json:"tokens,omitempty"`
 }
 
 // Answer is a system's reply, together with what it is based on.

@@ -66,6 +66,10 @@ type Request struct {
 	SchemaName string          `json:"schema_name,omitempty"`
 	// JSON asks for a JSON object without a schema.
 	JSON bool `json:"json,omitempty"`
+	// Tools are offered to models that call tools natively: such a call comes as the text
+	// {"calls": [{"tool": NAME, …}]} of the reply, with the arguments beside the name. Other
+	// models pass them over, and are told of them by the messages.
+	Tools []Tool `json:"tools,omitempty"`
 	// MaxTokens limits the reply; 0 leaves it to the server.
 	MaxTokens   int      `json:"max_tokens,omitempty"`
 	Temperature *float64 `json:"temperature,omitempty"`
@@ -78,6 +82,14 @@ type Request struct {
 	// are not part of what the model sees, nor of the cache key.
 	Stage    string `json:"-"`
 	Question string `json:"-"`
+}
+
+// Tool describes a tool to a model.
+type Tool struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// Parameters is the JSON schema of its arguments.
+	Parameters json.RawMessage `json:"parameters"`
 }
 
 // Prompt is a Request of one user message.

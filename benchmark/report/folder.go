@@ -80,7 +80,7 @@ func (r *Report) files(run *benchmark.Run) []file {
 	for _, s := range run.Systems {
 		swept = swept || s.Sweep != nil
 		if s.NotApplicable == "" {
-			files = append(files, file{"predictions/" + s.Name + ".jsonl", func(w io.Writer) error { return writeLines(w, s, newPrediction) }})
+			files = append(files, file{"predictions/" + benchmark.FileName(s.Name) + ".jsonl", func(w io.Writer) error { return writeLines(w, s, newPrediction) }})
 		}
 		for i, d := range s.Domains {
 			if len(d.Index.Stats.Schema) > 0 {
@@ -101,7 +101,7 @@ func (r *Report) files(run *benchmark.Run) []file {
 
 // schemaName is the file of the schema that a system's extraction was bound by.
 func schemaName(system, domain string) string {
-	return "predictions/" + system + "." + domain + ".schema.json"
+	return "predictions/" + benchmark.FileName(system) + "." + domain + ".schema.json"
 }
 
 // Write writes the files of the report of a run.

@@ -60,7 +60,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.StringVar(&s.serve, "serve", "", "answer on a page at this `ADDR` of this machine, such as :8080")
 	fs.StringVar(&s.tokenFile, "tokens", "", "with -serve: the `FILE` of those who may ask from elsewhere, {\"TOKEN\": {\"scope\": \"team = \\\"ops\\\"\"}}; without the page, for chat programs in OpenAI's form")
 	fs.BoolVar(&s.mcp, "mcp", false, "answer to a program by the Model Context Protocol, on the standard input and output")
-	system := fs.String("system", wild.Name, "`NAME` of the system that searches: "+strings.Join(all.Names(), ", "))
+	system := fs.String("system", wild.Name, "`NAME` of the system that searches: "+all.Shown(all.Names()))
 	fs.StringVar(&s.Mode, "mode", string(reader.Reject), "reject or open: what to do when the folder does not hold the answer")
 	fs.IntVar(&s.k, "k", 5, "how many passages are read for an answer")
 	fs.BoolVar(&s.incomplete, "incomplete", false, "answer also if the model failed at more than half of the passages when the index was made")
@@ -108,6 +108,8 @@ func (s *settings) check(system string) (problems []error) {
 		problems = append(problems, fmt.Errorf("-system: there is no system %q%s", system, meant))
 	} else if s.system.Blind {
 		problems = append(problems, fmt.Errorf("-system %s reads no documents", s.system.Name))
+	} else if s.system.Agent && !s.ByModel() {
+		problems = append(problems, fmt.Errorf("-system %s needs -model NAME: a model decides what it reads", s.system.Name))
 	} else {
 		s.system, problems = s.Changed(s.system)
 		if lacks := s.system.Lacks(); lacks != "" && len(problems) == 0 {

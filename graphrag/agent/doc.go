@@ -8,4 +8,8 @@
 // the agent of Youtu-GraphRAG (arXiv 2508.19855, section 3.3), and neither knows
 // what a search is or who reflects: a model ([DecomposeByModel], [ReflectByModel]),
 // rules, or a person. [AspectsByModel] names what an overview is made of.
+//
+// [Search] hands tools to a model that goes on by itself ([NextByModel]): search over any
+// retriever, find and read over raw pages, and answer. [Tools] are these tools for agents
+// of others.
 package agent

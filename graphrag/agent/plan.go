@@ -100,15 +100,15 @@ func cleaned(list []string) (out []string) {
 	return out
 }
 
-// Search retrieves for a sub-query of a question: q has the form, K and budget of the
+// SubSearch retrieves for a sub-query of a question: q has the form, K and budget of the
 // question, and the text to search for.
-type Search func(ctx context.Context, q graphrag.Question, sub SubQuery) (graphrag.Found, error)
+type SubSearch func(ctx context.Context, q graphrag.Question, sub SubQuery) (graphrag.Found, error)
 
 // Decomposed returns a retriever that searches for the sub-queries of a question and
 // interleaves their results. Independent sub-queries run concurrently; to the text of a
 // dependent one the best fact, or else the beginning of the best chunk, of each of its
 // dependencies is appended. schema and most are those of [Plan].
-func Decomposed(search Search, decompose Decomposer, schema *extract.Schema, most int) (graphrag.Retriever, error) {
+func Decomposed(search SubSearch, decompose Decomposer, schema *extract.Schema, most int) (graphrag.Retriever, error) {
 	var problems []error
 	if search == nil {
 		problems = append(problems, errors.New("agent: the search for sub-queries is missing"))
@@ -120,7 +120,7 @@ func Decomposed(search Search, decompose Decomposer, schema *extract.Schema, mos
 }
 
 type decomposed struct {
-	search    Search
+	search    SubSearch
 	decompose Decomposer
 	schema    *extract.Schema
 	most      int

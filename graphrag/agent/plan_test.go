@@ -30,7 +30,7 @@ func hits(ids string) []graphrag.Hit {
 }
 
 // found is a search by the first line of what it is asked.
-func found(answers map[string]graphrag.Found) agent.Search {
+func found(answers map[string]graphrag.Found) agent.SubSearch {
 	return func(ctx context.Context, q graphrag.Question, _ agent.SubQuery) (graphrag.Found, error) {
 		f := answers[strings.Split(q.Text, "\n")[0]]
 		f.Usage.Calls++

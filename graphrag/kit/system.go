@@ -44,6 +44,9 @@ func New(f Frame) (*System, error) {
 	return &System{frame: f, writing: make(chan struct{}, 1), paid: newReplies()}, nil
 }
 
+// Frame returns a copy of what the system was made of, to make another one around it.
+func (s *System) Frame() Frame { return s.frame }
+
 // Name is the name of the frame.
 func (s *System) Name() string { return s.frame.Name }
 

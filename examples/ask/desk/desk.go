@@ -18,6 +18,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
@@ -117,7 +118,7 @@ func (d *Desk) open(ctx context.Context) (err error) {
 // kind names an index of the user's cache: those of other systems and other models lie
 // beside each other.
 func kind(o Options) string {
-	name := o.System.Name
+	name := benchmark.FileName(o.System.Name)
 	for _, model := range []string{indexing(o), o.Settings.EmbedModel, o.Settings.NameModel} {
 		if model != "" {
 			name += "-" + unnamed.ReplaceAllString(filepath.Base(model), "-")

@@ -4,9 +4,11 @@
 package all
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/agentic"
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/examples/baselines/e2graphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
@@ -35,6 +37,8 @@ type System struct {
 	Source string
 	// Blind tells that it reads no documents, and so does not run without a model.
 	Blind bool
+	// Agent tells that a model decides what it reads, so that it does not run without one.
+	Agent bool
 	// Graph tells that it goes by a graph from elsewhere, its option "graph", and does not
 	// run without one.
 	Graph bool
@@ -140,17 +144,52 @@ func Variants() []System {
 	}
 }
 
-// Names are all names of all systems and variants, in the order of reports.
+// Agents are systems in the hands of an agent, under "agentic:" and their name, and those
+// that read pages as they are: "files" and "context". They run only when they are named,
+// because they read more often, or more, than all others.
+func Agents() []System {
+	files := of(agentic.NameFiles, "", agentic.Options{}, agentic.NewFiles, 0, 2, 0)
+	files.Agent = true
+	out := []System{files, of(agentic.NameContext, "", agentic.Options{}, agentic.NewContext)}
+	for _, s := range Systems() {
+		if s.Blind {
+			continue
+		}
+		make := s.make
+		s.make = func(k kit.Kit, options any) (*kit.System, error) {
+			inner, err := make(k, options)
+			if err != nil {
+				return nil, fmt.Errorf("%s%w", agentic.Prefix, err)
+			}
+			return agentic.Around(inner)
+		}
+		s.Name, s.Also, s.Agent = agentic.Prefix+s.Name, nil, true
+		s.Calls.Question += 2 // a turn that searches, and one that ends
+		out = append(out, s)
+	}
+	return out
+}
+
+// all are the systems, variants and agents.
+func all() []System { return slices.Concat(Systems(), Variants(), Agents()) }
+
+// Names are all names of all systems, variants and agents, in the order of reports.
 func Names() (names []string) {
-	for _, s := range append(Systems(), Variants()...) {
+	for _, s := range all() {
 		names = append(append(names, s.Name), s.Also...)
 	}
 	return names
 }
 
+// Shown lists names for people, those of agents by their prefix.
+func Shown(names []string) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return strings.HasPrefix(n, agentic.Prefix) })
+	return strings.Join(names, ", ") + "; and " + agentic.Prefix + "NAME, an agent that searches by it"
+}
+
 // Find returns the system of a name.
 func Find(name string) (System, bool) {
-	for _, s := range append(Systems(), Variants()...) {
+	for _, s := range all() {
 		if s.Is(name) {
 			return s, true
 		}

@@ -27,6 +27,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -62,6 +63,53 @@ func TestSystems(t *testing.T) {
 	if _, ok := all.Find("no-such"); ok {
 		t.Error("found what is not there")
 	}
+}
+
+// Every agent is made of a kit with a model, under its own name, and of no other; a question
+// takes the calls that its entry says, and one for the answer.
+func TestAgents(t *testing.T) {
+	offline := baselinestest.OfflineKit(t)
+	graph := systems(t)
+	for _, s := range all.Agents() {
+		if at := slices.IndexFunc(graph, func(x all.System) bool { return x.Graph && "agentic:"+x.Name == s.Name }); at >= 0 {
+			s = withGraph(t, s)
+		}
+		if found, ok := all.Find(s.Name); !ok || found.Name != s.Name || !slices.Contains(all.Names(), s.Name) {
+			t.Errorf("%s is not found", s.Name)
+		}
+		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.Agent || err != nil && !strings.HasPrefix(err.Error(), s.Name) {
+			t.Errorf("%s offline: %v", s.Name, err)
+		}
+		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
+		made, err := s.New(baselinestest.ModelKit(t, m), kit.Common{})
+		if err != nil || made.Name() != s.Name {
+			t.Errorf("%s: %v", s.Name, err)
+			continue
+		}
+		if _, err := made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+			continue
+		}
+		before := m.Calls()
+		a, err := made.Answer(t.Context(), baselinestest.Questions[0])
+		if err != nil || a.Text == "" || s.Agent && !slices.ContainsFunc(a.Steps, func(st graphrag.Step) bool { return st.Kind == "answer" }) {
+			t.Errorf("%s: %+v, %v", s.Name, a, err)
+		}
+		if n := m.Calls() - before; s.Agent && n < 3 {
+			t.Errorf("%s: %d calls, want two turns and an answer at least", s.Name, n)
+		}
+	}
+	if !strings.Contains(all.Shown(all.Names()), "files, context; and agentic:NAME") {
+		t.Error(all.Shown(all.Names()))
+	}
+}
+
+func withGraph(t *testing.T, s all.System) all.System {
+	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer")).All(), triples.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.WithGraph(ix)
 }
 
 // Every system of the registry leaves it to the reader whether to refuse.

@@ -5,6 +5,7 @@ package baselinestest
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -26,6 +27,9 @@ func Obedient(req llm.Request) llm.Reply {
 	text := req.Messages[len(req.Messages)-1].Text
 	if len(req.Messages) > 2 && req.Messages[1].Role == llm.User { // a later turn about the same text
 		text = req.Messages[1].Text
+	}
+	if strings.Contains(req.Messages[0].Text, `{"thought": "", "answer": "", "ids": [`) {
+		return llm.Reply{Text: turn(req)}
 	}
 	if strings.Contains(prompt, `{"communities": [{"id": 0`) {
 		return named(text)
@@ -91,4 +95,23 @@ func letters(r rune) rune {
 		return 'g' + r - '0'
 	}
 	return r
+}
+
+// turn is what an agent says: it searches for the question, or finds its longest word, and
+// then ends with the first two passages.
+func turn(req llm.Request) string {
+	if len(req.Messages) > 2 {
+		return `{"thought": "It is all there.", "answer": "So it is.", "ids": [1, 2]}`
+	}
+	lines := strings.Split(req.Messages[1].Text, "\n")
+	question := strings.Join(lines[1:len(lines)-1], " ")
+	call := map[string]string{"tool": "search", "query": question}
+	if !strings.Contains(req.Messages[0].Text, `"tool": "search"`) {
+		call = map[string]string{"tool": "find", "pattern": longest(req.Messages[1].Text)}
+	}
+	reply, err := json.Marshal(map[string]any{"thought": "", "calls": []any{call}})
+	if err != nil {
+		panic(err) // they are texts
+	}
+	return string(reply)
 }

@@ -72,7 +72,7 @@ func (s *Settings) readPrompt() []error {
 func (s *Settings) choose() (problems []error) {
 	s.selected = all.Systems()
 	if len(s.Systems) > 0 {
-		s.selected = slices.DeleteFunc(append(s.selected, all.Variants()...), func(sys all.System) bool {
+		s.selected = slices.DeleteFunc(slices.Concat(s.selected, all.Variants(), all.Agents()), func(sys all.System) bool {
 			return !slices.ContainsFunc(s.Systems, sys.Is)
 		})
 	}
@@ -132,7 +132,7 @@ func (s *Settings) Changed(sys all.System) (all.System, []error) {
 }
 
 // Selected are the systems that take part, in the order of the registry: those that are
-// named, or all but variants.
+// named, or all but variants and agents.
 func (s Settings) Selected() []all.System { return s.selected }
 
 // WriteOptions writes a line for each option of the systems that take part.

@@ -334,7 +334,7 @@ func (s Settings) Folder(data, models string, more map[string]any) string {
 		parts = append(parts, r.Digest[:8])
 	}
 	return strings.Map(func(r rune) rune {
-		if benchmark.ValidName("a" + string(r)) {
+		if r != ':' && benchmark.ValidName("a"+string(r)) {
 			return r
 		}
 		return '_'
@@ -416,7 +416,7 @@ func (s *Settings) check(systems []string) []error {
 			if near := cli.Nearest(name, systems); near != "" {
 				meant = fmt.Sprintf(", did you mean %s?", near)
 			}
-			bad("-systems: unknown system %q%s; there are %s", name, meant, strings.Join(systems, ", "))
+			bad("-systems: unknown system %q%s; there are %s", name, meant, all.Shown(systems))
 		}
 	}
 	return problems

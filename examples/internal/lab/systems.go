@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/examples/baselines/agentic"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
@@ -29,16 +30,19 @@ func (s Settings) Common() kit.Common {
 // whether it needs a model.
 func WriteSystems(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	for _, sys := range all.Systems() {
+	for _, sys := range slices.Concat(all.Systems(), all.Agents()) {
 		needs := "offline or with a model"
 		switch {
-		case sys.Blind:
+		case strings.HasPrefix(sys.Name, agentic.Prefix):
+			continue
+		case sys.Blind || sys.Agent:
 			needs = "needs a model"
 		case sys.Graph:
 			needs += ", over a graph: -kg PATH"
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\n", strings.Join(append([]string{sys.Name}, sys.Also...), ", "), cmp.Or(sys.Source, "our own"), needs)
 	}
+	fmt.Fprintf(tw, "%sNAME\tour own\tneeds a model: an agent that searches by the system of that name\n", agentic.Prefix)
 	return tw.Flush()
 }
 
@@ -66,6 +70,10 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 	}
 	if sys.Blind && p.settings.Mode == string(reader.Reject) {
 		e.NotApplicable = "answers from memory: there is no evidence to reject by"
+		return e, nil
+	}
+	if sys.Agent && !p.settings.ByModel() {
+		e.NotApplicable = "needs a language model, which decides what it reads"
 		return e, nil
 	}
 	if sys.Unbound && p.settings.IndexKit != kit.NameModel && p.settings.schema == "" {

@@ -31,7 +31,7 @@ var sample embed.FS
 
 // System is a system of one's own that takes part in a run.
 type System struct {
-	// Name is that of its row and of -systems: letters, digits, '-', '_' and '.'.
+	// Name is that of its row and of -systems: letters, digits, '-', '_', '.' and ':'.
 	Name string
 	// New makes a fresh system, once for each domain. The kit has the models, the encoder
 	// and the seed of the command line, the settings its chunk sizes.
@@ -114,7 +114,7 @@ func allNames(own []System) ([]string, error) {
 	for _, sys := range own {
 		switch {
 		case !benchmark.ValidName(sys.Name):
-			return nil, fmt.Errorf("bench: the name %q of a system may hold letters, digits, '-', '_' and '.'", sys.Name)
+			return nil, fmt.Errorf("bench: the name %q of a system may hold letters, digits, '-', '_', '.' and ':'", sys.Name)
 		case slices.Contains(names, sys.Name):
 			return nil, fmt.Errorf("bench: two systems have the name %q", sys.Name)
 		case sys.New == nil:

@@ -39,9 +39,11 @@ type asked struct{ domain, id, text string }
 // readFinished reads the folder of a finished run, given as DIR or DIR:SYSTEM.
 func readFinished(letter, arg string) (*finished, error) {
 	f := &finished{letter: letter, dir: arg, answers: map[string]map[asked]report.Judgment{}}
-	if i := strings.LastIndexByte(arg, ':'); i > 0 && benchmark.ValidName(arg[i+1:]) {
-		if _, err := os.Stat(arg); errors.Is(err, fs.ErrNotExist) {
+	_, err := os.Stat(arg)
+	for i := len(arg) - 1; i > 0 && errors.Is(err, fs.ErrNotExist); i-- { // the names of some systems have a colon
+		if arg[i] == ':' && benchmark.ValidName(arg[i+1:]) {
 			f.dir, f.only = arg[:i], arg[i+1:]
+			_, err = os.Stat(f.dir)
 		}
 	}
 	if err := f.readConfig(); err != nil {

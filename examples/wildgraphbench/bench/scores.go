@@ -30,7 +30,7 @@ func parseNamed(v, what string) (name, value string, err error) {
 	case !ok || name == "" || value == "":
 		err = errors.New("want NAME=" + what)
 	case !benchmark.ValidName(name):
-		err = fmt.Errorf("the name %q may hold letters, digits, '-', '_' and '.', it becomes a file name", name)
+		err = fmt.Errorf("the name %q may hold letters, digits, '-', '_', '.' and ':', it becomes a file name", name)
 	}
 	return name, value, err
 }

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agentic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/find"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+)
+
+// The names of the systems in reports; that of a wrapped one follows the prefix.
+const (
+	Prefix      = "agentic:"
+	NameFiles   = "files"
+	NameContext = "context"
+)
+
+// ErrModel is wrapped by the errors about a kit that answers without a model.
+var ErrModel = errors.New("the kit answers without a model (AnswerModel): take kit.ByModel")
+
+// Around returns a system in the hands of an agent, which searches by it as often as it likes.
+// It needs a kit that answers by a model: rules were tried, and lose to one search where that is
+// good (docs/graph-or-agent.md).
+func Around(s *kit.System) (*kit.System, error) {
+	f := s.Frame()
+	f.Name = Prefix + f.Name
+	if f.Kit.AnswerModel == nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, ErrModel)
+	}
+	build, rerank := f.Build, f.Kit.Rerank
+	f.Kit.Rerank = nil // what the agent cites is in its own order
+	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		inner, err := build(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if rerank != nil {
+			inner = retrieve.Rerank(inner, rerank)
+		}
+		return search(f.Kit, inner, find.New(c.Chunks))
+	}
+	return kit.New(f)
+}
+
+// search is an agent over a retriever, or none, and pages.
+func search(k kit.Kit, r graphrag.Retriever, pages *find.Pages) (graphrag.Retriever, error) {
+	next, err := agent.NextByModel(k.AnswerModel)
+	if err != nil {
+		return nil, err
+	}
+	return agent.Search(next, agent.SearchOptions{ToolOptions: agent.ToolOptions{Retriever: r, Pages: pages, Count: k.Count}})
+}
+
+// Options of the systems that read pages as they are.
+type Options struct{ kit.Common }
+
+// NewFiles returns the system that has find and read alone, and no index.
+func NewFiles(k kit.Kit, o Options) (*kit.System, error) {
+	if k.Count != nil && k.AnswerModel == nil {
+		return nil, fmt.Errorf("%s: %w", NameFiles, ErrModel)
+	}
+	return whole(k, o, NameFiles, func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		return search(k, nil, find.New(c.Chunks))
+	})
+}
+
+// contextTokens is how much of the pages is read where a question sets no budget: what fits
+// into the context of a model of 128,000 tokens beside its reply.
+const contextTokens = 100_000
+
+// NewContext returns the system that reads all pages, in the order of their names.
+func NewContext(k kit.Kit, o Options) (*kit.System, error) {
+	return whole(k, o, NameContext, func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		lengths := make([]int, len(c.Chunks))
+		for i, page := range c.Chunks {
+			lengths[i] = k.Count(retrieve.Titled(page))
+		}
+		return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+			return fill(c.Chunks, lengths, q, k.Count), ctx.Err()
+		}), nil
+	})
+}
+
+// fill takes the pages that fit, in their order: the same ones for every question.
+func fill(pages []graphrag.Chunk, lengths []int, q graphrag.Question, count func(string) int) graphrag.Found {
+	out := graphrag.Nothing()
+	budget := q.Tokens
+	if budget == 0 && q.K > 0 {
+		budget = contextTokens
+	}
+	left := graphrag.Step{Kind: "left out"}
+	out.Evidence = []graphrag.Hit{}
+	for i, page := range pages {
+		if lengths[i] > budget {
+			left.Found = append(left.Found, page.Doc)
+			continue
+		}
+		budget -= lengths[i]
+		out.Evidence = append(out.Evidence, graphrag.Hit{Chunk: page, Score: 1 / float64(len(out.Evidence)+1), Source: NameContext})
+	}
+	if len(out.Evidence) == 0 && len(pages) > 0 {
+		out.Evidence, _ = retrieve.Fit([]graphrag.Hit{{Chunk: pages[0], Score: 1, Source: NameContext}}, nil, budget, count)
+	}
+	if n := len(left.Found); n > 0 {
+		left.Query = fmt.Sprintf("%d of %d pages did not fit", n, len(pages))
+		left.Found = left.Found[:min(n, mostNamed)]
+		out.Steps = []graphrag.Step{left}
+	}
+	out.Ranked = out.Evidence[:min(len(out.Evidence), q.Want())]
+	return out
+}
+
+// mostNamed is how many pages are named that did not fit.
+const mostNamed = 20
+
+// whole is a system over pages that are not cut.
+func whole(k kit.Kit, o Options, name string, build func(context.Context, *kit.Corpus) (graphrag.Retriever, error)) (*kit.System, error) {
+	var c kit.Checks
+	c.Want(o.Cut.Splitter == nil, "Cut.Splitter", "set", "none: pages are not cut")
+	o.Cut = kit.Cut{KeepLinks: true, Name: "whole pages", Splitter: chunk.SplitterFunc(func(ctx context.Context, text string) ([]chunk.Span, error) {
+		return []chunk.Span{{End: len(text)}}, ctx.Err()
+	})}
+	return kit.New(kit.Frame{Name: name, Common: o.Common, Kit: k, Problems: c.Err(), Build: build})
+}

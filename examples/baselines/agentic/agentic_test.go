@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agentic_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/agentic"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// asked puts a model behind what has none, so that what every system is held to can be
+// checked without one.
+func asked(make baselinestest.Maker) baselinestest.Maker {
+	return func(k kit.Kit) (*kit.System, error) {
+		if k.AnswerModel == nil && k.Count != nil {
+			k.AnswerModel = llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
+		}
+		return make(k)
+	}
+}
+
+func around(k kit.Kit) (*kit.System, error) {
+	inner, err := bm25.New(k, bm25.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return agentic.Around(inner)
+}
+
+func files(k kit.Kit) (*kit.System, error) { return agentic.NewFiles(k, agentic.Options{}) }
+
+func whole(k kit.Kit) (*kit.System, error) { return agentic.NewContext(k, agentic.Options{}) }
+
+func TestAround(t *testing.T)  { baselinestest.Conform(t, asked(around)) }
+func TestFiles(t *testing.T)   { baselinestest.Conform(t, asked(files)) }
+func TestContext(t *testing.T) { baselinestest.Conform(t, whole) }
+
+// Without a model there is nobody to decide.
+func TestNeedsAModel(t *testing.T) {
+	for name, make := range map[string]baselinestest.Maker{"agentic:bm25": around, "files": files} {
+		if _, err := make(baselinestest.OfflineKit(t)); err == nil || !strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), "without a model") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The same pages stand in the prompt for every question, in the order of their names, and
+// those that do not fit are named.
+func TestContextSaysWhatDidNotFit(t *testing.T) {
+	s, err := whole(baselinestest.OfflineKit(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
+		t.Fatal(err)
+	}
+	var first []string
+	for _, q := range baselinestest.Questions[:3] {
+		q.Tokens = 90
+		f, err := s.Retrieve(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var docs []string
+		for _, h := range f.Evidence {
+			docs = append(docs, h.Chunk.Doc)
+		}
+		if first == nil {
+			first = docs
+		}
+		if !slices.Equal(first, docs) || !slices.IsSorted(docs) || len(docs) < 2 {
+			t.Errorf("%q reads %v, the first question %v", q.Text, docs, first)
+		}
+		if len(f.Steps) != 1 || len(f.Steps[0].Found)+len(docs) != 5 || !strings.Contains(f.Steps[0].Query, "of 5 pages did not fit") {
+			t.Errorf("%+v", f.Steps)
+		}
+	}
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// Move is what an agent does in a turn: calls of tools, or the end. Without either it gives up.
+type Move struct {
+	Thought string
+	Calls   []Call
+	// Done ends the search; Answer is what was found, IDs the numbers of what it rests on.
+	Done   bool
+	Answer string
+	IDs    []int
+}
+
+// Round is a move and what its calls brought.
+type Round struct {
+	Move
+	Results []Result
+	// Condensed, if not "", is shown in place of the results.
+	Condensed string
+}
+
+// Trail is the state of a search.
+type Trail struct {
+	Question graphrag.Question
+	Rounds   []Round
+	// Tools are the names of the tools, Left the tokens that may still be read, Turns the
+	// turns that are left, with this one; Calls may be made side by side.
+	Tools              []string
+	Left, Turns, Calls int
+	// Found is what was read so far.
+	Found graphrag.Found
+}
+
+// Last tells whether nothing more can be read: the move has to be the end.
+func (t *Trail) Last() bool { return t.Turns <= 1 || t.Left <= 0 }
+
+// Next decides on a move. An error that wraps [ErrSpent], and one of a single reply
+// ([llm.OfOneReply]), ends the search and keeps its results; any other error fails the
+// question.
+type Next func(ctx context.Context, t *Trail) (Move, error)
+
+// SearchOptions are the options of [Search].
+type SearchOptions struct {
+	ToolOptions
+	// Turns is the largest number of moves, Calls that of calls side by side; 0 means
+	// [DefaultTurns] and [DefaultCalls].
+	Turns, Calls int
+	// Condense, if set, shortens what a turn brought before the next one, see [CondenseByModel].
+	Condense func(ctx context.Context, t *Trail, r []Result) (string, error)
+}
+
+// DefaultTurns and DefaultCalls bound an agent: chains of facts in the data sets have up to
+// four steps, and a step that finds nothing is searched for in other words once.
+const (
+	DefaultTurns = 8
+	DefaultCalls = 4
+)
+
+// Search returns a retriever that searches again and again, over any retriever and over raw
+// pages, until next has an answer or a limit is met: the turns, the tokens read in all
+// (Question.Tokens, if set), or two turns without anything new. Calls of a turn run side by
+// side; those beyond the limit are dropped, and said to be. A call that was made before is
+// answered from what it found. The evidence is what was read and cited, or without a
+// citation all that was read; whatever was done stands in the steps, of which the last has
+// the reason for the end.
+//
+// Do We Still Need GraphRAG (arXiv 2604.09666) puts retrievers into the hands of such an
+// agent, Search-o1 (arXiv 2501.05366) condenses what it reads.
+func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
+	var problems []error
+	if next == nil {
+		problems = append(problems, errors.New("agent: Next is missing: it decides what to do"))
+	}
+	if o.Turns < 0 || o.Calls < 0 {
+		problems = append(problems, fmt.Errorf("agent: %d turns and %d calls, want 0 or more", o.Turns, o.Calls))
+	}
+	if _, err := NewTools(graphrag.Question{}, o.ToolOptions); err != nil {
+		problems = append(problems, err)
+	}
+	if o.Turns == 0 {
+		o.Turns = DefaultTurns
+	}
+	if o.Calls == 0 {
+		o.Calls = DefaultCalls
+	}
+	return &searching{next, o}, errors.Join(problems...)
+}
+
+type searching struct {
+	next Next
+	o    SearchOptions
+}
+
+// The reasons for the end of a search with tools beside those of [Reflecting].
+const (
+	stopTurns  = "the last turn is done"
+	stopUnread = "the reply could not be used"
+)
+
+// stepStop is the kind of the last step of a search, with the reason for its end.
+const stepStop = "stop"
+
+func (s *searching) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	if q.Want() == 0 && q.Tokens == 0 {
+		return graphrag.Nothing(), ctx.Err()
+	}
+	tools, err := NewTools(q, s.o.ToolOptions)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	t := &Trail{Question: q, Tools: tools.Names(), Turns: s.o.Turns, Calls: s.o.Calls, Found: graphrag.Nothing()}
+	var steps []graphrag.Step
+	var cited []graphrag.Hit
+	stop := stopTurns
+	for stale := 0; t.Turns > 0; t.Turns-- {
+		t.Left = tools.Left()
+		m, err := s.next(ctx, t)
+		if reason := ending(err); reason != "" {
+			stop = reason
+			break
+		}
+		if err != nil {
+			return graphrag.Found{}, fmt.Errorf("agent: turn %d: %w", len(t.Rounds)+1, err)
+		}
+		m.Thought = clip(clean(m.Thought))
+		turn := graphrag.Step{Kind: "turn"}
+		if m.Thought != "" {
+			turn.Found = []string{m.Thought}
+		}
+		steps = append(steps, turn)
+		if m.Done {
+			var unread []int
+			cited, unread = tools.Cited(m.IDs)
+			steps = append(steps, answered(m, cited, unread))
+			stop = stopAnswered
+			break
+		}
+		if len(m.Calls) == 0 {
+			stop = stopGaveUp
+			break
+		}
+		if t.Last() {
+			break
+		}
+		round, more, err := s.carryOut(ctx, t, tools, m)
+		if err != nil {
+			return graphrag.Found{}, err
+		}
+		steps = append(steps, more...)
+		t.Rounds, t.Found = append(t.Rounds, round), tools.all(nil)
+		if stale++; round.news() {
+			stale = 0
+		}
+		if stale == 2 {
+			stop = stopNothing
+			break
+		}
+	}
+	if stop == stopTurns && tools.Left() <= 0 {
+		stop = stopSpent
+	}
+	out := tools.all(cited)
+	out.Steps = append(steps, graphrag.Step{Kind: stepStop, Found: []string{stop}})
+	return out, ctx.Err()
+}
+
+// ending is the reason why an error of a reply ends a search, "" if it does not.
+func ending(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, ErrSpent):
+		return stopSpent
+	case llm.OfOneReply(err):
+		return stopUnread
+	}
+	return ""
+}
+
+// answered is the step of an end.
+func answered(m Move, cited []graphrag.Hit, unread []int) graphrag.Step {
+	step := graphrag.Step{Kind: ToolAnswer, Query: clip(clean(m.Answer)), Found: chunkIDs(cited)}
+	if len(unread) > 0 {
+		step.Found = append(step.Found, fmt.Sprintf("cited, and never read: %s", numbered(unread[:min(len(unread), 10)])))
+	}
+	return step
+}
+
+// carryOut makes the calls of a move.
+func (s *searching) carryOut(ctx context.Context, t *Trail, tools *Tools, m Move) (r Round, steps []graphrag.Step, err error) {
+	if n := len(m.Calls); n > s.o.Calls {
+		m.Calls = m.Calls[:s.o.Calls]
+		steps = append(steps, graphrag.Step{Kind: "limit", Found: []string{fmt.Sprintf("%d calls at once, the first %d are made", n, s.o.Calls)}})
+	}
+	r.Move = m
+	r.Calls = append([]Call{}, m.Calls...)
+	if r.Results, err = tools.Do(ctx, r.Calls...); err != nil {
+		return r, nil, err
+	}
+	for _, res := range r.Results {
+		step := graphrag.Step{Kind: res.Tool, Query: res.about(), Found: chunkIDs(res.found.Evidence), Tokens: res.Tokens}
+		if len(res.Data) == 0 {
+			step.Found = []string{res.Note}
+		}
+		steps = append(append(steps, step), res.found.Steps...)
+	}
+	if s.o.Condense != nil && r.news() {
+		if r.Condensed, err = s.o.Condense(ctx, t, r.Results); err != nil {
+			return r, nil, fmt.Errorf("agent: condensing turn %d: %w", len(t.Rounds)+1, err)
+		}
+	}
+	return r, steps, nil
+}
+
+// news tells whether a round brought anything new.
+func (r Round) news() bool {
+	for _, res := range r.Results {
+		if res.Tokens > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/find"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// The tools of an agent that searches.
+const (
+	ToolSearch = "search" // passages like a query
+	ToolRead   = "read"   // a passage of a page and its neighbours
+	ToolFind   = "find"   // lines of pages that match a pattern
+	ToolAnswer = "answer" // the end, with the numbers of what it rests on
+)
+
+// Call is one use of a tool, as a model writes it.
+type Call struct {
+	Tool string `json:"tool"`
+	// Query is of search; Source, the name of a page, and From, the number of a passage, of
+	// read; Pattern of find.
+	Query   string `json:"query,omitempty"`
+	Source  string `json:"source,omitempty"`
+	From    int    `json:"from,omitempty"`
+	Pattern string `json:"pattern,omitempty"`
+	// Answer and IDs, the numbers of what it rests on, are of answer.
+	Answer string `json:"answer,omitempty"`
+	IDs    []int  `json:"ids,omitempty"`
+}
+
+// about is what is looked for.
+func (c Call) about() string {
+	switch c.Tool {
+	case ToolSearch:
+		return c.Query
+	case ToolRead:
+		return fmt.Sprintf("%s, %d", c.Source, c.From)
+	}
+	return c.Pattern
+}
+
+// Result is what a call brought. Pages are hostile: what they say stands in Data alone, to be
+// put between marks.
+type Result struct {
+	Call
+	// Data are the texts: passages with their numbers as labels, lines with theirs before them.
+	Data []llm.Data
+	// Note says what else there is to know: that the query is an old one, how many lines there
+	// are beside those shown, why there is nothing.
+	Note string
+	// Numbers are those of the passages and lines, Tokens the length of what was new.
+	Numbers []int
+	Tokens  int
+
+	found  graphrag.Found
+	failed bool // it could not be carried out
+}
+
+// Tools carry out the calls of an agent over one question. What they return is numbered: the
+// same text has the same number whenever it comes. They are safe for concurrent use.
+type Tools struct {
+	o        ToolOptions
+	question graphrag.Question
+
+	mu     sync.Mutex
+	hits   []graphrag.Hit // by number - 1
+	number map[string]int
+	before map[string]Result
+	ranked []graphrag.Found // of the searches
+	left   int              // tokens that may still be read
+}
+
+// ToolOptions say what tools work over.
+type ToolOptions struct {
+	// Retriever is what search asks; nil is no such tool.
+	Retriever graphrag.Retriever
+	// Pages are what read and find look at; nil is no such tools.
+	Pages *find.Pages
+	// Count counts tokens.
+	Count func(string) int
+	// Tokens is how much may be read in all, PerCall with one call; 0 means [DefaultRead] and
+	// a quarter of Tokens.
+	Tokens, PerCall int
+}
+
+// DefaultRead is how many tokens an agent reads where a question sets no budget: about a
+// dozen chunks of 1,200 tokens.
+const DefaultRead = 16_000
+
+// mostLines is how many lines find shows.
+const mostLines = 20
+
+// NewTools returns the tools for a question, whose form, K, condition and budget of tokens
+// searches have, too.
+func NewTools(q graphrag.Question, o ToolOptions) (*Tools, error) {
+	if o.Retriever == nil && o.Pages == nil {
+		return nil, errors.New("agent: tools need a retriever or pages")
+	}
+	if o.Count == nil {
+		return nil, errors.New("agent: the counter of tokens is missing")
+	}
+	if o.Tokens < 0 || o.PerCall < 0 {
+		return nil, fmt.Errorf("agent: %d tokens, %d a call, want 0 or more", o.Tokens, o.PerCall)
+	}
+	if q.Tokens > 0 {
+		o.Tokens = q.Tokens
+	}
+	if o.Tokens == 0 {
+		o.Tokens = DefaultRead
+	}
+	if o.PerCall == 0 {
+		o.PerCall = max(o.Tokens/4, 1)
+	}
+	return &Tools{o: o, question: q, number: make(map[string]int), before: make(map[string]Result), left: o.Tokens}, nil
+}
+
+// Names are the tools there are.
+func (t *Tools) Names() (names []string) {
+	if t.o.Retriever != nil {
+		names = append(names, ToolSearch)
+	}
+	if t.o.Pages != nil {
+		names = append(names, ToolRead, ToolFind)
+	}
+	return append(names, ToolAnswer)
+}
+
+// Left is how many tokens may still be read.
+func (t *Tools) Left() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.left
+}
+
+// Do carries out calls side by side and returns their results in order. Errors are those of
+// the retriever and of ctx; what is wrong with a call is said in the note of its result.
+func (t *Tools) Do(ctx context.Context, calls ...Call) ([]Result, error) {
+	out := make([]Result, len(calls))
+	var new []int // the calls that were not made before
+	t.mu.Lock()
+	limit := min(t.o.PerCall, t.left)
+	for i, c := range calls {
+		calls[i] = tidy(c)
+		at := slices.IndexFunc(calls[:i], func(o Call) bool { return same(o, calls[i]) })
+		if _, ok := t.before[key(calls[i])]; !ok && at < 0 {
+			new = append(new, i)
+		}
+	}
+	t.mu.Unlock()
+	g, gctx := errgroup.WithContext(ctx)
+	for _, i := range new {
+		g.Go(func() (err error) {
+			out[i], err = t.look(gctx, calls[i], limit)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, c := range calls {
+		if old, ok := t.before[key(c)]; ok {
+			out[i] = Result{Call: c, Numbers: old.Numbers, Note: "this was asked before; see " + numbered(old.Numbers)}
+			continue
+		}
+		if out[i].failed || limit <= 0 && out[i].Note == "" {
+			if out[i].Note == "" {
+				out[i] = Result{Call: c, Note: "nothing more can be read: the budget is spent"}
+			}
+			continue
+		}
+		t.take(&out[i])
+		t.before[key(c)] = out[i]
+	}
+	return out, nil
+}
+
+// tidy cleans what a model wrote, and bounds it.
+func tidy(c Call) Call {
+	c.Tool, c.Query, c.Source, c.Pattern = fold(c.Tool), clip(oneLine(c.Query)), clip(clean(c.Source)), clean(c.Pattern)
+	return c
+}
+
+// key is what calls that look for the same have in common.
+func key(c Call) string {
+	about := c.about()
+	if c.Tool == ToolSearch {
+		about = fold(about)
+	}
+	return c.Tool + " " + about
+}
+
+func same(a, b Call) bool { return key(a) == key(b) }
+
+// look finds what a call asks for.
+func (t *Tools) look(ctx context.Context, c Call, limit int) (Result, error) {
+	r := Result{Call: c}
+	fail := func(format string, a ...any) (Result, error) {
+		r.Note, r.failed = fmt.Sprintf(format, a...), true
+		return r, ctx.Err()
+	}
+	names := t.Names()
+	switch {
+	case !slices.Contains(names, c.Tool) || c.Tool == ToolAnswer:
+		return fail("there is no tool %.40q: there are %s", c.Tool, strings.Join(names, ", "))
+	case limit <= 0:
+		return r, ctx.Err()
+	case c.Tool == ToolSearch && fold(c.Query) == "":
+		return fail(`the query is empty: "query" says what to search for`)
+	case c.Tool == ToolSearch:
+		q := t.question
+		q.Text, q.Tokens = c.Query, limit
+		found, err := t.o.Retriever.Retrieve(ctx, q)
+		if err != nil {
+			return r, fmt.Errorf("agent: search for %.80q: %w", c.Query, err)
+		}
+		r.found = found
+		r.found.Evidence = found.Read(q)
+	case c.Tool == ToolRead:
+		chunk, n, err := t.o.Pages.Read(c.Source, c.From)
+		if err != nil {
+			return fail("%v: \"source\" is the name of a page as results have it", err)
+		}
+		r.found.Evidence = []graphrag.Hit{{Chunk: chunk, Source: ToolRead}}
+		r.Note = fmt.Sprintf("the page has the passages 0 to %d", n-1)
+	default:
+		lines, err := t.o.Pages.Find(ctx, c.Pattern, mostLines)
+		if errors.Is(err, find.ErrPattern) {
+			return fail("%v", err)
+		}
+		if err != nil {
+			return r, err
+		}
+		r.Note = fmt.Sprintf("%d lines on %d pages match; %d of them are shown", lines.Matching, lines.Pages, len(lines.Lines))
+		for _, l := range lines.Lines {
+			l.ID = fmt.Sprintf("%s#l%06d", l.Doc, l.Number)
+			r.found.Evidence = append(r.found.Evidence, graphrag.Hit{Chunk: l.Chunk, Source: ToolFind, Score: float64(l.Number)})
+		}
+	}
+	return r, nil
+}
+
+// take numbers what a call found, as far as the budget goes.
+func (t *Tools) take(r *Result) {
+	before := len(r.found.Evidence)
+	fresh := func(h graphrag.Hit) bool { return t.number[numberKey(h)] == 0 }
+	var news []graphrag.Hit
+	for _, h := range r.found.Evidence {
+		if fresh(h) {
+			news = append(news, h)
+		}
+	}
+	limit := min(t.o.PerCall, t.left)
+	news, r.found.Derived = retrieve.Fit(news, r.found.Derived, limit, t.o.Count)
+	kept := make(map[string]graphrag.Hit)
+	for _, h := range news {
+		kept[h.Chunk.ID] = h
+	}
+	var hits []graphrag.Hit
+	for _, h := range r.found.Evidence {
+		if k, ok := kept[h.Chunk.ID]; !fresh(h) {
+			hits = append(hits, h)
+		} else if ok && k.Chunk.Text != "" {
+			hits = append(hits, k)
+		}
+	}
+	var facts, lines []string
+	for _, d := range r.found.Derived {
+		facts = append(facts, oneLine(d.Text))
+		r.Tokens += t.o.Count(d.Text)
+	}
+	for _, h := range hits {
+		n, old := t.number[numberKey(h)], true
+		if n == 0 {
+			t.hits = append(t.hits, h)
+			n, old = len(t.hits), false
+			t.number[numberKey(h)] = n
+			r.Tokens += t.o.Count(retrieve.Titled(h.Chunk))
+		}
+		if r.Numbers = append(r.Numbers, n); old {
+			continue
+		}
+		if h.Source == ToolFind {
+			lines = append(lines, fmt.Sprintf("[%d] %s, line %.0f, passage %d: %s", n, oneLine(h.Chunk.Doc), h.Score, h.Chunk.Index, oneLine(h.Chunk.Text)))
+			continue
+		}
+		r.Data = append(r.Data, llm.Data{Label: fmt.Sprintf("passage %d", n), Text: "Page: " + oneLine(h.Chunk.Doc) + t.passage(h) + "\n" + llm.Printable(retrieve.Titled(h.Chunk))})
+	}
+	if lines != nil {
+		r.Data = append(r.Data, llm.Data{Label: "lines", Text: strings.Join(lines, "\n")})
+	}
+	if facts != nil {
+		r.Data = append(r.Data, llm.Data{Label: "facts", Text: strings.Join(facts, "\n")})
+	}
+	r.found.Evidence = hits
+	r.note(before)
+	t.left -= min(t.left, r.Tokens)
+	if r.Tool == ToolSearch {
+		t.ranked = append(t.ranked, r.found)
+	}
+}
+
+// note says what of a result was seen before, or left out.
+func (r *Result) note(found int) {
+	var parts []string
+	if r.Note != "" {
+		parts = append(parts, r.Note)
+	}
+	if found == 0 && len(r.found.Derived) == 0 {
+		parts = append(parts, "nothing was found")
+	}
+	if n := found - len(r.Numbers); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d more did not fit", n))
+	}
+	if len(r.Numbers) > 0 {
+		parts = append(parts, "see "+numbered(r.Numbers))
+	}
+	r.Note = strings.Join(parts, "; ")
+}
+
+// passage says where in its page a hit begins, for read.
+func (t *Tools) passage(h graphrag.Hit) string {
+	if t.o.Pages == nil {
+		return ""
+	}
+	if h.Source == ToolRead {
+		return fmt.Sprintf(", passage %d with its neighbours", h.Chunk.Index)
+	}
+	return fmt.Sprintf(", from passage %d", t.o.Pages.At(h.Chunk.Doc, h.Chunk.Start))
+}
+
+// numberKey is what equal texts have in common.
+func numberKey(h graphrag.Hit) string {
+	return fmt.Sprintf("%s %d %d %d", h.Chunk.ID, h.Chunk.Start, h.Chunk.End, len(h.Chunk.Text))
+}
+
+// numbered lists the numbers of passages.
+func numbered(numbers []int) string {
+	if len(numbers) == 0 {
+		return "nothing"
+	}
+	return strings.ReplaceAll(fmt.Sprint(numbers), " ", ", ")
+}
+
+// Cited are the hits of the numbers that were read, each once; unread are the other numbers.
+func (t *Tools) Cited(numbers []int) (hits []graphrag.Hit, unread []int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	seen := make(map[int]bool)
+	for _, n := range numbers {
+		switch {
+		case n < 1 || n > len(t.hits):
+			unread = append(unread, n)
+		case !seen[n]:
+			seen[n] = true
+			hits = append(hits, t.hits[n-1])
+		}
+	}
+	return hits, unread
+}
+
+// all is what was read: ranked, the cited hits first and then what searches found beside; as
+// evidence the cited hits, or without any all that was read.
+func (t *Tools) all(cited []graphrag.Hit) graphrag.Found {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := graphrag.Found{Ranked: []graphrag.Hit{}, Evidence: append([]graphrag.Hit{}, cited...)}
+	if len(cited) == 0 {
+		out.Evidence = append(out.Evidence, t.hits...)
+	}
+	beside := merge(t.ranked, -1)
+	out.Derived, out.Usage = beside.Derived, beside.Usage
+	ids, docs := make(map[string]bool), make(map[string]bool)
+	for _, list := range [][]graphrag.Hit{cited, t.hits, beside.Ranked} {
+		for _, h := range list {
+			if ids[h.Chunk.ID] || h.Source == ToolFind && docs[h.Chunk.Doc] || len(out.Ranked) == t.question.Want() {
+				continue
+			}
+			ids[h.Chunk.ID], docs[h.Chunk.Doc] = true, true
+			h.Score = 1 / float64(len(out.Ranked)+1)
+			out.Ranked = append(out.Ranked, h)
+		}
+	}
+	return out
+}

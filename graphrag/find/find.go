@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package find
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+)
+
+// Line is a line that matches.
+type Line struct {
+	// Chunk is the part of the line about the match, at most [MaxLine] bytes of it, with
+	// the page that it is of.
+	graphrag.Chunk
+	// Number counts the lines of the page from 1; Passage is what [Pages.Read] takes.
+	Number, Passage int
+}
+
+// MaxLine is how many bytes of a line are shown; pages may be one line of megabytes.
+const MaxLine = 300
+
+// maxPattern is the longest pattern, in bytes.
+const maxPattern = 1000
+
+// Result is what was found.
+type Result struct {
+	// Lines are shared out over the pages, those with the most matching lines first: the
+	// first line of each, the second of each, and so on. Lines of one page stand together.
+	Lines []Line
+	// Matching counts all lines that match, Pages the pages that have one.
+	Matching, Pages int
+}
+
+// ErrPattern is wrapped by the errors about patterns.
+var ErrPattern = errors.New("the pattern cannot be used")
+
+// Find returns at most most lines that match a pattern. A pattern that is empty, too long,
+// matches the empty text, and so every line, or is none at all is an error that says so.
+// It takes all processors, and ends with the error of ctx.
+func (p *Pages) Find(ctx context.Context, pattern string, most int) (Result, error) {
+	re, wanted, err := compile(pattern)
+	if err != nil {
+		return Result{}, err
+	}
+	all := make([]matches, len(p.pages))
+	err = par.Each(ctx, len(p.pages), 0, func(i int) error {
+		all[i] = search(p.pages[i].text, re, wanted, most)
+		return ctx.Err()
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	return p.share(all, most), nil
+}
+
+// compile reads a pattern; wanted are the texts one of which every match has.
+func compile(pattern string) (*regexp.Regexp, []literal, error) {
+	if strings.TrimSpace(pattern) == "" {
+		return nil, nil, fmt.Errorf("%w: it is empty", ErrPattern)
+	}
+	if len(pattern) > maxPattern {
+		return nil, nil, fmt.Errorf("%w: it has %d bytes, at most %d are read", ErrPattern, len(pattern), maxPattern)
+	}
+	re, err := regexp.Compile("(?i)" + pattern)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %s; write \\ before a character that is meant itself", ErrPattern, strings.ToValidUTF8(strings.TrimPrefix(err.Error(), "error parsing regexp: "), ""))
+	}
+	if re.MatchString("") {
+		return nil, nil, fmt.Errorf("%w: %q matches every line", ErrPattern, pattern)
+	}
+	return re, required(pattern), nil
+}
+
+// matches are the first matching lines of a page, by the bytes that match, and their number.
+type matches struct {
+	first [][2]int
+	n     int
+}
+
+// search looks for the lines of a text that match.
+func search(text string, re *regexp.Regexp, wanted []literal, most int) (out matches) {
+	scans := make([]scan, len(wanted))
+	for i := range wanted {
+		scans[i] = wanted[i].in(text)
+	}
+	for line := 0; line < len(text); {
+		hit := line
+		if len(scans) > 0 {
+			if hit = nearest(scans, line); hit == len(text) {
+				break
+			}
+			line = strings.LastIndexByte(text[line:hit], '\n') + line + 1
+		}
+		end := len(text)
+		if n := strings.IndexByte(text[hit:], '\n'); n >= 0 {
+			end = hit + n
+		}
+		var match []int
+		switch {
+		case len(scans) == 1 && scans[0].whole:
+			match = []int{hit - line, hit - line + len(scans[0].literal.text)}
+		case len(scans) != 1 || scans[0].mayMatch(hit, end):
+			match = re.FindStringIndex(text[line:end])
+		}
+		if match != nil {
+			if out.n++; len(out.first) < most {
+				out.first = append(out.first, [2]int{line + match[0], line + match[1]})
+			}
+		}
+		line = end + 1
+	}
+	return out
+}
+
+// maxTails is how often a tail is tried on a line: lines may be long, and tails, too.
+const maxTails = 16
+
+// mayMatch tells whether what has to follow the literal follows it anywhere on a line, from
+// the first place of the literal on; true where that is not known.
+func (s *scan) mayMatch(hit, end int) bool {
+	for range maxTails {
+		if s.tail == nil || s.tail.MatchString(s.text[hit:end]) {
+			return true
+		}
+		if hit = s.from(hit + 1); hit >= end {
+			return false
+		}
+	}
+	return true
+}
+
+// nearest is the place of the first of the texts from a place on.
+func nearest(scans []scan, at int) int {
+	hit := len(scans[0].text)
+	for i := range scans {
+		hit = min(hit, scans[i].from(at))
+	}
+	return hit
+}
+
+// share shares out the lines over the pages.
+func (p *Pages) share(all []matches, most int) (out Result) {
+	var order []int
+	for i, m := range all {
+		if m.n > 0 {
+			order = append(order, i)
+			out.Matching, out.Pages = out.Matching+m.n, out.Pages+1
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].n, all[a].n) })
+	taken := make([]int, len(order))
+	for left, more := most, true; left > 0 && more; {
+		more = false
+		for n, i := range order {
+			if left > 0 && taken[n] < len(all[i].first) {
+				taken[n]++
+				left--
+				more = true
+			}
+		}
+	}
+	for n, i := range order {
+		out.Lines = append(out.Lines, p.pages[i].lines(all[i].first[:taken[n]])...)
+	}
+	return out
+}
+
+// lines describes matches, which are in their order.
+func (p *page) lines(found [][2]int) []Line {
+	if len(found) == 0 {
+		return nil
+	}
+	begin := starts(p.text)
+	out := make([]Line, len(found))
+	number, counted := 1, 0
+	for i, m := range found {
+		number += strings.Count(p.text[counted:m[0]], "\n")
+		counted = m[0]
+		start, end := p.about(m)
+		passage, ok := slices.BinarySearch(begin, m[0])
+		if !ok {
+			passage--
+		}
+		out[i] = Line{p.chunk(start, end, passage), number, passage}
+	}
+	return out
+}
+
+// about is the line of a match, or a part of it that has its beginning.
+func (p *page) about(m [2]int) (start, end int) {
+	start, end = strings.LastIndexByte(p.text[:m[0]], '\n')+1, len(p.text)
+	if n := strings.IndexByte(p.text[m[0]:], '\n'); n >= 0 {
+		end = m[0] + n
+	}
+	if end-start > MaxLine {
+		start = max(start, m[0]-MaxLine/3)
+		end = min(end, start+MaxLine)
+	}
+	for start < end && !utf8.RuneStart(p.text[start]) {
+		start++
+	}
+	for end < len(p.text) && end > start && !utf8.RuneStart(p.text[end]) {
+		end--
+	}
+	return start, end
+}

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package find_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/find"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// pages have a text each, named a, b and so on.
+func pages(texts ...string) *find.Pages {
+	var chunks []graphrag.Chunk
+	for i, t := range texts {
+		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("%c#0", 'a'+i), Doc: string(rune('a' + i)), Text: t, End: len(t)})
+	}
+	return find.New(chunks)
+}
+
+// Lines are shared out over the pages, with their places and the number of the rest.
+func TestFind(t *testing.T) {
+	p := pages("Fram\nno\nthe fram sails\nFRAM again", "nothing", "one Fram", "Fram 1\nFram 2\nFram 3\nFram 4\nFram 5")
+	r, err := p.Find(t.Context(), "fram", 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, l := range r.Lines {
+		got = append(got, fmt.Sprintf("%s:%d:%d-%d %s", l.Doc, l.Number, l.Start, l.End, l.Text))
+	}
+	want := []string{"d:1:0-6 Fram 1", "d:2:7-13 Fram 2", "a:1:0-4 Fram", "a:3:8-22 the fram sails", "c:1:0-8 one Fram"}
+	if diff := cmp.Diff(want, got); diff != "" || r.Matching != 9 || r.Pages != 3 {
+		t.Errorf("%d lines on %d pages\n%s", r.Matching, r.Pages, diff)
+	}
+}
+
+func TestPatterns(t *testing.T) {
+	p := pages("a", "b")
+	for _, tt := range []struct{ pattern, want string }{
+		{"", "is empty"}, {"  ", "is empty"}, {"a(", "missing closing )"}, {"x*", "matches every line"}, {"(?:)", "matches every line"},
+		{strings.Repeat("a", 1001), "1001 bytes"}, {"\xff", "invalid UTF-8"}, {`(a{1000}){1000}`, "repeat count"}, {"*", "missing argument"},
+	} {
+		_, err := p.Find(t.Context(), tt.pattern, 5)
+		if !errors.Is(err, find.ErrPattern) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: %v, want %q", tt.pattern, err, tt.want)
+		}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Find(cancelled, "a", 1); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// What is found is what the pattern alone finds, line by line, whatever is looked for first:
+// in words with letters that have three forms, in other scripts, in alternatives.
+func TestFindIsRegexp(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	alphabet := []string{"a", "A", "k", "K", "\u212a", "s", "S", "ſ", "é", "É", "и", "И", "京", "1", " ", "b", "\n", "\xff", "z", "."}
+	patterns := []string{"ak", "ss", "a", "zb", "é", "Иb", "京1", `a.b`, `(ab|zk)`, `a+b?`, `\d`, `^a`, `b$`, `(?-i:A)b`, `[ab]z`, "a{2,3}", "1", `1\.`, `(a|b|z|1|é|k|s|京|и)b`, "a\nb", `z(ab)+`, ".", `.ab\d`, `\wab[^b]`, "abz", "b1z", `1bz+`, `.?abz.`, "\\xff"}
+	for range 300 {
+		var text strings.Builder
+		for range rng.IntN(80) {
+			text.WriteString(alphabet[rng.IntN(len(alphabet))])
+		}
+		p := pages(text.String())
+		for _, pattern := range patterns {
+			re := regexp.MustCompile("(?i)" + pattern)
+			var want []int
+			for i, line := range strings.Split(text.String(), "\n") {
+				if re.MatchString(line) && (line != "" || i < strings.Count(text.String(), "\n")) {
+					want = append(want, i+1)
+				}
+			}
+			r, err := p.Find(t.Context(), pattern, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []int
+			for _, l := range r.Lines {
+				got = append(got, l.Number)
+			}
+			if diff := cmp.Diff(want, got); diff != "" || r.Matching != len(want) {
+				t.Fatalf("%q in %q\n%s", pattern, text.String(), diff)
+			}
+		}
+	}
+}
+
+// A page that is one line of ten megabytes is shown by a part of it, and read by passages.
+func TestOneLongLine(t *testing.T) {
+	long := strings.Repeat("lorem ipsum ", 500_000) + "the Fram é" + strings.Repeat("日本", 700_000)
+	p := pages(long)
+	began := time.Now()
+	r, err := p.Find(t.Context(), `f.am`, 5)
+	if err != nil || r.Matching != 1 || len(r.Lines[0].Text) > find.MaxLine || !strings.Contains(r.Lines[0].Text, "Fram") {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	c, n, err := p.Read("a", r.Lines[0].Passage)
+	if err != nil || !strings.Contains(c.Text, "the Fram") || len(c.Text) > 4000 || long[c.Start:c.End] != c.Text || n < 5000 {
+		t.Errorf("%d bytes of %d passages, %v", len(c.Text), n, err)
+	}
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
+// Reading goes by the names of pages, never by a path, and every passage can be read.
+func TestRead(t *testing.T) {
+	text := strings.Repeat("A sentence about the ice. ", 200) + strings.Repeat("Another line.\n", 300)
+	p := pages(text, "")
+	for _, name := range []string{"../a", "/etc/passwd", "a/../a", "", "A", "./a"} {
+		if _, _, err := p.Read(name, 0); err == nil || !strings.Contains(err.Error(), "there is no page") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	var all strings.Builder
+	_, n, err := p.Read("a", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := 0
+	for i := range n {
+		c, _, err := p.Read("a", i)
+		if err != nil || text[c.Start:c.End] != c.Text || c.Start > end {
+			t.Fatalf("passage %d: %d to %d, %v", i, c.Start, c.End, err)
+		}
+		all.WriteString(text[end:max(end, c.End)])
+		end = max(end, c.End)
+	}
+	if all.String() != text {
+		t.Error("the passages do not put the page together")
+	}
+	for _, i := range []int{-5, 1 << 40} {
+		if c, _, err := p.Read("a", i); err != nil || c.Text == "" {
+			t.Errorf("passage %d: %+v, %v", i, c, err)
+		}
+	}
+	if c, n, err := p.Read("b", 0); err != nil || c.Text != "" || n != 1 {
+		t.Errorf("%+v %d %v", c, n, err)
+	}
+}
+
+// Pages are put together again from chunks that overlap, and were cleaned.
+func TestNew(t *testing.T) {
+	page := strings.Repeat("The ship [Fram](http://x.org/fram) sailed in 1893 to the north.\n", 90)
+	for name, clean := range map[string]func(string) (string, text.Mapping){"as it came": nil, "cleaned": text.StripLinks} {
+		splitter, err := chunk.Tokens(chunk.TokenOptions{Size: 60, Overlap: 15})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := chunk.Options{Splitter: splitter, Name: "test", Clean: clean}
+		want := page
+		if clean != nil {
+			want, _ = clean(page)
+		}
+		c, err := chunk.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunks, err := c.All(t.Context(), graphrag.Documents(graphrag.Document{ID: "fram", Text: page}))
+		if err != nil || len(chunks) < 10 {
+			t.Fatalf("%d chunks, %v", len(chunks), err)
+		}
+		all := find.New(chunks).All()
+		if got := all[0].Text; len(got) < len(want)*95/100 || len(got) > len(want)*105/100 || clean == nil && got != want {
+			t.Errorf("%s: %d bytes, want %d", name, len(got), len(want))
+		}
+		r, err := find.New(chunks).Find(t.Context(), "sailed in 1893", 5)
+		if err != nil || r.Matching < 85 || r.Matching > 95 {
+			t.Errorf("%s: %d lines of 90, %v", name, r.Matching, err)
+		}
+	}
+}
+
+// BenchmarkFind looks through a hundred megabytes with one core, beside ripgrep in the same
+// run where it is installed, or grep -i. FIND_PAGES names a folder of pages; without it they
+// are made up.
+func BenchmarkFind(b *testing.B) {
+	texts := corpus(b)
+	p := pages()
+	var chunks []graphrag.Chunk
+	dir := b.TempDir()
+	for i, t := range texts {
+		name := fmt.Sprintf("%06d.txt", i)
+		chunks = append(chunks, graphrag.Chunk{ID: name + "#0", Doc: name, Text: t, End: len(t)})
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(t), 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	p = find.New(chunks)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, tt := range []struct{ name, pattern string }{
+		{"literal", "shipyard"}, {"common letters", "entertain"}, {"frequent", "other"}, {"pattern", `harbou?r\s+of`}, {"pattern of frequent words", `\w+ of the \d+`}, {"none", `\d{4}-\d{2}-\d{2}`},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			n := 0
+			for b.Loop() {
+				r, err := p.Find(b.Context(), tt.pattern, 20)
+				if err != nil {
+					b.Fatal(err)
+				}
+				n = r.Matching
+			}
+			b.ReportMetric(float64(n), "lines")
+			tool, args := "rg", []string{"-i", "-j1", "--no-ignore", "-c", tt.pattern, dir}
+			if _, err := exec.LookPath(tool); err != nil {
+				tool, args = "grep", []string{"-r", "-i", "-P", "-c", tt.pattern, dir}
+			}
+			best := time.Hour
+			for range 3 {
+				began := time.Now()
+				_ = exec.Command(tool, args...).Run() // its status says whether there are any
+				best = min(best, time.Since(began))
+			}
+			b.ReportMetric(best.Seconds()*1000, tool+"-ms")
+		})
+	}
+}
+
+func corpus(b *testing.B) (texts []string) {
+	b.Helper()
+	total := 0
+	if dir := os.Getenv("FIND_PAGES"); dir != "" {
+		names, _ := filepath.Glob(filepath.Join(dir, "*"))
+		for total < 100<<20 && len(names) > 0 { // again from the first
+			for _, name := range names {
+				if data, err := os.ReadFile(name); err == nil && total < 100<<20 {
+					texts, total = append(texts, string(data)), total+len(data)
+				}
+			}
+		}
+		return texts
+	}
+	words := strings.Fields("the of and harbour ship other people entertained in 1893 sailed to ice north museum built shipyards town where a was by for with that this from its")
+	rng := rand.New(rand.NewPCG(1, 2))
+	for total < 100<<20 {
+		var t strings.Builder
+		for t.Len() < 50_000 {
+			t.WriteString(words[rng.IntN(len(words))])
+			t.WriteByte(" \n"[min(rng.IntN(12)/11, 1)])
+		}
+		texts, total = append(texts, t.String()), total+t.Len()
+	}
+	return texts
+}
