@@ -105,7 +105,7 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 			}
 			if now.updater != nil {
 				key = sha256.Sum256([]byte(text))
-				build = func() (*state, error) { return s.limited(now, meets), nil }
+				build = func() (*state, error) { return s.limited(now, text, meets), nil }
 			} else {
 				docs := some(now.docs, meets)
 				key = keyOf(docs, now.docs)
@@ -232,8 +232,8 @@ func (s *System) view(ctx context.Context, now *state, key viewKey, build func()
 const limitedShare = 64
 
 // limited is the state of the documents whose fields meet a condition.
-func (s *System) limited(now *state, meets func(graphrag.Fields) bool) *state {
-	st := &state{docs: now.docs, retriever: s.frame.reranked(now.updater.Limit(meets)), shelf: NewShelf(Place{})}
+func (s *System) limited(now *state, text string, meets func(graphrag.Fields) bool) *state {
+	st := &state{docs: now.docs, retriever: s.frame.reranked(now.updater.Limit(text, meets)), shelf: NewShelf(Place{})}
 	st.stats.Chunks = now.stats.Chunks / limitedShare
 	st.refs.Store(1)
 	return st

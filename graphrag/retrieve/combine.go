@@ -217,8 +217,8 @@ func (p perDocUpdater) Update(ctx context.Context, added, gone []graphrag.Chunk)
 	return perDocUpdater{perDoc{u, p.n}, u}, err
 }
 
-func (p perDocUpdater) Limit(meets func(graphrag.Fields) bool) graphrag.Retriever {
-	return perDoc{p.u.Limit(meets), p.n}
+func (p perDocUpdater) Limit(condition string, meets func(graphrag.Fields) bool) graphrag.Retriever {
+	return perDoc{p.u.Limit(condition, meets), p.n}
 }
 
 type perDoc struct {

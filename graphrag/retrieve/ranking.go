@@ -159,8 +159,8 @@ func (s *Sparse) Update(ctx context.Context, added, gone []graphrag.Chunk) (Upda
 }
 
 // Limit implements [Updater].
-func (s *Sparse) Limit(meets func(graphrag.Fields) bool) graphrag.Retriever {
-	some, _ := s.over(limited(s.segments, meets)) // they are alike
+func (s *Sparse) Limit(condition string, meets func(graphrag.Fields) bool) graphrag.Retriever {
+	some, _ := s.over(limited(s.segments, condition, meets)) // they are alike
 	return some
 }
 
@@ -219,8 +219,8 @@ func (d *Dense) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updat
 }
 
 // Limit implements [Updater].
-func (d *Dense) Limit(meets func(graphrag.Fields) bool) graphrag.Retriever {
-	return &Dense{d.embedder, limited(d.segments, meets)}
+func (d *Dense) Limit(condition string, meets func(graphrag.Fields) bool) graphrag.Retriever {
+	return &Dense{d.embedder, limited(d.segments, condition, meets)}
 }
 
 // Retrieve returns the best chunks for the question. A question of which the

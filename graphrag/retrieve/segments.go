@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
@@ -18,9 +19,11 @@ type Updater interface {
 	// Update returns the retriever over the chunks without those that are gone and with
 	// those that are added. What it finds is, to the bit, what one made anew finds.
 	Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error)
-	// Limit returns the retriever over the chunks whose fields meet a condition. What it
-	// finds is, to the bit, what one made of these chunks alone finds.
-	Limit(meets func(graphrag.Fields) bool) graphrag.Retriever
+	// Limit returns the retriever over the chunks whose fields meet a condition, which a text
+	// stands for. What it finds is, to the bit, what one made of these chunks alone finds.
+	// Of chunks that were there when the condition was last asked about, fields are not
+	// looked at again.
+	Limit(condition string, meets func(graphrag.Fields) bool) graphrag.Retriever
 }
 
 // segment is an index of chunks that were added at once, or joined later, as in Lucene and
@@ -31,7 +34,17 @@ type segment[I any] struct {
 	live   bm25.Docs        // those that are not gone; nil: all
 	n      int              // how many these are
 	ids    []int32          // these, of a few
+	meet   *meeting
 }
+
+// meeting remembers which chunks of a segment meet conditions.
+type meeting struct {
+	mu   sync.Mutex
+	sets map[string]bm25.Docs
+}
+
+// maxSets is how many sets of each segment are remembered.
+const maxSets = 64
 
 // Bounds of segments. One is joined with those after it once they are half as large, so that
 // there are few, and a chunk is indexed again a few times only; one of maxSegment chunks is
@@ -42,7 +55,7 @@ const maxSegment = 1 << 16
 func newSegment[I any](chunks []graphrag.Chunk, index func([]graphrag.Chunk) (I, error)) (segment[I], error) {
 	chunks = slices.SortedStableFunc(slices.Values(chunks), byID)
 	ix, err := index(chunks)
-	return segment[I]{index: ix, chunks: chunks, n: len(chunks)}, err
+	return segment[I]{index: ix, chunks: chunks, n: len(chunks), meet: new(meeting)}, err
 }
 
 // origin is where a chunk stood.
@@ -135,33 +148,52 @@ func joined[I any](segments []segment[I], join func([]segment[I], []origin, []gr
 		chunks[i] = *chunk(p)
 	}
 	ix, err := join(segments, places, chunks)
-	return segment[I]{index: ix, chunks: chunks, n: len(chunks)}, err
+	return segment[I]{index: ix, chunks: chunks, n: len(chunks), meet: new(meeting)}, err
 }
 
 // fewShare is the share of the chunks of a segment from which on they are listed.
 const fewShare = 4
 
 // limited returns segments of the chunks that meet a condition.
-func limited[I any](segments []segment[I], meets func(graphrag.Fields) bool) []segment[I] {
+func limited[I any](segments []segment[I], condition string, meets func(graphrag.Fields) bool) []segment[I] {
 	out := slices.Clone(segments)
 	for i := range out {
 		s := &out[i]
-		s.live, s.ids = s.set(), nil
-		doc, ok := "", false
-		for d := range s.live.All() {
-			c := &s.chunks[d]
-			if d == 0 || c.Doc != doc { // the chunks of a document share its fields
-				doc, ok = c.Doc, meets(c.Fields)
-			}
-			if !ok {
-				s.live.Remove(d)
-			}
+		live, set := s.set(), s.meet.of(condition, s.chunks, meets)
+		for w := range live {
+			live[w] &= set[w]
 		}
-		if s.n = s.live.Len(); s.n < len(s.chunks)/fewShare {
-			s.ids = slices.AppendSeq(make([]int32, 0, s.n), s.live.All())
+		if s.live, s.ids, s.n = live, nil, live.Len(); s.n < len(s.chunks)/fewShare {
+			s.ids = slices.AppendSeq(make([]int32, 0, s.n), live.All())
 		}
 	}
 	return out
+}
+
+// of returns which chunks meet a condition.
+func (m *meeting) of(condition string, chunks []graphrag.Chunk, meets func(graphrag.Fields) bool) bm25.Docs {
+	m.mu.Lock()
+	set, ok := m.sets[condition]
+	m.mu.Unlock()
+	if ok {
+		return set
+	}
+	set = bm25.AllDocs(len(chunks))
+	for i := range chunks {
+		if i == 0 || chunks[i].Doc != chunks[i-1].Doc { // the chunks of a document share its fields
+			ok = meets(chunks[i].Fields)
+		}
+		if !ok {
+			set.Remove(int32(i))
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sets == nil || len(m.sets) >= maxSets {
+		m.sets = make(map[string]bm25.Docs)
+	}
+	m.sets[condition] = set
+	return set
 }
 
 // ranked orders hits of several segments, and keeps the first k.

@@ -93,7 +93,7 @@ func TestUpdate(t *testing.T) {
 				t.Fatal(err1, err2)
 			}
 			q := graphrag.Question{Text: fmt.Sprintf("w1 w%d w7 w%d", r.IntN(9), r.IntN(50)), K: 1 + r.IntN(40)}
-			for what, pair := range map[string][2]graphrag.Retriever{"changed": {fresh, updated}, "limited": {alone, updated.Limit(share)}} {
+			for what, pair := range map[string][2]graphrag.Retriever{"changed": {fresh, updated}, "limited": {alone, updated.Limit(fmt.Sprint(step%9), share)}} {
 				want, err1 := pair[0].Retrieve(t.Context(), q)
 				got, err2 := pair[1].Retrieve(t.Context(), q)
 				if diff := cmp.Diff(want, got); diff != "" || err1 != nil || err2 != nil {
