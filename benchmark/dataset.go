@@ -234,8 +234,13 @@ func (d *Dataset) Items() iter.Seq[Item] {
 // NewDomain is a domain over documents in memory, with their digest.
 func NewDomain(name string, docs []graphrag.Document, items []Item) Domain {
 	sum := sha256.New()
+	asked := slices.ContainsFunc(items, func(it Item) bool { return it.Question.Where != nil })
 	for _, d := range docs {
 		fmt.Fprintf(sum, "%q %q %d\n%s\n", d.ID, d.Title, len(d.Text), d.Text)
+		if asked {
+			fields, _ := d.Fields.MarshalJSON() // values that can be fields can be written
+			fmt.Fprintf(sum, "%s\n", fields)
+		}
 	}
 	stream := func() iter.Seq2[graphrag.Document, error] {
 		return graphrag.Documents(docs...)

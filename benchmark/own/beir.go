@@ -17,6 +17,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -44,6 +45,8 @@ type entry struct {
 	ID    string `json:"_id"`
 	Title string `json:"title"`
 	Text  string `json:"text"`
+	// Metadata becomes the fields of a document.
+	Metadata map[string]any `json:"metadata"`
 }
 
 // BEIR reads a data set in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv,
@@ -115,7 +118,7 @@ type beir struct{ fsys fs.FS }
 func (b beir) documents() iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		for e, err := range entries(b.fsys, corpusFile) {
-			if !yield(graphrag.Document{ID: e.ID, Title: e.Title, Text: e.Text}, err) || err != nil {
+			if !yield(graphrag.Document{ID: e.ID, Title: e.Title, Text: e.Text, Fields: load.FieldsOf(e.Metadata)}, err) || err != nil {
 				return
 			}
 		}

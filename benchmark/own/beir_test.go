@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/own"
@@ -20,7 +21,7 @@ import (
 
 func beir() fstest.MapFS {
 	return fstest.MapFS{
-		"corpus.jsonl": {Data: []byte(`{"_id": "d1", "title": "Owls", "text": "Owls hunt.", "metadata": {}}
+		"corpus.jsonl": {Data: []byte(`{"_id": "d1", "title": "Owls", "text": "Owls hunt.", "metadata": {"year": 2020, "of": {"no": 1}, "date": "2024-05-01"}}
 {"_id": "d2", "title": "", "text": "Otters swim."}
 {"_id": "d3", "text": "Cats sleep."}`)},
 		"queries.jsonl": {Data: []byte(`{"_id": "q1", "text": "who hunts"}
@@ -65,6 +66,11 @@ func TestBEIR(t *testing.T) {
 	if n := len(set.Domains[0].Items); n != 2 || !slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "having no relevant document: 1") }) ||
 		!slices.ContainsFunc(set.Notes, func(s string) bool { return strings.Contains(s, "does not hold: 1") }) {
 		t.Errorf("%d questions, %q", n, set.Notes)
+	}
+	for d, err := range set.Domains[0].Documents() {
+		if err != nil || (d.ID == "d1") != (d.Fields["year"] == 2020. && d.Fields["date"] == time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC) && len(d.Fields) == 2) {
+			t.Errorf("fields of %s: %v, %v", d.ID, d.Fields, err)
+		}
 	}
 	lex, err := lexical.New(judge.Options{})
 	if err != nil {

@@ -46,7 +46,8 @@ type question struct {
 }
 
 // Load reads questions and the documents that they are about into a data set of one
-// domain; name is that of the file of questions. Documents are the files that o reads.
+// domain; name is that of the file of questions. Documents are the files that o reads, or, of one
+// .csv, .tsv or .jsonl alone, its rows ([load.Rows]).
 // What is left out is in the notes of the data set, and so are keys that are none of
 // those below. All problems found are
 // reported together, the first few of the questions: those of a line are
@@ -69,15 +70,13 @@ type question struct {
 // A file is named by its path in the folder, or by its name alone where no other file
 // has it.
 func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o load.Options) (*benchmark.Dataset, error) {
-	files, skipped, err := o.Folder(ctx, docs)
+	pages, skipped, err := documents(ctx, docs, o)
 	if err != nil {
 		return nil, fmt.Errorf("own: documents: %w", err)
 	}
-	var pages []graphrag.Document
 	named := make(names)
-	for _, f := range files {
-		pages = append(pages, f.Document)
-		named.add(f.Document.ID)
+	for _, d := range pages {
+		named.add(d.ID)
 	}
 	items, unknown, err := readQuestions(name, questions, named)
 	if err != nil {
@@ -90,6 +89,22 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 	}
 	set.Notes = append(set.Notes, unknown...)
 	return set, nil
+}
+
+// documents are files, or the rows of one file of records.
+func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphrag.Document, skipped []error, err error) {
+	if entries, err := fs.ReadDir(docs, "."); err == nil && len(entries) == 1 && slices.Contains([]string{".csv", ".tsv", ".jsonl"}, path.Ext(entries[0].Name())) {
+		data, err := fs.ReadFile(docs, entries[0].Name())
+		if err == nil {
+			pages, err = load.Rows(entries[0].Name(), data)
+		}
+		return pages, nil, err
+	}
+	files, skipped, err := o.Folder(ctx, docs)
+	for _, f := range files {
+		pages = append(pages, f.Document)
+	}
+	return pages, skipped, err
 }
 
 // read are the keys of a question, and dataMorgana those that DataMorgana (the LiveRAG

@@ -72,6 +72,33 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// One file of records is a corpus of its rows; fields count for questions with conditions.
+func TestLoadRows(t *testing.T) {
+	load := func(team, where string) *benchmark.Dataset {
+		t.Helper()
+		docs := fstest.MapFS{"t.csv": {Data: []byte("id,text,team\nx,The pager beeps.,ops\ny,The lamp glows.," + team + "\n")}}
+		set, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(`{"question": "What beeps?", "gold": ["x"]`+where+`}`), docs, load.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	set := load("ops", "")
+	n := 0
+	for d, err := range set.Domains[0].Documents() {
+		if n++; err != nil || d.Fields["team"] != "ops" || !strings.Contains("x y", d.ID) {
+			t.Errorf("%+v, %v", d, err)
+		}
+	}
+	if gold := set.Domains[0].Items[0].Gold; n != 2 || len(gold) != 1 || gold[0][0] != "x" {
+		t.Errorf("%d documents, gold %v", n, gold)
+	}
+	where := `, "where": "team = \"ops\""`
+	if load("ops", where).Domains[0].Fingerprint == load("it", where).Domains[0].Fingerprint {
+		t.Error("other fields, and the answers of before are taken for those of now")
+	}
+}
+
 // What cannot be meant is an error with the line, and says what is wanted.
 func TestLoadErrors(t *testing.T) {
 	for _, tt := range []struct{ line, want string }{

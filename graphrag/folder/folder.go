@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -225,7 +226,13 @@ func (f *Folder) read(ctx context.Context, next *draft) (skipped []error, err er
 	skipped, err = f.o.Load.Walk(ctx, f.docs, func(name string, data []byte) error {
 		files++
 		tell(files)
-		return next.file(name, sha256.Sum256(data), func() (*load.File, error) { return f.o.Load.Read(name, data) })
+		return next.file(name, sha256.Sum256(data), func() (*load.File, error) {
+			file, err := f.o.Load.Read(name, data)
+			if err == nil {
+				f.date(name, &file.Document)
+			}
+			return file, err
+		})
 	})
 	tell(0)
 	if err == nil && len(next.seen) == 0 && next.old == nil {
@@ -233,6 +240,22 @@ func (f *Folder) read(ctx context.Context, next *draft) (skipped []error, err er
 	}
 	return skipped, err
 }
+
+// date adds the time of a file to fields that say none. A file is read again when its content
+// changes, so another time alone is not seen.
+func (f *Folder) date(name string, d *graphrag.Document) {
+	info, err := fs.Stat(f.docs, name)
+	if _, ok := d.Fields[FieldModified]; err != nil || ok || len(d.Fields) >= graphrag.MaxFields {
+		return
+	}
+	if d.Fields == nil {
+		d.Fields = graphrag.Fields{}
+	}
+	d.Fields[FieldModified] = info.ModTime().UTC().Truncate(time.Second)
+}
+
+// FieldModified is the field of the time of a file, unless the file names one of its own.
+const FieldModified = "modified"
 
 // File returns the parsed file of a document.
 func (f *Folder) File(id string) (*load.File, error) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
@@ -134,6 +135,46 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
+// Files have their times as a field, unless they say one; another time alone changes nothing.
+func TestTimes(t *testing.T) {
+	h := newHome(t, "a.md", "The owl hunts by ear.\n", "b.md", "---\nmodified: 2001-02-03\n---\n\nThe owl hunts by night.\n")
+	date := func(name string, year int) {
+		at := time.Date(year, 5, 1, 12, 0, 0, 0, time.UTC)
+		if err := os.Chtimes(filepath.Join(h.Docs, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	date("a.md", 2020)
+	date("b.md", 2020)
+	f, _ := h.open()
+	found := func(where string) (ids []string) {
+		c, err := graphrag.ParseCondition(where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := f.System.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 5, Where: &c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range of.Ranked {
+			ids = append(ids, h.Chunk.Doc)
+		}
+		return ids
+	}
+	if a, b := found("modified >= 2020-01-01 and modified < 2020-06-01"), found("modified < 2020-01-01"); fmt.Sprint(a, b) != "[a.md] [b.md]" {
+		t.Errorf("found %v and %v", a, b)
+	}
+	date("a.md", 2024)
+	if c, err := f.Refresh(t.Context()); err != nil || c.Any() || len(found("modified < 2021-01-01")) != 2 {
+		t.Errorf("another time: %+v, %v", c, err)
+	}
+	h.write("a.md", "The owl hunts by sight.\n")
+	date("a.md", 2024)
+	if c, err := f.Refresh(t.Context()); err != nil || c.Changed != 1 || len(found("modified > 2024-01-01")) != 1 {
+		t.Errorf("another content: %+v, %v", c, err)
+	}
+}
+
 // What cannot be used is made anew, with the reason.
 func TestRebuilt(t *testing.T) {
 	damage := func(pattern string, change func(data []byte) []byte) func(h home) {
@@ -166,7 +207,7 @@ func TestRebuilt(t *testing.T) {
 		"half of the rest": {damage("g*/parsed", half), "parsed"},
 		"a broken system":  {damage("g*/system.wildgraph", half), "opening"},
 		"another version": {damage("g*/manifest.json", func(data []byte) []byte {
-			return []byte(strings.Replace(string(data), `"version":3`, `"version":7`, 1))
+			return []byte(strings.Replace(string(data), `"version":4`, `"version":7`, 1))
 		}), "version 7"},
 		"no generation": {damage("current", func([]byte) []byte { return []byte("generation-gone\n") }), "generation-gone"},
 		"a path":        {damage("current", func([]byte) []byte { return []byte("../../etc\n") }), "etc"},
