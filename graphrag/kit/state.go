@@ -164,7 +164,7 @@ func (d *draft) anew(ctx context.Context, f Frame, s *state) error {
 		return errors.Join(err, c.Shelf.Close())
 	}
 	s.retriever, s.shelf = r, c.Shelf
-	if f.Flat && d.base == nil {
+	if f.Flat && d.base == nil && f.Kit.Place.Store == nil {
 		s.updater, _ = r.(retrieve.Updater)
 	}
 	return nil
