@@ -83,6 +83,9 @@ type Error struct {
 // bodyExcerpt limits Error.Body, in bytes.
 const bodyExcerpt = 500
 
+// ErrorType is what a trace says of it: the kind, and no word of a reply.
+func (e *Error) ErrorType() string { return string(e.Kind) }
+
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Kind.Error())

@@ -3,13 +3,18 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
 // Meter adds up what is asked under a context through [Metered] models and
@@ -74,8 +79,8 @@ func (m *Meter) add(stage string, u Usage) {
 	m.stages[stage] = m.stages[stage].Add(u)
 }
 
-// Metered is m with every call counted by the meters of its context.
-func Metered(m Model) Model { return metered{m} }
+// Metered is m with every call counted by the meters of its context, and [Traced].
+func Metered(m Model) Model { return metered{Traced(m)} }
 
 type metered struct{ Model }
 
@@ -86,12 +91,49 @@ func (m metered) Generate(ctx context.Context, req Request) (Reply, error) {
 // Stream implements [Streamer].
 func (m metered) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
 	reply, err := Stream(ctx, m.Model, req, piece)
-	if failed := (*Error)(nil); errors.As(err, &failed) {
-		meter(ctx, req.Stage, failed.Usage)
-	} else {
-		meter(ctx, req.Stage, reply.Usage)
-	}
+	meter(ctx, req.Stage, taken(reply, err))
 	return reply, err
+}
+
+// taken is what a call took, also one that failed.
+func taken(reply Reply, err error) Usage {
+	if failed := (*Error)(nil); errors.As(err, &failed) {
+		return failed.Usage
+	}
+	return reply.Usage
+}
+
+// Traced is m with every call shown by the trace of its context, by OpenTelemetry's
+// conventions for generative AI.
+func Traced(m Model) Model { return traced{m} }
+
+type traced struct{ Model }
+
+func (m traced) Generate(ctx context.Context, req Request) (Reply, error) {
+	return m.Stream(ctx, req, nil)
+}
+
+// Stream implements [Streamer].
+func (m traced) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
+	ctx, span := trace.Start(ctx, "chat", spanOf(m.Name(), req)...)
+	reply, err := Stream(ctx, m.Model, req, piece)
+	took := taken(reply, err)
+	span.Set(slog.Int("gen_ai.usage.input_tokens", took.PromptTokens), slog.Int("gen_ai.usage.output_tokens", took.CompletionTokens), slog.Int("wildgraph.cached_calls", took.CachedCalls))
+	span.End(err)
+	return reply, err
+}
+
+// full is the name of a model: "openai:https://api.openai.com/v1:gpt-5-mini".
+var full = regexp.MustCompile(`^(\w+):https?://(\[[^\]]*\]|[^/:]+)(?::\d+)?(?:/[^:]*)?:(.+)$`)
+
+// spanOf is what a trace says of a call when it begins.
+func spanOf(model string, req Request) []slog.Attr {
+	out := []slog.Attr{slog.String("gen_ai.operation.name", "chat"), slog.String("gen_ai.request.model", model), slog.String("wildgraph.stage", cmp.Or(req.Stage, "chat"))}
+	if m := full.FindStringSubmatch(model); m != nil {
+		out[1] = slog.String("gen_ai.request.model", m[3])
+		out = append(out, slog.String("gen_ai.provider.name", m[1]), slog.String("server.address", m[2]))
+	}
+	return out
 }
 
 // MeteredEmbedder is e with the tokens of every text counted by the meters of
@@ -111,12 +153,15 @@ func (m meteredEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([]
 		u.EmbeddedTokens += m.count(t)
 	}
 	meter(ctx, StageEmbed, u)
-	return m.Embedder.EmbedDocuments(ctx, texts)
+	return trace.Do(ctx, "embeddings", func(ctx context.Context) ([][]float32, error) { return m.Embedder.EmbedDocuments(ctx, texts) },
+		slog.String("gen_ai.operation.name", "embeddings"), slog.Int("gen_ai.usage.input_tokens", u.EmbeddedTokens), slog.Int("wildgraph.texts", len(texts)))
 }
 
 func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	meter(ctx, StageEmbed, Usage{Estimated: true, EmbeddedTokens: m.count(text)})
-	return m.Embedder.EmbedQuery(ctx, text)
+	tokens := m.count(text)
+	meter(ctx, StageEmbed, Usage{Estimated: true, EmbeddedTokens: tokens})
+	return trace.Do(ctx, "embeddings", func(ctx context.Context) ([]float32, error) { return m.Embedder.EmbedQuery(ctx, text) },
+		slog.String("gen_ai.operation.name", "embeddings"), slog.Int("gen_ai.usage.input_tokens", tokens), slog.Int("wildgraph.texts", 1))
 }
 
 type anew struct{}

@@ -28,12 +28,12 @@ type settings struct {
 	json, verbose, mcp, incomplete   bool
 	serve                            string
 	where                            *graphrag.Condition
-	tokenFile                        string
+	tokenFile, trace                 string
 	tokens                           map[string]api.Token
 }
 
 // shared are the flags that the program has in common with those that run benchmarks.
-var shared = []string{"embed-model", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "cache", "reply-tokens", "temperature", "concurrency", "seed", "set", "kg", "schema", "prompt"}
+var shared = []string{"embed-model", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "cache", "prices", "reply-tokens", "temperature", "concurrency", "seed", "set", "kg", "schema", "prompt"}
 
 // parse reads the command line. Every problem that it sees is reported at once.
 func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
@@ -47,8 +47,8 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 			"  ask -docs FOLDER -mcp          a server for the Model Context Protocol",
 			cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "q", "questions", "serve", "tokens", "mcp"}},
 			cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
-			cli.Group{Title: "Output", Flags: []string{"json", "v"}},
-			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "reply-tokens", "temperature", "concurrency", "cache"}})
+			cli.Group{Title: "Output", Flags: []string{"json", "v", "trace"}},
+			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
 	}
 	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files, or one file")
 	fs.Func("where", "`CONDITION` that limits questions to some files, such as 'folder = \"notes\" and year >= 2024'; the fields are those of front matter, folder and kind", func(v string) error {
@@ -67,6 +67,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.StringVar(&s.index, "index", "", "`DIR` of the index (default: a folder of the user's cache, named for -docs and -system)")
 	fs.BoolVar(&s.json, "json", false, "write the answer as JSON")
 	fs.BoolVar(&s.verbose, "v", false, "write the passages that were found as well, with their scores")
+	fs.StringVar(&s.trace, "trace", "", "write where time and money of the index and the answers went to this `FILE`: spans as OTLP in JSON, which Jaeger opens; with -serve the page shows them")
 	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of a language model that answers, and builds graphs where -system has one (default: none, sentences are quoted)")
 	everything := cli.NewFlags("ask")
 	s.Flags(everything, getenv, "")
@@ -130,6 +131,9 @@ func (s *settings) check(system string) (problems []error) {
 	}
 	if ways > 1 {
 		problems = append(problems, errors.New("one of a question, -questions, -serve and -mcp"))
+	}
+	if s.trace != "" && s.serve != "" {
+		problems = append(problems, errors.New("-trace and -serve: the page shows the time of each answer"))
 	}
 	if s.tokenFile != "" {
 		if s.serve == "" {

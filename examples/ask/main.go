@@ -15,7 +15,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -28,6 +30,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
 func main() {
@@ -46,10 +49,15 @@ type streams struct {
 }
 
 // run is the program without its process.
-func run(ctx context.Context, args []string, getenv func(string) string, std streams) error {
+func run(ctx context.Context, args []string, getenv func(string) string, std streams) (err error) {
 	s, err := parse(args, getenv, std.err)
 	if err != nil {
 		return err
+	}
+	if s.trace != "" {
+		spans := new(trace.Recorder)
+		ctx = trace.With(ctx, spans)
+		defer func() { err = cmp.Or(writeTrace(s.trace, spans), err) }()
 	}
 	slow := time.AfterFunc(patience, func() { fmt.Fprintln(std.err, "Indexing … (kept for the next time)") })
 	d, err := desk.Open(ctx, desk.Options{
@@ -81,6 +89,18 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 		return one(ctx, d, s, std.out)
 	}
 	return dialogue(ctx, d, s, std)
+}
+
+// writeTrace writes what was done.
+func writeTrace(file string, spans *trace.Recorder) error {
+	data, err := json.MarshalIndent(spans, "", " ")
+	if err == nil {
+		err = os.WriteFile(file, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("-trace: %w", err)
+	}
+	return nil
 }
 
 // one answers one question.

@@ -108,6 +108,31 @@ func TestOneFile(t *testing.T) {
 }
 
 // shownAs is a file as the program names it.
+// -trace writes the stages of the index and the steps of the question, and no word of either.
+func TestTrace(t *testing.T) {
+	dir, file := notes(t), filepath.Join(t.TempDir(), "trace.json")
+	if _, _, err := ask(t, "", "-docs", dir, "-system", "youtu", "-trace", file, "Who hears a mouse?"); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"cut", "extract", "graph", "build", "answer", "retrieve", "decompose", "search", "read"} {
+		if !bytes.Contains(data, []byte(`"name": "`+want+`"`)) {
+			t.Errorf("no span %s", want)
+		}
+	}
+	if !json.Valid(data) || bytes.Contains(data, []byte("mouse")) || bytes.Contains(data, []byte("owl")) {
+		t.Errorf("%s", data)
+	}
+	for _, bad := range [][]string{{"-trace", filepath.Join(dir, "none", "x"), "Who?"}, {"-trace", file, "-serve", ":0"}} {
+		if _, _, err := ask(t, "", append([]string{"-docs", dir}, bad...)...); err == nil || !strings.Contains(err.Error(), "-trace") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+}
+
 func shownAs(name, dir string) string { return strings.TrimPrefix(name, dir+"/") }
 
 // In the place of an answer stand the sentences of three passages at most, each with a word of the

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -127,7 +128,7 @@ type decomposed struct {
 }
 
 func (d decomposed) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	proposed, err := d.decompose(ctx, q.Text)
+	proposed, err := trace.Do(ctx, "decompose", func(ctx context.Context) ([]SubQuery, error) { return d.decompose(ctx, q.Text) })
 	if err != nil {
 		return graphrag.Found{}, fmt.Errorf("agent: decomposing: %w", err)
 	}
@@ -168,7 +169,7 @@ func (d decomposed) carryOut(ctx context.Context, q graphrag.Question, subs []Su
 					return gctx.Err()
 				}
 			}
-			f, err := d.search(gctx, asked, s)
+			f, err := trace.Do(gctx, "search", func(ctx context.Context) (graphrag.Found, error) { return d.search(ctx, asked, s) })
 			if err != nil {
 				return fmt.Errorf("agent: sub-query %s: %w", s.ID, err)
 			}

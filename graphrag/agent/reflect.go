@@ -11,6 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -259,7 +260,7 @@ func (r *reflecting) Retrieve(ctx context.Context, q graphrag.Question) (graphra
 		m.Left = r.o.Tokens
 	}
 	if r.o.Draft != nil {
-		draft, err := r.o.Draft(ctx, q, found)
+		draft, err := trace.Do(ctx, "draft", func(ctx context.Context) (graphrag.Answer, error) { return r.o.Draft(ctx, q, found) })
 		if err != nil {
 			return graphrag.Found{}, fmt.Errorf("agent: draft: %w", err)
 		}
@@ -289,7 +290,7 @@ func (r *reflecting) Retrieve(ctx context.Context, q graphrag.Question) (graphra
 
 // step reflects and, if there is a new query, searches. stop is the reason if it is the last.
 func (r *reflecting) step(ctx context.Context, m *Memory) (found graphrag.Found, stop string, err error) {
-	v, err := r.reflect(ctx, *m)
+	v, err := trace.Do(ctx, "reflect", func(ctx context.Context) (Verdict, error) { return r.reflect(ctx, *m) })
 	if errors.Is(err, ErrSpent) {
 		return found, stopSpent, nil
 	}
@@ -318,7 +319,7 @@ func (r *reflecting) step(ctx context.Context, m *Memory) (found graphrag.Found,
 	}
 	asked := m.Question
 	asked.Text = v.Query
-	if found, err = r.again.Retrieve(ctx, asked); err != nil {
+	if found, err = trace.Do(ctx, "search", func(ctx context.Context) (graphrag.Found, error) { return r.again.Retrieve(ctx, asked) }); err != nil {
 		return found, "", fmt.Errorf("agent: search %d: %w", len(m.Turns)+1, err)
 	}
 	if !m.news(found) {

@@ -126,7 +126,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 		o.Count = tokens.Remember(tokens.Cl100k().Count)
 	}
 	paid := metered(o.Model)
-	read, err1 := reader.ByModel(reader.ModelOptions{Model: o.Model, Mode: o.Mode, Instruction: o.Instruction})
+	read, err1 := reader.ByModel(reader.ModelOptions{Model: llm.Traced(o.Model), Mode: o.Mode, Instruction: o.Instruction})
 	openIE, err2 := extract.NewOpenIE(extract.ModelOptions{Model: paid, Verify: true, Concurrency: o.Concurrency})
 	reports, err3 := report.ByModel(report.ModelOptions{Model: paid, Language: o.Language})
 	if err := errors.Join(err1, err2, err3); err != nil {

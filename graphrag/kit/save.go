@@ -242,7 +242,7 @@ func (s *System) open(ctx context.Context, dir string, docs iter.Seq2[graphrag.D
 	}
 	at := saved.at
 	at.name, at.history = name, newHistory()
-	stats, err := s.change(ctx, "open", func(*state) (*draft, error) {
+	stats, err := s.change(ctx, "open", func(ctx context.Context, _ *state) (*draft, error) {
 		d, err := newDraft(s.frame)
 		if err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
 	"slices"
 	"sync/atomic"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
 // state is one version of an index. It does not change once readers see it.
@@ -66,11 +68,13 @@ func (s *state) draft(f Frame) *draft {
 }
 
 // insert cuts documents, concurrently.
-func (d *draft) insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) error {
+func (d *draft) insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (err error) {
 	chunker, err := d.frame.Cut.Chunker()
 	if err != nil || d.frame.Blind {
 		return err
 	}
+	ctx, span := trace.Start(ctx, "cut")
+	defer func() { span.End(err) }()
 	cut := make(map[string][]graphrag.Chunk) // by document, including those without chunks
 	all, err := chunker.All(ctx, func(yield func(graphrag.Document, error) bool) {
 		for doc, err := range docs {
@@ -94,6 +98,7 @@ func (d *draft) insert(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 		d.docs.put(id, chunks)
 	}
 	d.fresh = all
+	span.Set(slog.Int("wildgraph.documents", len(cut)), slog.Int("wildgraph.chunks", len(all)))
 	return ctx.Err()
 }
 
@@ -125,7 +130,7 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	var err error
 	if d.from != nil {
 		s.shelf = NewShelf(Place{})
-		s.updater, err = d.from.Update(ctx, d.fresh, d.gone)
+		s.updater, err = trace.Do(ctx, "change the index", func(ctx context.Context) (retrieve.Updater, error) { return d.from.Update(ctx, d.fresh, d.gone) }, slog.Int("wildgraph.chunks", len(d.fresh)))
 		s.retriever = s.updater
 	} else {
 		err = d.anew(ctx, f, s)
@@ -156,7 +161,7 @@ func (d *draft) anew(ctx context.Context, f Frame, s *state) error {
 	}
 	c := NewCorpus(f.Kit, all, s.graph)
 	c.PerDoc = f.MaxPerDoc
-	r, err := f.Build(ctx, c)
+	r, err := trace.Do(ctx, "build", func(ctx context.Context) (graphrag.Retriever, error) { return f.Build(ctx, c) }, slog.Int("wildgraph.chunks", len(all)))
 	if err == nil && r == nil {
 		err = errors.New("the frame's Build gave no retriever")
 	}
@@ -229,7 +234,7 @@ func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg
 	if f.Extract.Whole {
 		d.fresh = all
 	}
-	found, err := f.Extract.Extract(ctx, d.fresh)
+	found, err := trace.Do(ctx, stepExtract, func(ctx context.Context) ([]kg.Extraction, error) { return f.Extract.Extract(ctx, d.fresh) }, slog.Int("wildgraph.chunks", len(d.fresh)))
 	if err == nil {
 		err = base.Insert(found...)
 	}
@@ -238,7 +243,7 @@ func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg
 	}
 	k := &known{base: base}
 	d.fresh = nil // they are in the base now
-	if k.graph, err = base.Graph(ctx); err != nil {
+	if k.graph, err = trace.Do(ctx, "graph", base.Graph); err != nil {
 		return nil, err
 	}
 	return k, nil

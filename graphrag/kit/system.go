@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -52,7 +54,7 @@ func (s *System) Name() string { return s.frame.Name }
 
 // Index builds the system anew.
 func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
-	return s.change(ctx, "index", func(*state) (*draft, error) {
+	return s.change(ctx, "index", func(ctx context.Context, _ *state) (*draft, error) {
 		d, err := newDraft(s.frame)
 		if err != nil {
 			return nil, err
@@ -80,7 +82,7 @@ func (s *System) Update(ctx context.Context, docs iter.Seq2[graphrag.Document, e
 }
 
 func (s *System) update(ctx context.Context, what string, docs iter.Seq2[graphrag.Document, error], deleted []string) (graphrag.IndexStats, error) {
-	return s.change(ctx, what, func(old *state) (*draft, error) {
+	return s.change(ctx, what, func(ctx context.Context, old *state) (*draft, error) {
 		if old == nil {
 			return nil, errors.New("nothing is indexed yet: call Index or Open first")
 		}
@@ -91,7 +93,9 @@ func (s *System) update(ctx context.Context, what string, docs iter.Seq2[graphra
 
 // change builds a new state aside and replaces the old one. If anything fails the old state
 // stays; replies of models until then stay cached.
-func (s *System) change(ctx context.Context, what string, prepare func(old *state) (*draft, error)) (graphrag.IndexStats, error) {
+func (s *System) change(ctx context.Context, what string, prepare func(ctx context.Context, old *state) (*draft, error)) (stats graphrag.IndexStats, err error) {
+	ctx, span := trace.Start(ctx, what, s.named())
+	defer func() { span.End(err) }()
 	fail := func(err error) (graphrag.IndexStats, error) {
 		return graphrag.IndexStats{}, fmt.Errorf("%s: %s: %w", s.frame.Name, what, err)
 	}
@@ -101,7 +105,7 @@ func (s *System) change(ctx context.Context, what string, prepare func(old *stat
 	case <-ctx.Done():
 		return fail(ctx.Err())
 	}
-	d, err := prepare(s.now.Load())
+	d, err := prepare(ctx, s.now.Load())
 	if err != nil {
 		return fail(err)
 	}
@@ -119,13 +123,16 @@ func (s *System) change(ctx context.Context, what string, prepare func(old *stat
 	if d.from == nil {
 		s.paid.prune()
 	}
-	stats := next.stats
+	stats = next.stats
 	stats.Usage = meter.Usage()
 	if err := s.show(next); err != nil {
 		return fail(err)
 	}
 	return stats, nil
 }
+
+// named is the name of the system in a trace.
+func (s *System) named() slog.Attr { return slog.String("wildgraph.system", s.frame.Name) }
 
 // manyReplies is how many replies, beside one for each chunk, may be kept that no chunk needs any
 // more, and how many changes are remembered for the next Save beside one for each document.
@@ -179,7 +186,12 @@ func (s *System) Get(id string) (chunks []graphrag.Chunk, ok bool) {
 // kit. With a condition, or under a scope ([graphrag.WithScope]), it is what a system over the
 // permitted documents alone returns: the first such question waits until their index is
 // built, which may ask models, as far as a recipe describes its graph by them.
-func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (found graphrag.Found, err error) {
+	ctx, span := trace.Start(ctx, "retrieve", s.named())
+	defer func() {
+		span.Set(slog.Int("wildgraph.hits", len(found.Ranked)), slog.Int("wildgraph.steps", len(found.Steps)))
+		span.End(err)
+	}()
 	now := s.acquire()
 	if now == nil {
 		return graphrag.Found{}, fmt.Errorf("%s: asked before Index", s.frame.Name)
@@ -191,7 +203,7 @@ func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 		return graphrag.Found{}, fmt.Errorf("%s: %w", s.frame.Name, err)
 	}
 	defer seen.release()
-	found, err := seen.retriever.Retrieve(ctx, seen.deepen(q))
+	found, err = seen.retriever.Retrieve(ctx, seen.deepen(q))
 	if err != nil {
 		return graphrag.Found{}, fmt.Errorf("%s: %w", s.frame.Name, err)
 	}
@@ -223,7 +235,7 @@ func (s *System) within(q graphrag.Question, found graphrag.Found) graphrag.Foun
 // Answer searches and reads.
 func (s *System) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	var last graphrag.Answer
-	for a, err := range s.answers(ctx, q, func(found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
+	for a, err := range s.answers(ctx, q, func(ctx context.Context, found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
 		return whole(s.frame.Kit.Read.Read(ctx, q, found.Evidence, found.Derived))
 	}) {
 		if err != nil {
@@ -236,7 +248,7 @@ func (s *System) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answ
 
 // Stream is Answer with partial answers, if the kit's reader can stream.
 func (s *System) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
-	return s.answers(ctx, q, func(found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
+	return s.answers(ctx, q, func(ctx context.Context, found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
 		return reader.Stream(ctx, s.frame.Kit.Read, q, found.Evidence, found.Derived)
 	})
 }
@@ -246,14 +258,19 @@ func whole(a graphrag.Answer, err error) iter.Seq2[graphrag.Answer, error] {
 }
 
 // answers retrieves, reads, and completes the answers of the reader.
-func (s *System) answers(ctx context.Context, q graphrag.Question, read func(graphrag.Found) iter.Seq2[graphrag.Answer, error]) iter.Seq2[graphrag.Answer, error] {
+func (s *System) answers(ctx context.Context, q graphrag.Question, read func(context.Context, graphrag.Found) iter.Seq2[graphrag.Answer, error]) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) {
+		ctx, span := trace.Start(ctx, "answer", s.named())
 		found, err := s.Retrieve(ctx, q)
+		defer func() { span.End(err) }()
 		if err != nil {
 			yield(graphrag.Answer{}, err)
 			return
 		}
-		for a, err := range read(found) {
+		ctx, reading := trace.Start(ctx, "read", slog.Int("wildgraph.passages", len(found.Evidence)), slog.Int("wildgraph.derived", len(found.Derived)))
+		defer func() { reading.End(err) }()
+		var a graphrag.Answer
+		for a, err = range read(ctx, found) {
 			a.Ranked, a.Steps = found.Ranked, found.Steps
 			a.Usage = a.Usage.Add(found.Usage)
 			if !yield(a, err) || err != nil {

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -255,7 +257,9 @@ func (s *System) build(ctx context.Context, now *state, docs *library) (*state, 
 	if f.Kit.Place.Store != nil { // as the store compares
 		f.Kit.Place, f.Kit.Find = Place{}, ByVectors
 	}
-	return d.build(s.paid.copy().with(llm.WithStage(ctx, "index")), f) // what is saved does not depend on who asked
+	return trace.Do(ctx, "index what is permitted", func(ctx context.Context) (*state, error) {
+		return d.build(s.paid.copy().with(llm.WithStage(ctx, "index")), f) // what is saved does not depend on who asked
+	}, s.named(), slog.Int("wildgraph.documents", docs.docs.Len()))
 }
 
 // get returns a view, and whether the caller is to build it. It is nil if it is not there and

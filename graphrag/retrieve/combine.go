@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
 // Batch is a retriever that takes several questions in one call, which saves round trips.
@@ -304,7 +305,7 @@ func (it iterated) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	var sofar graphrag.Found
 	asked := q
 	for step := 1; ; step++ {
-		found, err := it.r.Retrieve(ctx, asked)
+		found, err := trace.Do(ctx, StepSearch, func(ctx context.Context) (graphrag.Found, error) { return it.r.Retrieve(ctx, asked) })
 		if err != nil {
 			return graphrag.Found{}, fmt.Errorf("retrieve: step %d: %w", step, err)
 		}

@@ -6,9 +6,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
 // Scorer scores how well passages answer a question: a number for each, the larger the
@@ -49,7 +51,7 @@ func (r reranked) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.F
 			passages = append(passages, text)
 		}
 	}
-	scores, err := r.by.Scores(ctx, q.Text, passages)
+	scores, err := trace.Do(ctx, "rerank", func(ctx context.Context) ([]float64, error) { return r.by.Scores(ctx, q.Text, passages) }, slog.Int("wildgraph.passages", len(passages)))
 	if err != nil {
 		return found, fmt.Errorf("retrieve: rerank: %w", err)
 	}

@@ -8,7 +8,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"log/slog"
 
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -61,9 +63,19 @@ func (c *Client) pay(ctx context.Context, k call) error {
 	used, err := k.make(llm.WithBill(ctx, &bill))
 	e.Usage, e.Unknown = k.cost(used, &bill, err, most)
 	e.Longest = c.beyond(ctx, k.model, cmp.Or(bill.Longest(), used.CompletionTokens), limit)
+	trace.Of(ctx).Set(c.money(e)...)
 	err = c.ledger.end(ctx, e, err)
 	held.spend(atMost(e.Usage, e.Unknown, most))
 	return err
+}
+
+// money is what a trace says of the cost of a call that was made.
+func (c *Client) money(e Entry) []slog.Attr {
+	out := []slog.Attr{slog.Bool("wildgraph.paid", true)}
+	if p := c.o.Prices; p != nil && !p.Cost(e.Model, e.Usage).Partial {
+		out = append(out, slog.Float64("wildgraph.cost", float64(p.Cost(e.Model, e.Usage).Amount)/unit), slog.String("wildgraph.currency", p.Currency))
+	}
+	return out
 }
 
 // beyond notes the tokens of a reply that is longer than its limit; of others, and where

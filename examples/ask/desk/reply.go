@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
 // Reply is the answer to a question.
@@ -34,8 +35,10 @@ type Reply struct {
 	// Unread is how many replies of models, or records of replies, could not be read.
 	Unread int `json:"unread,omitempty"`
 	// Note says that the answer does not follow the files as they are now.
-	Note  string `json:"note,omitempty"`
-	Error string `json:"error,omitempty"`
+	Note string `json:"note,omitempty"`
+	// Trace is where the time of an answer went, for the page.
+	Trace *trace.Recorder `json:"trace,omitempty"`
+	Error string          `json:"error,omitempty"`
 }
 
 // Source is a quote, and where it stands.

@@ -112,6 +112,38 @@ async function graph(turn, question, where) {
   turn.append(d);
 }
 
+// timeline shows where the time of an answer went: a row for each of its spans (OTLP), below
+// the one that it is a part of.
+function timeline(trace) {
+  const spans = trace.resourceSpans[0].scopeSpans[0].spans, d = make("details"), table = make("table", "spans"), body = make("tbody");
+  if (!spans.length) return d;
+  const at = (time) => Number(BigInt(time) - BigInt(spans[0].startTimeUnixNano)) / 1e6;
+  const whole = Math.max(...spans.map((s) => at(s.endTimeUnixNano)), 1e-6), head = make("tr");
+  const show = (s, depth) => {
+    const is = Object.fromEntries((s.attributes || []).map((a) => [a.key, Object.values(a.value)[0]])), row = make("tr"), name = make("th", "", s.name), bar = make("div", "bar"), line = make("td");
+    const start = at(s.startTimeUnixNano), took = at(s.endTimeUnixNano) - start;
+    const says = [is["wildgraph.stage"], is["gen_ai.request.model"], is["wildgraph.system"], is["gen_ai.usage.input_tokens"] && `${is["gen_ai.usage.input_tokens"]} + ${is["gen_ai.usage.output_tokens"] || 0} tokens`,
+      is["wildgraph.cost"] && `${is["wildgraph.cost"].toFixed(5)} ${is["wildgraph.currency"]}`, is["gen_ai.request.model"] && !is["wildgraph.paid"] && "not paid for now", is["error.type"]];
+    name.scope = "row";
+    name.style.paddingLeft = depth * 14 + "px";
+    bar.classList.toggle("call", s.kind === 3);
+    Object.assign(bar.style, { marginLeft: 100 * start / whole + "%", width: Math.max(100 * took / whole, .4) + "%" });
+    line.append(bar);
+    row.append(name, make("td", "", says.filter(Boolean).join(", ")), line, make("td", "", took < 10 ? took.toFixed(2) : took.toFixed(0)));
+    body.append(row);
+    if (body.childElementCount < 300) for (const c of spans) if (c.parentSpanId === s.spanId) show(c, depth + 1);
+  };
+  for (const s of spans) if (!s.parentSpanId) show(s, 0);
+  for (const h of ["Step", "Of what", "When", "ms"]) head.append(Object.assign(make("th", "", h), { scope: "col" }));
+  const top = make("thead"), wide = make("div", "wide");
+  top.append(head);
+  table.append(top, body);
+  wide.append(table);
+  Object.assign(wide, { tabIndex: 0, role: "region", ariaLabel: "Where the time went" });
+  d.append(make("summary", "", `Where the time went (${whole < 10 ? whole.toFixed(1) : whole.toFixed(0)} ms)`), wide);
+  return d;
+}
+
 // show writes a reply, or the beginning of one. Whoever listens is told the whole one.
 function show(turn, r) {
   const answer = turn.querySelector(".answer");
@@ -136,6 +168,7 @@ function show(turn, r) {
   }
   if (r.closest) turn.append(make("p", "note", r.closest.length > 1 ? "The closest passages:" : "The closest passage:"), sources(r.closest, false, where));
   if (r.passages && r.passages.length) turn.append(found(r.passages, where));
+  if (r.trace) turn.append(timeline(r.trace));
 }
 
 // checked says beside the field what a condition leaves, or what is wrong with it.

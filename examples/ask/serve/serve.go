@@ -33,6 +33,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/serve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
 //go:embed page.html page.css page.js markdown.js
@@ -262,8 +263,12 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 	out, flush := text.JSON(w), http.NewResponseController(w)
 	send := func(reply desk.Reply) bool { return out.Encode(reply) == nil && flush.Flush() == nil }
 	_, note := s.d.Refresh(ctx)
-	for reply, err := range s.d.Stream(ctx, q) {
+	spans := new(trace.Recorder)
+	for reply, err := range s.d.Stream(trace.With(ctx, spans), q) {
 		reply.Note = note
+		if reply.System != "" { // it is whole
+			reply.Trace = spans
+		}
 		if err != nil {
 			reply.Error = err.Error()
 		}

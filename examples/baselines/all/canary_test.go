@@ -3,6 +3,7 @@
 package all_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -37,7 +39,7 @@ func unmarked(prompt string) string {
 // No system lets a word of a page into a system message, or out of the marks of another:
 // neither of its text, title and source, nor of the names, relations, keywords, descriptions
 // and reports that were made of them by a model or by rules. Where a reply has a form, its
-// schema is sent.
+// schema is sent. Nor is there a word of a page, question or reply in a trace, which has the calls.
 func TestCanary(t *testing.T) {
 	const canary = "Zanquarithelmondaviaster"
 	docs := make([]graphrag.Document, 6)
@@ -76,17 +78,23 @@ func TestCanary(t *testing.T) {
 				if offline {
 					k = kit.Mixed(baselinestest.OfflineKit(t), k)
 				}
+				spans := new(trace.Recorder)
+				ctx := trace.With(t.Context(), spans)
 				made, err := s.New(k, kit.Common{})
 				if err == nil {
-					_, err = made.Index(t.Context(), graphrag.Documents(slices.Clone(docs)...))
+					_, err = made.Index(ctx, graphrag.Documents(slices.Clone(docs)...))
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, q := range []string{"Who was a captain of the Fram?", "Summarize the voyages of the Fram."} {
-					if _, err := made.Answer(t.Context(), graphrag.Question{Text: q}); err != nil {
+					if _, err := made.Answer(ctx, graphrag.Question{Text: q}); err != nil {
 						t.Error(err)
 					}
+				}
+				traced, err := json.Marshal(spans)
+				if err != nil || regexp.MustCompile(`(?i)`+canary+`|Fram|Oslo|captain`).Match(traced) || strings.Count(string(traced), `"gen_ai.request.model"`) < min(calls, 1) {
+					t.Errorf("the trace of %d calls: %v %s", calls, err, traced)
 				}
 				if calls == 0 {
 					t.Error("no call")

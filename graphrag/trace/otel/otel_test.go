@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otel_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	api "go.opentelemetry.io/otel/trace"
+
+	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/graphrag/trace/otel"
+)
+
+// Spans come to an SDK with their parents, kinds, attributes and errors, below a span of the
+// program's own; the text of an error does not.
+func TestSpans(t *testing.T) {
+	kept := tracetest.NewSpanRecorder()
+	tracer := sdk.NewTracerProvider(sdk.WithSpanProcessor(kept)).Tracer("test")
+	ctx, own := tracer.Start(t.Context(), "the program's")
+	ctx = trace.With(ctx, otel.New(tracer))
+	ctx, outer := trace.Start(ctx, "answer", slog.String("wildgraph.system", "youtu"))
+	_, call := trace.Start(ctx, "chat", slog.String("gen_ai.operation.name", "chat"))
+	trace.Of(ctx).Set(slog.Int("n", 7), slog.Bool("yes", true), slog.Float64("half", .5))
+	call.End(fmt.Errorf("the canary: %w", context.Canceled))
+	outer.End(nil)
+	own.End()
+	got := kept.Ended()
+	if len(got) != 3 {
+		t.Fatalf("%d spans", len(got))
+	}
+	chat, answer := got[0], got[1]
+	if chat.Parent().SpanID() != answer.SpanContext().SpanID() || answer.Parent().SpanID() != own.SpanContext().SpanID() {
+		t.Error("a span has another parent")
+	}
+	if chat.SpanKind() != api.SpanKindClient || answer.SpanKind() != api.SpanKindInternal {
+		t.Errorf("kinds %v and %v", chat.SpanKind(), answer.SpanKind())
+	}
+	if s := chat.Status(); s.Code != codes.Error || s.Description != "canceled" || len(chat.Events()) > 0 || answer.Status().Code != codes.Unset {
+		t.Errorf("status %+v, %+v", s, answer.Status())
+	}
+	want := attribute.NewSet(attribute.String("wildgraph.system", "youtu"), attribute.Int("n", 7), attribute.Bool("yes", true), attribute.Float64("half", .5))
+	if set := attribute.NewSet(answer.Attributes()...); !set.Equals(&want) {
+		t.Errorf("attributes %v", answer.Attributes())
+	}
+}
+
+// The bridge links the API, and no SDK; who imports package trace links neither.
+func TestLinks(t *testing.T) {
+	for pkg, may := range map[string]string{".": "go.opentelemetry.io/otel", "github.com/wildgraph/wildgraph/graphrag/trace": "none"} {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", pkg).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for dep := range strings.Lines(string(out)) {
+			if strings.HasPrefix(dep, "go.opentelemetry.io/") && (!strings.HasPrefix(dep, may) || strings.Contains(dep, "/sdk")) {
+				t.Errorf("%s links %s", pkg, dep)
+			}
+		}
+	}
+}

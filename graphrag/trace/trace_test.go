@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package trace_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// spans are those of a trace in OTLP.
+func spans(t *testing.T, r *trace.Recorder) []map[string]any {
+	t.Helper()
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out struct {
+		ResourceSpans []struct {
+			ScopeSpans []struct{ Spans []map[string]any }
+		}
+	}
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.ResourceSpans[0].ScopeSpans[0].Spans
+}
+
+func TestRecorder(t *testing.T) {
+	r := new(trace.Recorder)
+	ctx, outer := trace.Start(trace.With(t.Context(), r), "answer", slog.Int("n", 1))
+	outer.Set(slog.Int("n", 2))
+	_, err := trace.Do(ctx, "chat", func(ctx context.Context) (int, error) {
+		trace.Of(ctx).Set(slog.Float64("wildgraph.cost", .25))
+		return 0, fmt.Errorf("the canary: %w", &llm.Error{Kind: llm.ErrFiltered, Body: "canary"})
+	}, slog.String("gen_ai.operation.name", "chat"))
+	if !errors.Is(err, llm.ErrFiltered) {
+		t.Error(err)
+	}
+	trace.Start(ctx, "goes on")
+	outer.End(nil)
+	got := spans(t, r)
+	if len(got) != 3 || got[0]["spanId"] != got[1]["parentSpanId"] || got[0]["spanId"] != got[2]["parentSpanId"] || got[0]["parentSpanId"] != nil {
+		t.Fatal(got)
+	}
+	for i, want := range []string{
+		`[{"key":"n","value":{"intValue":"2"}}]`,
+		`[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"wildgraph.cost","value":{"doubleValue":0.25}},{"key":"error.type","value":{"stringValue":"content filtered"}}]`,
+		`null`,
+	} {
+		if attrs, _ := json.Marshal(got[i]["attributes"]); string(attrs) != want {
+			t.Errorf("span %d: %s, want %s", i, attrs, want)
+		}
+		start, end := got[i]["startTimeUnixNano"].(string), got[i]["endTimeUnixNano"].(string)
+		if len(start) != len(end) || start > end || start < got[0]["startTimeUnixNano"].(string) {
+			t.Errorf("span %d from %s to %s", i, start, end)
+		}
+	}
+	if kind, status := fmt.Sprint(got[0]["kind"], got[1]["kind"]), fmt.Sprint(got[0]["status"], got[1]["status"]); kind != "1 3" || status != "map[] map[code:2]" {
+		t.Errorf("kinds %s, status %s", kind, status)
+	}
+}
+
+// A trace has a limit, and many may write it.
+func TestRecorderIsBounded(t *testing.T) {
+	r := new(trace.Recorder)
+	ctx := trace.With(t.Context(), r)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 3000 {
+				_, s := trace.Start(ctx, "x")
+				s.End(nil)
+			}
+		})
+	}
+	all.Wait()
+	data, err := json.Marshal(r)
+	if n := len(spans(t, r)); n != 10_000 || err != nil || !strings.Contains(string(data), `"wildgraph.dropped_spans","value":{"intValue":"2000"}`) {
+		t.Errorf("%d spans, %v", n, err)
+	}
+}
+
+func TestErrorType(t *testing.T) {
+	for want, err := range map[string]error{
+		"canceled": fmt.Errorf("x: %w", context.Canceled), "timeout": context.DeadlineExceeded, "refused": fmt.Errorf("canary: %w", &llm.Error{Kind: llm.ErrRefused}),
+		"*json.SyntaxError": fmt.Errorf("canary: %w", new(json.SyntaxError)), "*errors.errorString": errors.New("canary"),
+	} {
+		if got := trace.ErrorType(err); got != want {
+			t.Errorf("%v: %s, want %s", err, got, want)
+		}
+	}
+}
+
+func ExampleLog() {
+	var out bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "took" {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	ctx, span := trace.Start(trace.With(context.Background(), trace.Log(logger)), "retrieve", slog.String("wildgraph.system", "youtu"))
+	_, inner := trace.Start(ctx, "search")
+	inner.End(errors.New("the secret of the files"))
+	span.Set(slog.Int("wildgraph.hits", 5))
+	span.End(nil)
+	fmt.Print(out.String())
+	// Output:
+	// level=WARN msg=search error.type=*errors.errorString
+	// level=DEBUG msg=retrieve wildgraph.system=youtu wildgraph.hits=5
+}
