@@ -3,6 +3,7 @@
 package llm
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -19,8 +20,12 @@ import (
 // Prompts are templates (text/template) of requests, by name. NAME.txt is the
 // message of the system and NAME_user.txt that of the user; where the first is
 // missing there is no system message, where the second is missing the user's
-// message is the data. Blanks at both ends of a file are no part of it.
-type Prompts struct{ texts map[string]*template.Template }
+// message is the data. Blanks at both ends of a file are no part of it. A file begins
+// with a comment that says what its places stand for.
+type Prompts struct {
+	of    string
+	texts map[string]*template.Template
+}
 
 // Data is a text that a prompt marks off by a [Fence]. In the templates .Nonce
 // names the marks, .Pieces are the data between marks, and .Data is all of them, a
@@ -50,29 +55,42 @@ func (d Data) text() string {
 	return b.String()
 }
 
-// MustPrompts reads the templates of the folder "prompts", which are a part of
-// the program: it panics if one cannot be read.
-func MustPrompts(files fs.FS) Prompts {
+// MustPrompts reads the templates of the folder "prompts" of a package, which are a part of
+// the program: it panics if one cannot be read. [Templates] lists them.
+func MustPrompts(of string, files fs.FS) Prompts {
 	names, err := fs.Glob(files, "prompts/*.txt")
 	if err != nil || len(names) == 0 {
 		panic(fmt.Sprintf("llm: no prompts (%v)", err))
 	}
-	p := Prompts{make(map[string]*template.Template, len(names))}
+	p := Prompts{of, make(map[string]*template.Template, len(names))}
 	for _, name := range names {
 		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			panic(fmt.Sprintf("llm: prompts: %v", err))
 		}
 		base := strings.TrimSuffix(path.Base(name), ".txt")
-		p.texts[base] = template.Must(template.New(base).Option("missingkey=error").Parse(strings.TrimSpace(string(text))))
+		p.texts[base] = template.Must(parseTemplate(base, string(text)))
+		linked[of+"/"+base] = Template{of + "/" + base, strings.TrimSpace(string(text)), p.texts[base]}
 	}
 	return p
 }
 
+func parseTemplate(name, text string) (*template.Template, error) {
+	return template.New(name).Option("missingkey=error").Parse(strings.TrimSpace(text))
+}
+
+// text is a template, or what a context has in its place.
+func (p Prompts) text(ctx context.Context, name string) *template.Template {
+	if own := replacementOf(ctx).text(p.of + "/" + name); own != nil && p.texts[name] != nil {
+		return own
+	}
+	return p.texts[name]
+}
+
 // Request makes the request of that name: the place .Words of a template takes the
 // value under "Words", and a place without a value is an error. Equal arguments give
-// equal bytes.
-func (p Prompts) Request(stage, name string, values map[string]any, data ...Data) (Request, error) {
+// equal bytes. What [Replacement.With] put into the context takes the place of our text.
+func (p Prompts) Request(ctx context.Context, stage, name string, values map[string]any, data ...Data) (Request, error) {
 	texts := make([]string, len(data))
 	for i, d := range data {
 		texts[i] = d.text()
@@ -88,7 +106,7 @@ func (p Prompts) Request(stage, name string, values map[string]any, data ...Data
 	places := map[string]any{"Nonce": fence.Nonce(), "Pieces": pieces, "Data": shown}
 	maps.Copy(places, values)
 	req := Request{Stage: stage}
-	system, user := p.texts[name], p.texts[name+"_user"]
+	system, user := p.text(ctx, name), p.text(ctx, name+"_user")
 	if system == nil && user == nil {
 		return req, fmt.Errorf("llm: there is no prompt %q", name)
 	}

@@ -22,7 +22,7 @@ func promptFiles(files map[string]string) fstest.MapFS {
 }
 
 func TestPrompts(t *testing.T) {
-	p := llm.MustPrompts(promptFiles(map[string]string{
+	p := llm.MustPrompts("test", promptFiles(map[string]string{
 		"both.txt":        "\nMarks carry {{.Nonce}}. {{.Words}} words.\n",
 		"both_user.txt":   "{{.Data}}\n\nQuestion: {{.Question}}\n",
 		"alone.txt":       "Marks carry {{.Nonce}}.{{\"\\n\"}}\n",
@@ -43,13 +43,13 @@ func TestPrompts(t *testing.T) {
 		{"ask", nil, []llm.Message{{Role: llm.User, Text: f.Wrap("b", "two") + " " + f.Wrap("a", "one") + " " + f.Nonce()}}},
 		{"fenced", map[string]any{"Nonce": "mine"}, []llm.Message{{Role: llm.User, Text: "mine"}}},
 	} {
-		got, err := p.Request("stage", c.name, c.values, data...)
+		got, err := p.Request(t.Context(), "stage", c.name, c.values, data...)
 		if want := (llm.Request{Stage: "stage", Messages: c.want}); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, want)
 		}
 	}
 	for _, name := range []string{"both", "none"} { // a place without a value, no such file
-		if _, err := p.Request("", name, map[string]any{"Words": 1}); err == nil {
+		if _, err := p.Request(t.Context(), "", name, map[string]any{"Words": 1}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -63,14 +63,14 @@ func TestMustPromptsPanics(t *testing.T) {
 					t.Errorf("%v: no panic", files)
 				}
 			}()
-			llm.MustPrompts(promptFiles(files))
+			llm.MustPrompts("test", promptFiles(files))
 		}()
 	}
 }
 
 func TestRows(t *testing.T) {
-	p := llm.MustPrompts(promptFiles(map[string]string{"a_user.txt": "{{.Data}}"}))
-	req, err := p.Request("", "a", nil, llm.Data{Label: "facts", Prefix: "F", First: 2, Rows: []string{"one", "two\n[F9] forged\u2028\r\n three", ""}})
+	p := llm.MustPrompts("test", promptFiles(map[string]string{"a_user.txt": "{{.Data}}"}))
+	req, err := p.Request(t.Context(), "", "a", nil, llm.Data{Label: "facts", Prefix: "F", First: 2, Rows: []string{"one", "two\n[F9] forged\u2028\r\n three", ""}})
 	list := "[F2] one\n[F3] two [F9] forged  three\n[F4] "
 	if want := llm.NewFence(list).Wrap("facts", list); err != nil || req.Messages[0].Text != want {
 		t.Errorf("%q, %v; want %q", req.Messages[0].Text, err, want)

@@ -21,7 +21,7 @@ import (
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("anonyrag", promptFiles)
 
 // StageQuestions of calls in accounts.
 const StageQuestions = "write questions"
@@ -102,7 +102,7 @@ func ByModel(ctx context.Context, m llm.Model, passages []Passage, seeds []strin
 	for i, p := range passages {
 		data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: llm.Printable(p.Text)})
 	}
-	req, err := prompts.Request(StageQuestions, "questions", map[string]any{"N": n}, data...)
+	req, err := prompts.Request(ctx, StageQuestions, "questions", map[string]any{"N": n}, data...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("anonyrag: %w", err)
 	}

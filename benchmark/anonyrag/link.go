@@ -153,7 +153,7 @@ func LinkedByModel(ctx context.Context, m llm.Model, entities []Entity) ([]Entit
 	for _, e := range entities {
 		shown = append(shown, e.Type+": "+strings.Join(e.names(), " / "))
 	}
-	req, err := prompts.Request(StageLink, "link", nil, llm.Data{Label: "names", Rows: shown, Prefix: "N", First: 1})
+	req, err := prompts.Request(ctx, StageLink, "link", nil, llm.Data{Label: "names", Rows: shown, Prefix: "N", First: 1})
 	if err != nil {
 		return nil, fmt.Errorf("anonyrag: %w", err)
 	}

@@ -19,7 +19,7 @@ import (
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("construct", promptFiles)
 
 // Stages of calls in accounts.
 const (
@@ -58,7 +58,7 @@ func (b ByModel) State(ctx context.Context, a *Article, s Section) ([]Stated, er
 		if len(Marks(piece)) == 0 {
 			continue
 		}
-		req, err := prompts.Request(StageState, "state", nil,
+		req, err := prompts.Request(ctx, StageState, "state", nil,
 			llm.Data{Label: "article", Text: a.Title}, llm.Data{Label: "section", Text: strings.Join(s.Path, " > ")}, llm.Data{Label: "text", Text: piece})
 		if err != nil {
 			return nil, err
@@ -108,7 +108,7 @@ func (b ByModel) Ask(ctx context.Context, d Draft) (string, error) {
 			{Label: "statements", Rows: rows, First: 1},
 		}
 	}
-	req, err := prompts.Request(StageAsk, name, map[string]any{"Several": d.Type == wildgraph.MultiFact}, data...)
+	req, err := prompts.Request(ctx, StageAsk, name, map[string]any{"Several": d.Type == wildgraph.MultiFact}, data...)
 	if err != nil {
 		return "", err
 	}
@@ -196,7 +196,7 @@ func (b ByModel) Keep(ctx context.Context, article string, p Page) (Verdict, err
 
 func decide[T any](ctx context.Context, m llm.Model, stage, name string, data []llm.Data) (T, error) {
 	var none T
-	req, err := prompts.Request(stage, name, nil, data...)
+	req, err := prompts.Request(ctx, stage, name, nil, data...)
 	if err != nil {
 		return none, err
 	}

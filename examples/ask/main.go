@@ -54,6 +54,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 	if err != nil {
 		return err
 	}
+	if s.ShowPrompts {
+		s.WritePrompts(std.out)
+		return nil
+	}
 	if s.trace != "" {
 		spans := new(trace.Recorder)
 		ctx = trace.With(ctx, spans)

@@ -23,7 +23,7 @@ import (
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("agent", promptFiles)
 
 // Stages name the calls in accounts.
 const (
@@ -62,7 +62,7 @@ func DecomposeByModel(o DecomposeOptions) (Decomposer, error) {
 		schema = llm.Data{Label: "schema", Text: string(plain)} // its words may be those of pages
 	}
 	return func(ctx context.Context, question string) ([]SubQuery, error) {
-		req, err := prompts.Request(StageDecompose, "decompose", values, llm.Data{Label: "question", Text: question}, schema)
+		req, err := prompts.Request(ctx, StageDecompose, "decompose", values, llm.Data{Label: "question", Text: question}, schema)
 		if err != nil {
 			return nil, err
 		}
@@ -219,7 +219,7 @@ func AspectsByModel(m llm.Model) (retrieve.Plan, error) {
 		for i, t := range titles {
 			clipped[i] = clip(strings.Join(strings.Fields(t), " "))
 		}
-		req, err := prompts.Request(StageAspects, "aspects", values,
+		req, err := prompts.Request(ctx, StageAspects, "aspects", values,
 			llm.Data{Label: "question", Text: question}, llm.Data{Label: "titles", Text: strings.Join(clipped, "\n")})
 		if err != nil {
 			return nil, err

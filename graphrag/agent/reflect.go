@@ -49,7 +49,7 @@ func ReflectByModel(o ReflectOptions) (Reflect, error) {
 }
 
 func (o ReflectOptions) reflect(ctx context.Context, m Memory) (Verdict, error) {
-	req, err := prompts.Request(StageReflect, "reflect", nil,
+	req, err := prompts.Request(ctx, StageReflect, "reflect", nil,
 		llm.Data{Label: "question", Text: m.Question.Text},
 		llm.Data{Label: "searches", Text: m.turns()},
 		llm.Data{Label: "evidence", Text: o.evidence(m)})

@@ -43,7 +43,7 @@ func NextByModel(m llm.Model) (Next, error) {
 		return nil, errors.New("agent: the model that searches is missing")
 	}
 	return func(ctx context.Context, t *Trail) (Move, error) {
-		req, err := t.request()
+		req, err := t.request(ctx)
 		if err != nil {
 			return Move{}, err
 		}
@@ -64,10 +64,10 @@ func NextByModel(m llm.Model) (Next, error) {
 }
 
 // request is the conversation so far.
-func (t *Trail) request() (llm.Request, error) {
+func (t *Trail) request(ctx context.Context) (llm.Request, error) {
 	has := func(tool string) bool { return slices.Contains(t.Tools, tool) }
 	values := map[string]any{"Search": has(ToolSearch), "Pages": has(ToolRead), "Calls": t.Calls, "Turns": t.Turns + len(t.Rounds)}
-	req, err := prompts.Request(StageSearch, "search", values, llm.Data{Label: "question", Text: llm.Printable(strings.TrimSpace(t.Question.Text))})
+	req, err := prompts.Request(ctx, StageSearch, "search", values, llm.Data{Label: "question", Text: llm.Printable(strings.TrimSpace(t.Question.Text))})
 	if err != nil {
 		return req, err
 	}
@@ -172,7 +172,7 @@ func CondenseByModel(m llm.Model) func(ctx context.Context, t *Trail, r []Result
 		for _, res := range r {
 			data = append(data, res.Data...)
 		}
-		req, err := prompts.Request(StageCondense, "condense", nil, data...)
+		req, err := prompts.Request(ctx, StageCondense, "condense", nil, data...)
 		if err != nil {
 			return "", err
 		}

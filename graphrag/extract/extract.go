@@ -144,7 +144,7 @@ func nameEnds(x *kg.Extraction) {
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("extract", promptFiles)
 
 // passage returns the title and text of a chunk for a prompt.
 func passage(c graphrag.Chunk) llm.Data {

@@ -54,7 +54,7 @@ func (e *OpenIE) Question(ctx context.Context, question string) ([]string, error
 }
 
 func (e *OpenIE) entities(ctx context.Context, name string, text llm.Data) ([]string, error) {
-	req, err := prompts.Request(StageEntities, name, nil, text)
+	req, err := prompts.Request(ctx, StageEntities, name, nil, text)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *
 	if err != nil {
 		return err
 	}
-	req, err := prompts.Request(StageTriples, "triples", nil, text, llm.Data{Label: "entities", Text: string(list)})
+	req, err := prompts.Request(ctx, StageTriples, "triples", nil, text, llm.Data{Label: "entities", Text: string(list)})
 	if err != nil {
 		return err
 	}

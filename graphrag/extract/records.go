@@ -139,7 +139,7 @@ func (r *Records) read(answer string, x *kg.Extraction) {
 // asked for once more, with the fault named. If a later round fails, the replies before
 // it are used.
 func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
-	req, err := prompts.Request(StageRecords, string(r.o.Format), map[string]any{
+	req, err := prompts.Request(ctx, StageRecords, string(r.o.Format), map[string]any{
 		"Types": strings.Join(r.o.Types, ", "), "Domain": r.o.Domain, "Language": r.o.Language,
 	}, passage(c))
 	if err != nil {

@@ -278,7 +278,7 @@ func Induce(ctx context.Context, m llm.Model, chunks []graphrag.Chunk) (Schema, 
 			texts[i] = strings.ToValidUTF8(texts[i][:induceBytes], "")
 		}
 	}
-	req, err := prompts.Request(StageInduce, "induce", map[string]any{"Types": maxTypes, "Relations": maxRelations, "Attributes": maxKeys},
+	req, err := prompts.Request(ctx, StageInduce, "induce", map[string]any{"Types": maxTypes, "Relations": maxRelations, "Attributes": maxKeys},
 		llm.Data{Label: "passages", Text: strings.Join(texts, "\n\n---\n\n")})
 	if err != nil {
 		return Schema{}, err

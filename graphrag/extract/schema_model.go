@@ -198,7 +198,7 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 	if err != nil {
 		return nil, err
 	}
-	req, err := prompts.Request(StageSchema, "schema", map[string]any{
+	req, err := prompts.Request(ctx, StageSchema, "schema", map[string]any{
 		"Expand": e.o.Expand != nil, "Strict": e.o.Mode == Strict,
 	}, passage(c), llm.Data{Label: "schema", Text: string(plain) + s.notes()})
 	if err != nil {

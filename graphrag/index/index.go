@@ -238,7 +238,7 @@ func (x *Index) Do(ctx context.Context, t Task) (Done, error) {
 			return thing[Done](ctx, x.work, mark)
 		}
 	}
-	metered, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
+	metered, meter := llm.WithMeter(llm.WithStage(x.kit.Prompts.With(ctx), "index"))
 	done, err := do(metered, t)
 	if err != nil {
 		return Done{}, err

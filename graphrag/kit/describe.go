@@ -116,14 +116,14 @@ func (d writing) round(ctx context.Context, subject string, of []kg.Description)
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("kit", promptFiles)
 
 func (d writing) write(ctx context.Context, subject string, of []kg.Description) (string, error) {
 	texts := make([]string, len(of))
 	for i, x := range of {
 		texts[i] = x.Text
 	}
-	req, err := prompts.Request(stepDescribe, "describe", map[string]any{"Words": d.tokens * 3 / 4, "Language": d.language},
+	req, err := prompts.Request(ctx, stepDescribe, "describe", map[string]any{"Words": d.tokens * 3 / 4, "Language": d.language},
 		llm.Data{Label: "name", Text: subject}, llm.Data{Label: "quotes", Rows: texts, First: 1})
 	if err != nil {
 		return "", err

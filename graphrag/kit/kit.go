@@ -3,6 +3,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,6 +79,9 @@ type Kit struct {
 
 	// Language is the language that models write in; "" is that of their sources.
 	Language string
+
+	// Prompts are texts in place of ours, for all steps that ask models.
+	Prompts *llm.Replacement
 
 	// Count counts tokens, the same everywhere.
 	Count func(text string) int
@@ -188,6 +192,7 @@ func Mixed(index, answer Kit) Kit {
 	k.Answer, k.QuestionNames, k.AnswerModel = answer.Answer, answer.QuestionNames, answer.AnswerModel
 	k.Decompose, k.Filter, k.Rerank = answer.Decompose, answer.Filter, answer.Rerank
 	k.Read, k.Count, k.MaxContext = answer.Read, answer.Count, answer.MaxContext
+	k.Prompts = cmp.Or(k.Prompts, answer.Prompts)
 	return k
 }
 

@@ -110,6 +110,8 @@ type ModelOptions struct {
 	MaxContext int
 	// Instruction is what the model is told when it answers, see [reader.ModelOptions].
 	Instruction string
+	// Prompts are texts in place of ours, see [llm.Replace]; nil are ours.
+	Prompts *llm.Replacement
 	// Count counts tokens; nil means those of cl100k.
 	Count func(string) int
 	// Concurrency is the number of concurrent calls while building; 0 means 8.
@@ -134,7 +136,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	}
 	quoters := newQuoters(o.Count)
 	k := Kit{
-		Index: NameModel, Answer: NameModel, Language: o.Language,
+		Index: NameModel, Answer: NameModel, Language: o.Language, Prompts: o.Prompts,
 		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
 		Entities: entitiesByRules, // LinearRAG's own choice: no model while indexing
 		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },

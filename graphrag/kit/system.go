@@ -94,7 +94,7 @@ func (s *System) update(ctx context.Context, what string, docs iter.Seq2[graphra
 // change builds a new state aside and replaces the old one. If anything fails the old state
 // stays; replies of models until then stay cached.
 func (s *System) change(ctx context.Context, what string, prepare func(ctx context.Context, old *state) (*draft, error)) (stats graphrag.IndexStats, err error) {
-	ctx, span := trace.Start(ctx, what, s.named())
+	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), what, s.named())
 	defer func() { span.End(err) }()
 	fail := func(err error) (graphrag.IndexStats, error) {
 		return graphrag.IndexStats{}, fmt.Errorf("%s: %s: %w", s.frame.Name, what, err)
@@ -187,7 +187,7 @@ func (s *System) Get(id string) (chunks []graphrag.Chunk, ok bool) {
 // permitted documents alone returns: the first such question waits until their index is
 // built, which may ask models, as far as a recipe describes its graph by them.
 func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (found graphrag.Found, err error) {
-	ctx, span := trace.Start(ctx, "retrieve", s.named())
+	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "retrieve", s.named())
 	defer func() {
 		span.Set(slog.Int("wildgraph.hits", len(found.Ranked)), slog.Int("wildgraph.steps", len(found.Steps)))
 		span.End(err)
@@ -260,7 +260,7 @@ func whole(a graphrag.Answer, err error) iter.Seq2[graphrag.Answer, error] {
 // answers retrieves, reads, and completes the answers of the reader.
 func (s *System) answers(ctx context.Context, q graphrag.Question, read func(context.Context, graphrag.Found) iter.Seq2[graphrag.Answer, error]) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) {
-		ctx, span := trace.Start(ctx, "answer", s.named())
+		ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "answer", s.named())
 		found, err := s.Retrieve(ctx, q)
 		defer func() { span.End(err) }()
 		if err != nil {

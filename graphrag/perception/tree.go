@@ -202,7 +202,7 @@ func (n *namer) quoted(ctx context.Context, c *Named) error {
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("perception", promptFiles)
 
 // namingReply is what a model writes.
 type namingReply struct {
@@ -217,7 +217,7 @@ var errNoName = errors.New("the reply has no name for it")
 
 // asked has a batch named by the model.
 func (n *namer) asked(ctx context.Context, batch []Named) ([]Failure, error) {
-	req, err := n.request(batch)
+	req, err := n.request(ctx, batch)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ func (n *namer) shown(c *Named) []int32 {
 	return c.Members[:min(len(c.Members), members)]
 }
 
-func (n *namer) request(batch []Named) (llm.Request, error) {
+func (n *namer) request(ctx context.Context, batch []Named) (llm.Request, error) {
 	var list strings.Builder
 	for i := range batch {
 		c := &batch[i]
@@ -267,7 +267,7 @@ func (n *namer) request(batch []Named) (llm.Request, error) {
 		}
 		fmt.Fprintf(&list, "id: %d\ncentre: %s\n%d members: %s\n", c.ID, oneLine(llm.Printable(n.g.Entities[c.Center].Name)), len(c.Members), strings.Join(names, "; "))
 	}
-	req, err := prompts.Request(Stage, "names", nil, llm.Data{Label: "groups", Text: strings.TrimSpace(list.String())})
+	req, err := prompts.Request(ctx, Stage, "names", nil, llm.Data{Label: "groups", Text: strings.TrimSpace(list.String())})
 	req.JSON = true
 	return req, err
 }

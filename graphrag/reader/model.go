@@ -35,7 +35,7 @@ type ModelOptions struct {
 // Youtu-GraphRAG compares its modes by (arXiv 2508.19855, appendix A), in our words. Results
 // depend on the instruction: figures of that paper compare with this one's.
 func Minimal(m Mode) string {
-	req, err := prompts.Request("read", "minimal", map[string]any{"Reject": m == Reject})
+	req, err := prompts.Request(context.Background(), "read", "minimal", map[string]any{"Reject": m == Reject})
 	if err != nil {
 		panic(err) // it is part of the program
 	}
@@ -114,7 +114,7 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	if len(evidence) == 0 && len(derived) == 0 && r.o.Mode == Reject {
 		return refuse(nil, nil), nil
 	}
-	req, err := r.request(q, evidence, derived)
+	req, err := r.request(ctx, q, evidence, derived)
 	if err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: prompt for %q: %w", q.Text, err)
 	}
@@ -141,18 +141,18 @@ func (r *byModel) refuses(a graphrag.Answer) bool {
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("reader", promptFiles)
 
 // request writes the prompt for a question: the rules as the system message,
 // the material and the question as the user's. Equal input gives equal bytes.
-func (r *byModel) request(q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (llm.Request, error) {
+func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (llm.Request, error) {
 	question := llm.Printable(q.Text)
 	data := append([]llm.Data{{Text: question}}, derivedData(derived)...)
 	for i, h := range evidence {
 		data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: passage(h.Chunk)})
 	}
 	facts, reports := numbered(derived)
-	req, err := prompts.Request("read", "read", map[string]any{
+	req, err := prompts.Request(ctx, "read", "read", map[string]any{
 		"Question": strings.TrimSpace(question),
 		"Refusal":  Refusal,
 		"Passages": len(evidence) > 0,

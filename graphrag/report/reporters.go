@@ -256,7 +256,7 @@ func (m *modelReporter) Name() string {
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("report", promptFiles)
 
 // modelReply is what a model writes.
 type modelReply struct {
@@ -280,7 +280,7 @@ func (r modelReply) Check() error {
 
 // Report implements [Reporter].
 func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
-	req, err := m.request(c)
+	req, err := m.request(ctx, c)
 	if err != nil {
 		return Report{}, err
 	}
@@ -307,8 +307,8 @@ func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 	return r, nil
 }
 
-func (m *modelReporter) request(c *Input) (llm.Request, error) {
-	return prompts.Request(Stage, "report", map[string]any{"Words": m.o.Words, "Language": m.o.Language}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
+func (m *modelReporter) request(ctx context.Context, c *Input) (llm.Request, error) {
+	return prompts.Request(ctx, Stage, "report", map[string]any{"Words": m.o.Words, "Language": m.o.Language}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
 }
 
 // citation is one part of a grounding mark, such as "Entities (3, 17, +more)".

@@ -47,7 +47,7 @@ type Quote struct {
 //go:embed prompts/*.txt
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("summary", promptFiles)
 
 // ModelOptions of [ByModel].
 type ModelOptions struct {
@@ -97,7 +97,7 @@ func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error
 		return Summary{}, nil
 	}
 	words := max(1, int(wordsPerToken*float64(m.o.Tokens)))
-	req, err := prompts.Request(Stage, "summary", map[string]any{"Count": len(pieces), "Words": words}, pieces...)
+	req, err := prompts.Request(ctx, Stage, "summary", map[string]any{"Count": len(pieces), "Words": words}, pieces...)
 	if err != nil {
 		return Summary{}, fmt.Errorf("summary: %w", err)
 	}

@@ -30,7 +30,7 @@ var versions = map[Profile]int{Joint: 2, Paper: 4}
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("judge", promptFiles)
 
 // Options of a [Judge].
 type Options struct {

@@ -22,7 +22,7 @@ import (
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("judge-short", promptFiles)
 
 // accuracy asks whether the answer says what the gold answer says.
 func (j *Judge) accuracy(ctx context.Context, c judge.Case, t *exam.Trace) (judge.Verdict, error) {
@@ -42,7 +42,7 @@ func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *exam.Trac
 	for _, alias := range c.Aliases {
 		gold += "\nor: " + exam.Plain(alias)
 	}
-	req, err := prompts.Request("judge-"+name, name, nil,
+	req, err := prompts.Request(ctx, "judge-"+name, name, nil,
 		llm.Data{Label: "question", Text: exam.Plain(c.Question)},
 		llm.Data{Label: "gold", Text: gold},
 		llm.Data{Label: "answer", Text: exam.Plain(c.Answer)})

@@ -149,6 +149,9 @@ func settings(k kit.Kit, o Options) string {
 			out += ", " + m
 		}
 	}
+	if r := o.Settings.Replaced(); indexing(o) != "" && len(r) > 0 {
+		out += fmt.Sprintf(", prompts %v", r)
+	}
 	if c := o.System.Changes(); len(c) > 0 {
 		out += fmt.Sprintf(", %v", c) // in the order of the options' names
 	}

@@ -31,7 +31,7 @@ const (
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("fastgraphrag", promptFiles)
 
 // StageQuestion names the calls that find the entities of a question in accounts.
 const StageQuestion = "question entities"
@@ -102,7 +102,7 @@ func byModel(types []string) func(llm.Model) func(context.Context, string) (kit.
 }
 
 func partsBy(ctx context.Context, model llm.Model, types []string, question string) (kit.Parts, error) {
-	req, err := prompts.Request(StageQuestion, "question", map[string]any{"Types": strings.ToUpper(strings.Join(types, ", "))}, llm.Data{Label: "question", Text: question})
+	req, err := prompts.Request(ctx, StageQuestion, "question", map[string]any{"Types": strings.ToUpper(strings.Join(types, ", "))}, llm.Data{Label: "question", Text: question})
 	if err != nil {
 		return kit.Parts{}, err
 	}

@@ -189,7 +189,7 @@ func ask(ctx context.Context, model llm.Model, of []edge) ([]facts, error) {
 	for i, e := range of {
 		texts[i] = e.text
 	}
-	req, err := prompts.Request(StageMerge, "merge", nil, llm.Data{Label: "facts", Rows: texts})
+	req, err := prompts.Request(ctx, StageMerge, "merge", nil, llm.Data{Label: "facts", Rows: texts})
 	if err != nil {
 		return nil, err
 	}

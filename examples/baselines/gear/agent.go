@@ -20,7 +20,7 @@ import (
 // that cannot be used ends the search.
 func reflectByModel(m llm.Model) agent.Reflect {
 	return func(ctx context.Context, memory agent.Memory) (agent.Verdict, error) {
-		req, err := prompts.Request(StageReflect, "reflect", nil,
+		req, err := prompts.Request(ctx, StageReflect, "reflect", nil,
 			llm.Data{Label: "question", Text: memory.Question.Text},
 			llm.Data{Label: "triples", Text: facts(memory.Found)},
 			llm.Data{Label: "searches", Text: searches(memory)})
@@ -137,7 +137,7 @@ func filterByModel(m llm.Model) filter {
 		for i, c := range passages {
 			data = append(data, llm.Data{Label: "passage " + strconv.Itoa(i+1), Text: strings.TrimSpace(c.Title + "\n" + c.Text)})
 		}
-		req, err := prompts.Request(StageFilter, "filter", nil, data...)
+		req, err := prompts.Request(ctx, StageFilter, "filter", nil, data...)
 		if err != nil {
 			return nil, err
 		}

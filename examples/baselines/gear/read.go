@@ -90,7 +90,7 @@ func readByModel(m llm.Model) read {
 			docs = append(docs, c.Doc)
 			data = append(data, llm.Data{Label: "passage", Text: strings.TrimSpace(c.Title + "\n" + c.Text)})
 		}
-		req, err := prompts.Request(StageRead, "read", map[string]any{"Most": mostTriples, "Words": mostWords}, data...)
+		req, err := prompts.Request(ctx, StageRead, "read", map[string]any{"Most": mostTriples, "Words": mostWords}, data...)
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("gear", promptFiles)
 
 // Stages name the calls in accounts.
 const (

@@ -15,7 +15,7 @@ import (
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("hipporag2", promptFiles)
 
 // StageFilter names the calls of the filter in accounts.
 const StageFilter = "filter facts"
@@ -58,7 +58,7 @@ func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.
 	if err != nil {
 		return nil, err
 	}
-	req, err := prompts.Request(StageFilter, "filter", nil, llm.Data{Label: "question", Text: question}, llm.Data{Label: "facts", Text: string(data)})
+	req, err := prompts.Request(ctx, StageFilter, "filter", nil, llm.Data{Label: "question", Text: question}, llm.Data{Label: "facts", Text: string(data)})
 	if err != nil {
 		return nil, err
 	}

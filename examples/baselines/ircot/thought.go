@@ -19,7 +19,7 @@ import (
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("ircot", promptFiles)
 
 // StageThought names the calls for the next thought in accounts.
 const StageThought = "next thought"
@@ -65,7 +65,7 @@ func byModel(k kit.Kit, passages int) func(llm.Model) thinker {
 			if len(thoughts) > 0 {
 				data = append(data, llm.Data{Label: "thoughts", Rows: thoughts, First: 1})
 			}
-			req, err := prompts.Request(StageThought, "thought", map[string]any{"Question": strings.TrimSpace(llm.Printable(q.Text))}, data...)
+			req, err := prompts.Request(ctx, StageThought, "thought", map[string]any{"Question": strings.TrimSpace(llm.Printable(q.Text))}, data...)
 			if err != nil {
 				return "", err
 			}

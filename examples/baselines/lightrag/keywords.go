@@ -36,12 +36,12 @@ func byRules(names kit.NameFinder) finder {
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("lightrag", promptFiles)
 
 // byModel asks for keywords. A reply that cannot be read holds none.
 func byModel(model llm.Model) finder {
 	return func(ctx context.Context, question string) (kit.Parts, error) {
-		req, err := prompts.Request(StageKeywords, "keywords", nil, llm.Data{Label: "question", Text: question})
+		req, err := prompts.Request(ctx, StageKeywords, "keywords", nil, llm.Data{Label: "question", Text: question})
 		if err != nil {
 			return kit.Parts{}, err
 		}

@@ -24,7 +24,7 @@ type asking struct {
 func (w asking) hypothetical(ctx context.Context, question string) (string, error) {
 	s := w.global
 	template := s.shuffled[rand.New(rand.NewPCG(w.o.Shuffle, 0)).IntN(len(s.shuffled))]
-	req, err := request(StageHyde, "hyde", hydeWords, question, llm.Data{Label: "report", Text: s.reports.Reports[template].Text()})
+	req, err := request(ctx, StageHyde, "hyde", hydeWords, question, llm.Data{Label: "report", Text: s.reports.Reports[template].Text()})
 	if err != nil {
 		return "", err
 	}
@@ -41,7 +41,7 @@ func (w asking) prime(ctx context.Context, root *action, folds [][]int32) error 
 	}
 	replies := make([]reply, len(folds))
 	err := kit.Each(ctx, len(folds), func(ctx context.Context, i int) error {
-		req, err := request(StagePrimer, "primer", primerWords, root.query, llm.Data{Label: "reports", Text: w.global.table(folds[i])})
+		req, err := request(ctx, StagePrimer, "primer", primerWords, root.query, llm.Data{Label: "reports", Text: w.global.table(folds[i])})
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (w asking) answer(ctx context.Context, question string, a *action, entities
 		return nil // nothing to answer from
 	}
 	// A follow-up has words of the reports in it, so it stands between marks as they do.
-	req, err := request(StageStep, "step", stepWords, question, append(parts, llm.Data{Label: "question on the way", Text: a.query})...)
+	req, err := request(ctx, StageStep, "step", stepWords, question, append(parts, llm.Data{Label: "question on the way", Text: a.query})...)
 	if err != nil {
 		return err
 	}

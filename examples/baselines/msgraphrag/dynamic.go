@@ -86,7 +86,7 @@ func (s *global) ratedBy(m llm.Model) rater {
 	return func(ctx context.Context, question string, communities []int32, _ map[int32]int32) ([]int, error) {
 		out := make([]int, len(communities))
 		err := kit.Each(ctx, len(communities), func(ctx context.Context, i int) error {
-			req, err := request(StageRate, "rate", 0, question, llm.Data{Label: "report", Text: s.reports.Of(communities[i]).Text()})
+			req, err := request(ctx, StageRate, "rate", 0, question, llm.Data{Label: "report", Text: s.reports.Of(communities[i]).Text()})
 			if err != nil {
 				return err
 			}

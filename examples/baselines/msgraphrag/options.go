@@ -125,11 +125,11 @@ func frame(name string, k kit.Kit, o Options, problems error, search func(contex
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("msgraphrag", promptFiles)
 
 // request is a prompt with the question, if there is one, after the data.
-func request(stage, name string, words int, question string, data ...llm.Data) (llm.Request, error) {
-	req, err := prompts.Request(stage, name, map[string]any{"Words": words}, data...)
+func request(ctx context.Context, stage, name string, words int, question string, data ...llm.Data) (llm.Request, error) {
+	req, err := prompts.Request(ctx, stage, name, map[string]any{"Words": words}, data...)
 	if err == nil && question != "" {
 		m := &req.Messages[1]
 		m.Text = strings.TrimSpace(m.Text + "\n\nQuestion: " + question)

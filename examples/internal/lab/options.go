@@ -8,16 +8,20 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
 
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // setting is a value of -set: an option of a system.
@@ -39,33 +43,111 @@ func (s *Settings) setFlags(fs *flag.FlagSet) {
 	fs.StringVar(&s.schema, "schema", "", "`FILE` of the schema that youtu begins with, a JSON object of the lists Nodes, Relations and Attributes; or one that is shipped: "+strings.Join(youtu.SeedNames(), ", "))
 }
 
-// promptFlag declares -prompt.
-func (s *Settings) promptFlag(fs *flag.FlagSet) {
-	fs.StringVar(&s.prompt, "prompt", "", "what the answering model is told in place of our rules: minimal (after the appendix of Youtu-GraphRAG, whose published rows stand beside such runs only), or the text of a `FILE`")
+// promptFlags declares -prompt and -show-prompts.
+func (s *Settings) promptFlags(fs *flag.FlagSet) {
+	fs.Func("prompt", "a text in place of ours (repeatable): [SYSTEM:]NAME=`FILE` for a prompt by its name in -show-prompts; FILE, or minimal, for what the answering model is told in place of our rules (minimal: after the appendix of Youtu-GraphRAG, whose published rows stand beside such runs only)", func(v string) error {
+		s.prompts = append(s.prompts, v)
+		return nil
+	})
+	fs.BoolVar(&s.ShowPrompts, "show-prompts", false, "print every prompt, with what its places stand for, and exit")
 }
 
 // mostInstruction is the size in bytes beyond which a file is no instruction.
 const mostInstruction = 64 << 10
 
-// readPrompt sets the instruction that -prompt names.
-func (s *Settings) readPrompt() []error {
-	switch {
-	case s.prompt == "":
-		return nil
-	case !s.ByModel():
-		return []error{errors.New("-prompt needs -answer-kit model: it is what a model is told")}
-	case s.prompt == "minimal":
-		s.Instruction = reader.Minimal(reader.Mode(s.Mode))
-		return nil
+// namedPrompt is a value of -prompt that names a prompt.
+var namedPrompt = regexp.MustCompile(`^(?:([\w-]+):)?([a-z0-9-]+/\w+)=(.+)$`)
+
+// readPrompts reads what -prompt names.
+func (s *Settings) readPrompts() (problems []error) {
+	texts := map[string]map[string]string{}
+	for _, v := range s.prompts {
+		if !s.asks() && !s.ShowPrompts {
+			return []error{errors.New("-prompt needs -kit model: it is what a model is told")}
+		}
+		m, file := namedPrompt.FindStringSubmatch(v), v
+		if m != nil {
+			file = m[3]
+		} else if v == "minimal" {
+			s.Instruction = reader.Minimal(reader.Mode(s.Mode))
+			continue
+		}
+		data, err := os.ReadFile(file)
+		switch {
+		case err != nil:
+			problems = append(problems, fmt.Errorf("-prompt: %w", err))
+		case m != nil:
+			if texts[m[1]] == nil {
+				texts[m[1]] = map[string]string{}
+			}
+			texts[m[1]][m[2]] = string(data)
+		default:
+			if s.Instruction = strings.TrimSpace(string(data)); s.Instruction == "" || len(data) > mostInstruction || !utf8.ValidString(s.Instruction) {
+				problems = append(problems, fmt.Errorf("-prompt %s: want a text of 1 to %d bytes", file, mostInstruction))
+			}
+		}
 	}
-	data, err := os.ReadFile(s.prompt)
-	if err != nil {
-		return []error{fmt.Errorf("-prompt: %w", err)}
+	s.replaced = map[string]*llm.Replacement{}
+	for _, system := range slices.Sorted(maps.Keys(texts)) {
+		if _, ok := all.Find(system); system != "" && !ok {
+			problems = append(problems, fmt.Errorf("-prompt: there is no system %q", system))
+		}
+		r, err := llm.Replace(texts[system])
+		if err != nil {
+			problems = append(problems, fmt.Errorf("-prompt: %w", err))
+		}
+		s.replaced[system] = r
 	}
-	if s.Instruction = strings.TrimSpace(string(data)); s.Instruction == "" || len(data) > mostInstruction || !utf8.ValidString(s.Instruction) {
-		return []error{fmt.Errorf("-prompt %s: want a text of 1 to %d bytes", s.prompt, mostInstruction)}
+	if s.Instruction != "" && !s.ByModel() && !s.ShowPrompts {
+		problems = append(problems, errors.New("-prompt FILE needs -answer-kit model: it is what the answering model is told"))
 	}
-	return nil
+	for _, name := range slices.Sorted(maps.Keys(s.Replaced())) {
+		s.changed = append(s.changed, "-prompt "+name+" ("+s.Replaced()[name]+")")
+	}
+	return problems
+}
+
+// PromptsOf are the prompts of a system in place of ours.
+func (s Settings) PromptsOf(sys all.System) *llm.Replacement {
+	out := s.replaced[""]
+	for name, own := range s.replaced {
+		if name != "" && sys.Is(name) {
+			out = own.Over(out)
+		}
+	}
+	return out
+}
+
+// Replaced are the names of what -prompt replaced, as in [SYSTEM:]NAME, with the beginnings
+// of the SHA-256 of the texts.
+func (s Settings) Replaced() map[string]string {
+	out := map[string]string{}
+	switch s.Instruction {
+	case "":
+	case reader.Minimal(reader.Mode(s.Mode)):
+		out["minimal"] = record.Digest(s.Instruction)[:8]
+	default:
+		out["of the answering model"] = record.Digest(s.Instruction)[:8]
+	}
+	for system, r := range s.replaced {
+		for name, sum := range r.Sums() {
+			out[strings.TrimPrefix(system+":"+name, ":")] = sum
+		}
+	}
+	return out
+}
+
+// WritePrompts writes every prompt, those that -prompt replaced under their digest.
+func (s Settings) WritePrompts(w io.Writer) {
+	for _, t := range llm.Templates() {
+		note := ""
+		for name, sum := range s.Replaced() {
+			if strings.HasSuffix(":"+name, ":"+t.Name) {
+				note += fmt.Sprintf(", replaced by -prompt %s (%s)", name, sum)
+			}
+		}
+		fmt.Fprintf(w, "=== %s%s\n%s\n\n", t.Name, note, t.Text)
+	}
 }
 
 // choose finds the systems that take part and changes their options.

@@ -25,13 +25,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
 // Settings are the flags that the programs share.
 type Settings struct {
 	Systems                               []string
-	ListSystems, ListOptions              bool
+	ListSystems, ListOptions, ShowPrompts bool
 	Limit                                 int
 	ChunkSize, ChunkOverlap, ChunksPerDoc int
 
@@ -63,10 +64,11 @@ type Settings struct {
 	// Instruction is what the answering model is told in place of our rules; "" is ours.
 	Instruction string
 
-	prices     string // the file
-	prompt     string
-	auto       bool // -embed-model was auto
-	byName     bool // -embed-model is what package hub knows
+	prices     string                      // the file
+	prompts    []string                    // values of -prompt
+	replaced   map[string]*llm.Replacement // by system, "" is all
+	auto       bool                        // -embed-model was auto
+	byName     bool                        // -embed-model is what package hub knows
 	given      map[string]bool
 	changed    []string
 	sets       []setting
@@ -81,7 +83,7 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 	List(fs, &s.Systems, "systems", "comma-separated `LIST` of systems, or none (default: all)")
 	fs.BoolVar(&s.ListSystems, "list-systems", false, "print the systems, a line each, and exit")
 	s.setFlags(fs)
-	s.promptFlag(fs)
+	s.promptFlags(fs)
 	fs.IntVar(&s.Limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.IntVar(&s.ChunkSize, "chunk-size", chunk.DefaultSize, "tokens per chunk (cl100k)")
 	fs.IntVar(&s.ChunkOverlap, "chunk-overlap", chunk.DefaultOverlap, "tokens shared by neighbouring chunks")
@@ -116,7 +118,7 @@ func Help(w io.Writer, fs *flag.FlagSet, about string, own ...cli.Group) {
 	groups := []cli.Group{
 		{Title: "What to run", Flags: []string{"systems", "list-systems", "set", "list-options", "kg", "schema", "limit"}},
 		{Title: "What they read", Flags: []string{"chunk-size", "chunk-overlap", "chunks-per-page", "budget-context", "mode", "seed"}},
-		{Title: "Models", Flags: []string{"model", "embed-model", "rerank-model", "name-model", "span-model", "judge-model", "kit", "index-kit", "answer-kit", "prompt", "reply-tokens", "temperature", "concurrency"}},
+		{Title: "Models", Flags: []string{"model", "embed-model", "rerank-model", "name-model", "span-model", "judge-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency"}},
 		{Title: "Money", Flags: []string{"dry-run", "budget-tokens", "budget-money", "prices", "cache"}},
 		{Title: "Output", Flags: []string{"out", "fresh", "retry", "max-failed", "no-timings"}},
 	}
@@ -227,7 +229,7 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 	if s.PriceList, err = cli.Prices(s.prices); err != nil {
 		problems = append(problems, err)
 	}
-	problems = slices.Concat(problems, s.readPrompt(), s.check(systems))
+	problems = slices.Concat(problems, s.readPrompts(), s.check(systems))
 	if len(problems) == 0 && fs.Lookup("systems") != nil {
 		problems = s.choose()
 	}
@@ -292,6 +294,9 @@ func (s Settings) Decisive() map[string]any {
 		}
 		if s.Instruction != "" {
 			c["instruction"] = s.Instruction
+		}
+		for name, sum := range s.Replaced() {
+			c["prompt "+name] = sum
 		}
 		if s.ReplyTokens != paid.DefaultReplyTokens {
 			c["reply_tokens"] = s.ReplyTokens

@@ -99,5 +99,6 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 
 // System makes a system of a kit, with the models of the server that its options name.
 func (p *Parts) System(sys all.System, k kit.Kit, c kit.Common) (*kit.System, error) {
+	k.Prompts = p.settings.PromptsOf(sys)
 	return sys.WithModels(p.models).New(k, c)
 }

@@ -79,6 +79,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if s.ListOptions {
 		return s.WriteOptions(stdout)
 	}
+	if s.ShowPrompts {
+		s.WritePrompts(stdout)
+		return nil
+	}
 	d, err := loaded(ctx, s)
 	if err != nil {
 		return err

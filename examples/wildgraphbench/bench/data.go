@@ -123,7 +123,7 @@ func openHops(fsys fs.FS, s settings) (data, error) {
 	if s.k > 0 {
 		k = s.k
 	}
-	if s.Instruction == reader.Minimal(reader.Mode(s.Mode)) { // with another one answers do not compare
+	if s.Instruction == reader.Minimal(reader.Mode(s.Mode)) && len(s.Replaced()) == 1 { // with another one answers do not compare
 		set.Published = multihop.Published(k, s.Mode)
 	}
 	d := data{Dataset: set, short: true, depth: shortDepth}

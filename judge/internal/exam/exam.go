@@ -19,7 +19,7 @@ import (
 //go:embed prompts
 var promptFiles embed.FS
 
-var prompts = llm.MustPrompts(promptFiles)
+var prompts = llm.MustPrompts("judge-exam", promptFiles)
 
 // Exam asks a model.
 type Exam struct {
@@ -47,7 +47,7 @@ func (e Exam) Name() string { return e.name }
 
 // Request fills in a prompt of a profile.
 func Request(p llm.Prompts, stage, name string, values map[string]any) llm.Request {
-	r, err := p.Request(stage, name, values)
+	r, err := p.Request(context.Background(), stage, name, values)
 	if err != nil {
 		panic("judge: " + err.Error()) // the files are part of the program
 	}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// Prompts are replaced for all systems or for one, by name; the models are told the own texts,
+// and the run and its report name them.
+func TestPromptsAreReplaced(t *testing.T) {
+	var mu sync.Mutex
+	var told []string
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		told = append(told, req.Messages[0].Text)
+		return baselinestest.Obedient(req)
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	dir, out := t.TempDir(), t.TempDir()
+	put(t, dir, map[string]string{
+		"all.txt":  `Take it apart, our way. {"sub_queries": [{"id": "q1", "text": "", "target": "triple"}]}`,
+		"read.txt": `Answer {{if .Reject}}only {{end}}by what follows.`,
+		"bad.txt":  `{{.Wrods}}`,
+	})
+	file := func(name string) string { return filepath.Join(dir, name) }
+	args := []string{"-data", "musique", "-limit", "1", "-systems", "youtu,naiverag", "-model", "m", "-out", out, "-no-timings",
+		"-prompt", "agent/decompose=" + file("all.txt"), "-prompt", "naiverag:reader/read=" + file("read.txt")}
+	stdout, _, err := bench(t, bare, args...)
+	if !errors.Is(err, lab.ErrIncomplete) { // the model is no judge
+		t.Fatal(err)
+	}
+	count := func(beginning string) (n int) {
+		for _, s := range told {
+			if strings.HasPrefix(s, beginning) {
+				n++
+			}
+		}
+		return n
+	}
+	if count("Take it apart, our way.") == 0 || count("You plan how to look up") > 0 || count("Answer by what follows.") == 0 || count("You answer questions for people") == 0 {
+		t.Errorf("what models were told begins with %q", told)
+	}
+	report, err := os.ReadFile(filepath.Join(out, "report.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{stdout, string(report)} {
+		if !regexp.MustCompile(`-prompt agent/decompose \([0-9a-f]{8}\), -prompt naiverag:reader/read \([0-9a-f]{8}\)`).MatchString(strings.Join(strings.Fields(text), " ")) {
+			t.Errorf("the prompts are not named: %s", text)
+		}
+	}
+	for _, bad := range []struct{ prompt, want string }{
+		{"agent/decompose=" + file("bad.txt"), "there is no {{.Wrods}}; there are Data, Most, Nonce, Pieces, Schema"},
+		{"agent/compose=" + file("all.txt"), "there is none; there are agent/aspects"},
+		{"yuotu:agent/decompose=" + file("all.txt"), `there is no system "yuotu"`},
+		{"agent/decompose=" + file("none.txt"), "none.txt"},
+		{"judge/joint_fact=" + file("all.txt"), "part of what figures mean"},
+		{file("none.txt"), "none.txt"},
+	} {
+		if _, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-prompt", bad.prompt)...); err == nil || !strings.Contains(err.Error(), bad.want) {
+			t.Errorf("-prompt %s: %v, want %s", bad.prompt, err, bad.want)
+		}
+	}
+	if _, _, err := bench(t, bare, "-data", "musique", "-prompt", "agent/decompose="+file("all.txt")); err == nil || !strings.Contains(err.Error(), "needs -kit model") {
+		t.Error(err)
+	}
+}
+
+// Every prompt that can be replaced says what its places stand for, and -show-prompts shows it.
+func TestPromptsAreDocumented(t *testing.T) {
+	shown, _, err := bench(t, bare, "-show-prompts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment := regexp.MustCompile(`(?s)^\{\{/\*.*?\*/ -\}\}`)
+	place := regexp.MustCompile(`\.([A-Z]\w*)`)
+	n := 0
+	for _, p := range llm.Templates() {
+		if !strings.Contains(shown, "=== "+p.Name+"\n"+p.Text) {
+			t.Errorf("%s is not shown", p.Name)
+		}
+		if strings.HasPrefix(p.Name, "judge") || strings.HasPrefix(p.Name, "anonyrag/") || strings.HasPrefix(p.Name, "construct/") {
+			continue
+		}
+		n++
+		said := comment.FindString(p.Text)
+		for _, action := range regexp.MustCompile(`(?s)\{\{[^/].*?\}\}`).FindAllString(p.Text[len(said):], -1) {
+			for _, m := range place.FindAllStringSubmatch(action, -1) {
+				if m[1] != "Nonce" && !regexp.MustCompile(`(?m)(^|\* )`+m[1]+`: \w`).MatchString(said) {
+					t.Errorf("%s does not say what %s is", p.Name, m[1])
+				}
+			}
+		}
+	}
+	if n < 35 {
+		t.Errorf("%d prompts", n)
+	}
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+func TestReplace(t *testing.T) {
+	p := llm.MustPrompts("parts", promptFiles(map[string]string{
+		"sum.txt": "{{/* Words: how many */ -}}\nWrite {{.Words}} words. {{if .Short}}Be brief.{{end}}", "sum_user.txt": "{{range .Pieces}}{{.}}{{end}}", "other.txt": "Other.",
+	}))
+	llm.MustPrompts("judge-x", promptFiles(map[string]string{"a.txt": "Judge."}))
+	ask := func(r, inner *llm.Replacement, name string) string {
+		t.Helper()
+		req, err := p.Request(inner.With(r.With(t.Context())), "s", name, map[string]any{"Words": 7, "Short": true}, llm.Data{Label: "x", Text: "the text"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, m := range req.Messages {
+			all = append(all, m.Text)
+		}
+		return strings.Join(all, "|")
+	}
+	own, err := llm.Replace(map[string]string{"parts/sum": " In {{.Words}} words, {{.Nonce}}:\n", "parts/sum_user": "See {{.Data}}"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := llm.Replace(map[string]string{"parts/sum": "Inner."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(nil, nil, "sum"); !strings.HasPrefix(got, "Write 7 words. Be brief.|[") {
+		t.Errorf("ours: %s", got)
+	}
+	if got := ask(own, nil, "sum"); !strings.HasPrefix(got, "In 7 words, ") || !strings.Contains(got, "|See [") {
+		t.Errorf("own: %s", got)
+	}
+	if got := ask(own, inner, "sum"); !strings.HasPrefix(got, "Inner.|See [") {
+		t.Errorf("an inner one: %s", got)
+	}
+	if got := ask(own, nil, "other"); !strings.HasPrefix(got, "Other.|") {
+		t.Errorf("another prompt: %s", got)
+	}
+	if sums := own.Sums(); len(sums) != 2 || len(sums["parts/sum"]) != 8 || sums["parts/sum"] == inner.Sums()["parts/sum"] {
+		t.Errorf("sums %v", sums)
+	}
+	for name, bad := range map[string]struct{ text, want string }{
+		"parts/none":     {"x", "there is none; there are "},
+		"parts/sum":      {"{{.Wrods}}", "there is no {{.Wrods}}; there are Data, Nonce, Pieces, Short, Words"},
+		"parts/sum_user": {"Nothing.", "it does not show the data"},
+		"parts/other":    {"{{.Open", "unclosed action"},
+		"judge-x/a":      {"Be kind.", "part of what figures mean"},
+	} {
+		if _, err := llm.Replace(map[string]string{name: bad.text}); err == nil || !strings.Contains(err.Error(), "prompt "+name+": ") || !strings.Contains(err.Error(), bad.want) {
+			t.Errorf("%s: %v, want %s", name, err, bad.want)
+		}
+	}
+	for _, text := range []string{"", " \n", "\xff", strings.Repeat("x", 70_000)} {
+		if _, err := llm.Replace(map[string]string{"parts/other": text}); err == nil || !strings.Contains(err.Error(), "1 to 65536 bytes") {
+			t.Errorf("%.9q: %v", text, err)
+		}
+	}
+}
