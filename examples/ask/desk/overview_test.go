@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -82,7 +83,12 @@ func TestAbout(t *testing.T) {
 		"c.txt": "The tide is high.\n",
 	}, "wild")
 	about, err := d.About(t.Context(), nil)
-	got, _ := json.Marshal(map[string]any{"files": about["files"], "kinds": about["kinds"], "fields": about["fields"]})
+	fields := maps.Clone(about["fields"].(map[string]string))
+	if !strings.HasPrefix(fields["modified"], "modified >= 20") {
+		t.Errorf("the time of a file: %q", fields["modified"])
+	}
+	delete(fields, "modified")
+	got, _ := json.Marshal(map[string]any{"files": about["files"], "kinds": about["kinds"], "fields": fields})
 	want := `{"fields":{"folder":"folder = \".\"","kind":"kind = \"md\"","long":"","tags":"tags has \"x\"","team":"team = \"ops\"","year":"year \u003e= 2024"},"files":3,"kinds":{"md":2,"txt":1}}`
 	if err != nil || string(got) != want {
 		t.Errorf("%s, %v", got, err)
@@ -100,7 +106,7 @@ func TestAbout(t *testing.T) {
 		}
 	}
 	c := graphrag.Equal("taem", "ops")
-	if _, err := d.About(t.Context(), &c); err == nil || !strings.Contains(err.Error(), `no file has the field "taem"; the fields are folder, kind, long, tags, team, year`) {
+	if _, err := d.About(t.Context(), &c); err == nil || !strings.Contains(err.Error(), `no file has the field "taem"; the fields are folder, kind, long, modified, tags, team, year`) {
 		t.Errorf("an unknown field: %v", err)
 	}
 }
