@@ -21,7 +21,7 @@ const (
 
 // reply is what a model writes in a turn.
 type reply struct {
-	Thought string `json:"thought,omitempty"`
+	Thought string `json:"thought"`
 	Calls   []Call `json:"calls,omitempty"`
 	Answer  string `json:"answer,omitempty"`
 	IDs     []int  `json:"ids,omitempty"`

@@ -296,6 +296,8 @@ func Extracted(req llm.Request) string {
 		return padded(text, summaryText)
 	case report.Stage:
 		return reported(text)
+	case agent.StageSearch:
+		return turn(req)
 	case agent.StageDecompose:
 		return `{"sub_queries": []}`
 	case agent.StageAspects:
@@ -308,6 +310,21 @@ func Extracted(req llm.Request) string {
 		return asJSON("thought", "One step is missing.", "status", "continue", "next_query", next, "answerable", false, "missing", "one step", "next_question", next)
 	}
 	return recipe(req.Stage, text, typed)
+}
+
+// turns are those of an agent: it searches, searches again for names in what was found, and
+// ends with what it read.
+func turn(req llm.Request) string {
+	rounds, shown := len(req.Messages)/2, req.Messages[len(req.Messages)-1].Text
+	if rounds > 2 {
+		return asJSON("thought", "All of it is known by now.", "answer", padded(shown, factAnswer), "ids", []int{1, 2, 3})
+	}
+	tool, key := agent.ToolFind, "pattern"
+	if strings.Contains(req.Messages[0].Text, `"tool": "search"`) {
+		tool, key = agent.ToolSearch, "query"
+	}
+	look := strings.Join(names(entities(shown, rounds)), "|") // another one each turn
+	return asJSON("thought", "One step is missing.", "calls", []map[string]string{{"tool": tool, key: look + strings.Repeat(" ", rounds-1)}})
 }
 
 // recipe is a reply to a prompt that only one system has.
