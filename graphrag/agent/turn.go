@@ -99,31 +99,32 @@ func (t *Trail) request(ctx context.Context) (llm.Request, error) {
 
 // text is what a model sees of a round.
 func (r Round) text() string {
-	var notes []string
-	for i, res := range r.Results {
-		note := res.Note
-		if strings.Contains(note, "[") || note == "" { // numbers, or words of ours
-			note = oneLine(note)
-		}
-		notes = append(notes, fmt.Sprintf("Call %d: %s.", i+1, oneLine(clip(note))))
+	if r.Condensed != "" {
+		return notes(r.Results) + "\n\n" + fenced([]llm.Data{{Label: "results in short", Text: r.Condensed}})
 	}
-	shown := strings.Join(notes, "\n")
-	if data := r.data(); data != "" {
-		shown += "\n\n" + data
-	}
-	return shown
+	return Text(r.Results...)
 }
 
-// data are the results of a round between marks.
-func (r Round) data() string {
-	var all []llm.Data
-	for _, res := range r.Results {
-		all = append(all, res.Data...)
+// Text is what a model is shown of results: what is said about them, and then their texts
+// between marks.
+func Text(results ...Result) string {
+	var data []llm.Data
+	for _, r := range results {
+		data = append(data, r.Data...)
 	}
-	if r.Condensed != "" {
-		all = []llm.Data{{Label: "results in short", Text: r.Condensed}}
+	if len(data) == 0 {
+		return notes(results)
 	}
-	return fenced(all)
+	return notes(results) + "\n\n" + fenced(data)
+}
+
+// notes are what is said about results, a line each.
+func notes(results []Result) string {
+	lines := make([]string, len(results))
+	for i, r := range results {
+		lines[i] = fmt.Sprintf("Call %d: %s.", i+1, oneLine(clip(r.Note)))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // fenced puts texts between marks that none of them can have.

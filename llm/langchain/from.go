@@ -44,7 +44,7 @@ type model struct {
 //
 // From cannot see HTTP: give the model's client a [transport.Transport] for
 // retries and typed errors. A schema becomes langchaingo's JSON mode: the prompt must
-// say it.
+// say it. Tools are offered; a server that refuses them is asked once more without.
 func From(m llms.Model, o FromOptions) (llm.Model, error) {
 	var errs []error
 	if m == nil {
@@ -74,6 +74,10 @@ func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 			Err: fmt.Errorf("%s: the request has no messages", m.name)}
 	}
 	resp, err := m.m.GenerateContent(ctx, messages(req), options(req)...)
+	if bad := (*llms.Error)(nil); len(req.Tools) > 0 && errors.As(err, &bad) && (bad.Code == llms.ErrCodeInvalidRequest || bad.Code == llms.ErrCodeNotImplemented) {
+		req.Tools = nil // the server has none after all: the messages tell of them
+		resp, err = m.m.GenerateContent(ctx, messages(req), options(req)...)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return llm.Reply{}, llm.Canceled(ctx, llm.BilledUnknown)
@@ -97,6 +101,10 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 			reply.Reasoning = strings.TrimPrefix(reply.Reasoning+"\n"+c.ReasoningContent, "\n")
 			if raw == "" {
 				raw, stop = c.Content, c.StopReason
+			}
+			if calls := called(c); len(req.Tools) > 0 && calls != "" {
+				raw, stop = calls, llm.FinishStop
+				break
 			}
 		}
 	}
@@ -157,10 +165,42 @@ func options(req llm.Request) []llms.CallOption {
 	if len(req.Stop) > 0 {
 		o = append(o, llms.WithStopWords(append([]string(nil), req.Stop...)))
 	}
-	if req.JSON || len(req.Schema) > 0 {
+	switch {
+	case len(req.Tools) > 0:
+		var tools []llms.Tool
+		for _, t := range req.Tools {
+			tools = append(tools, llms.Tool{Type: "function", Function: &llms.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters}})
+		}
+		o = append(o, llms.WithTools(tools))
+	case req.JSON || len(req.Schema) > 0:
 		o = append(o, llms.WithJSONMode())
 	}
 	return o
+}
+
+// called are the native calls of a choice as the text that [llm.Request].Tools describes, ""
+// without any.
+func called(c *llms.ContentChoice) string {
+	var calls []map[string]any
+	for _, call := range c.ToolCalls {
+		if call.FunctionCall == nil {
+			continue
+		}
+		one := make(map[string]any)
+		if err := json.Unmarshal([]byte(call.FunctionCall.Arguments), &one); err != nil || one == nil {
+			one = map[string]any{"arguments": call.FunctionCall.Arguments} // it is told that they are of another form
+		}
+		one["tool"] = call.FunctionCall.Name
+		calls = append(calls, one)
+	}
+	if calls == nil {
+		return ""
+	}
+	text, err := json.Marshal(map[string]any{"thought": c.Content, "calls": calls})
+	if err != nil { // they were read from JSON
+		return ""
+	}
+	return string(text)
 }
 
 // foreign makes an [llm.Error] of whatever a model returned. Only types are

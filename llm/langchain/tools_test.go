@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package langchain_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tmc/langchaingo/llms"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/find"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/llm/langchain"
+)
+
+func words(s string) int { return len(strings.Fields(s)) }
+
+func toolsOver(t *testing.T) agent.ToolOptions {
+	t.Helper()
+	var chunks []graphrag.Chunk
+	for i, text := range []string{"The Fram was built by Colin Archer.", "Colin Archer was born in Larvik."} {
+		doc := fmt.Sprintf("%c.md", 'a'+i)
+		chunks = append(chunks, graphrag.Chunk{ID: doc + "#0", Doc: doc, Text: text, End: len(text)})
+	}
+	r, err := retrieve.NewSparse(t.Context(), chunks, bm25.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return agent.ToolOptions{Retriever: r, Pages: find.New(chunks), Count: words}
+}
+
+// calling is a langchaingo model that calls tools natively, or as JSON where it has none; one
+// that says it has none refuses them.
+type calling struct {
+	native, refuses bool
+	turn            int
+	offered         []int
+}
+
+func (c *calling) Call(context.Context, string, ...llms.CallOption) (string, error) { return "", nil }
+
+func (c *calling) GenerateContent(_ context.Context, _ []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
+	var o llms.CallOptions
+	for _, f := range options {
+		f(&o)
+	}
+	c.offered = append(c.offered, len(o.Tools))
+	if c.refuses && len(o.Tools) > 0 {
+		return nil, llms.NewError(llms.ErrCodeInvalidRequest, "server", "tools are not supported")
+	}
+	c.turn++
+	calls := []struct{ name, arguments string }{
+		{"search", `{"query": "Who built the Fram?"}`}, {"find", `{"pattern": "born in"}`}, {"answer", `{"answer": "Larvik", "ids": [1, 2]}`},
+	}
+	do := calls[(c.turn-1)%len(calls)]
+	info := map[string]any{"PromptTokens": 3, "CompletionTokens": 4}
+	if c.native && len(o.Tools) > 0 {
+		return &llms.ContentResponse{Choices: []*llms.ContentChoice{{StopReason: "tool_calls", GenerationInfo: info,
+			ToolCalls: []llms.ToolCall{{ID: "1", Type: "function", FunctionCall: &llms.FunctionCall{Name: do.name, Arguments: do.arguments}}}}}}, nil
+	}
+	text := `{"thought": "", "calls": [{"tool": "` + do.name + `", ` + do.arguments[1:] + `]}`
+	return &llms.ContentResponse{Choices: []*llms.ContentChoice{{Content: text, StopReason: "stop", GenerationInfo: info}}}, nil
+}
+
+// Native calls and JSON give the same steps, and so does a server that says it has tools and
+// has not, or refuses them.
+func TestNativeCalls(t *testing.T) {
+	var want []graphrag.Step
+	for _, m := range []*calling{{native: true}, {}, {native: true, refuses: true}} {
+		model, err := langchain.From(m, langchain.FromOptions{Name: "m"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, err := agent.NextByModel(model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := agent.Search(next, agent.SearchOptions{ToolOptions: toolsOver(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where was the builder of the Fram born?", K: 1, Depth: 2})
+		if err != nil || len(f.Evidence) != 2 {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		if want == nil {
+			want = f.Steps
+		}
+		if diff := cmp.Diff(want, f.Steps); diff != "" || m.offered[0] != 4 {
+			t.Errorf("%+v\n%s", m, diff)
+		}
+	}
+}
+
+// The tools of langchaingo take JSON or plain words, say what is wrong, and check citations.
+func TestTools(t *testing.T) {
+	ours, err := agent.NewTools(graphrag.Question{K: 1}, toolsOver(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make(map[string]func(string) string)
+	var names []string
+	for _, tool := range langchain.Tools(ours) {
+		names = append(names, tool.Name())
+		if !strings.Contains(tool.Description(), "JSON object") {
+			t.Error(tool.Description())
+		}
+		out[tool.Name()] = func(input string) string {
+			said, err := tool.Call(t.Context(), input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return said
+		}
+	}
+	if diff := cmp.Diff([]string{"search", "read", "find", "answer"}, names); diff != "" {
+		t.Error(diff)
+	}
+	for _, tt := range []struct{ tool, input, want string }{
+		{"search", `{"query": "Fram"}`, "built by Colin Archer"}, {"find", "born in", "Larvik"}, {"find", "x*", "matches every line"},
+		{"read", "../a.md", "there is no page"}, {"read", `{"source": "b.md"}`, "born in Larvik"}, {"search", `{"query": `, "no JSON object"},
+		{"answer", `{"answer": "Larvik", "ids": [1, 7]}`, `"cited":1,"unread":[7]`},
+	} {
+		if said := out[tt.tool](tt.input); !strings.Contains(strings.ReplaceAll(said, " ", ""), strings.ReplaceAll(tt.want, " ", "")) {
+			t.Errorf("%s %s: %s", tt.tool, tt.input, said)
+		}
+	}
+	if !json.Valid([]byte(out["answer"](`{"answer": "x"}`))) {
+		t.Error("the end is no JSON")
+	}
+}
