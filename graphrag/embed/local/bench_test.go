@@ -31,17 +31,24 @@ func BenchmarkEncode(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	e := mustOpen(b, model)
-	tokens := 0
-	for _, text := range texts {
-		tokens += len(e.words.tokens(nil, text, e.net.tokens, new(letters)))
+	for name, opts := range map[string]Options{"float32": {}, "int8": {Int8: true}} {
+		b.Run(name, func(b *testing.B) {
+			e, err := Open(model, opts)
+			if err != nil {
+				b.Fatal(err)
+			}
+			tokens := 0
+			for _, text := range texts {
+				tokens += len(e.words.tokens(nil, text, e.net.tokens, new(letters)))
+			}
+			for b.Loop() {
+				if _, err := e.EmbedDocuments(b.Context(), texts); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N*tokens)/b.Elapsed().Seconds(), "tokens/s")
+		})
 	}
-	for b.Loop() {
-		if _, err := e.EmbedDocuments(b.Context(), texts); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.N*tokens)/b.Elapsed().Seconds(), "tokens/s")
 }
 
 func BenchmarkQuery(b *testing.B) {

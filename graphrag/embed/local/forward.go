@@ -25,11 +25,14 @@ type layer struct {
 	attended, fed          layerNorm
 }
 
-// linear is a weight, packed by package matrix, and its bias.
+// linear is a weight, packed by package matrix as numbers or as codes, and its bias. Peaks, if
+// they are asked for, become the largest sizes of the numbers that go in.
 type linear struct {
 	depth  int
 	panels []float32
+	codes  *matrix.Codes
 	bias   []float32
+	peaks  []float32
 }
 
 type layerNorm struct{ gain, bias []float32 }
@@ -44,6 +47,7 @@ type scratch struct {
 	keys, values        []float32
 	scores, heads       []float32
 	zeros               [matrix.Panel]float32
+	rows                matrix.Rows
 }
 
 // grow returns a slice of n numbers, s if it is long enough.
@@ -57,8 +61,17 @@ func grow(s []float32, n int) []float32 {
 func tiles(n int) int { return (n + matrix.TileRows - 1) / matrix.TileRows * matrix.TileRows }
 
 // apply writes weight·in + bias to out, for all rows of in.
-func (n *network) apply(out, in []float32, m linear, rows int) {
+func (s *scratch) apply(out, in []float32, m linear, rows int) {
 	width := len(m.bias)
+	if m.codes != nil {
+		s.rows.Multiply(out, in, m.codes, m.bias, rows, width)
+		return
+	}
+	if m.peaks != nil {
+		for i, x := range in[:len(s.ids)*m.depth] {
+			m.peaks[i%m.depth] = max(m.peaks[i%m.depth], float32(math.Abs(float64(x))))
+		}
+	}
 	for p := 0; p < width; p += matrix.Panel {
 		matrix.Multiply(out[p:], in, m.panels[p*m.depth:(p+matrix.Panel)*m.depth], m.bias[p:], rows, m.depth, width, m.depth)
 	}
@@ -74,17 +87,17 @@ func (n *network) forward(s *scratch) {
 	n.embed(s)
 	for i := range n.layers {
 		l := &n.layers[i]
-		n.apply(s.qkv, s.x, l.qkv, rows)
+		s.apply(s.qkv, s.x, l.qkv, rows)
 		from := 0
 		for _, end := range s.ends {
 			n.attend(s, from, end)
 			from = end
 		}
-		n.apply(s.y, s.ctx, l.out, rows)
+		s.apply(s.y, s.ctx, l.out, rows)
 		n.residual(s.y, s.x, l.attended, tokens)
-		n.apply(s.mid, s.y, l.inner, rows)
+		s.apply(s.mid, s.y, l.inner, rows)
 		n.gelu(s.mid[:rows*n.Inner])
-		n.apply(s.x, s.mid, l.outer, rows)
+		s.apply(s.x, s.mid, l.outer, rows)
 		n.residual(s.x, s.y, l.fed, tokens)
 	}
 }
@@ -100,7 +113,7 @@ func (n *network) embed(s *scratch) {
 			if from+i >= s.seconds[t] {
 				add(row, n.second)
 			}
-			normalize(row, n.places[i*n.Hidden:], n.norm.gain, n.norm.bias, n.eps())
+			n.normalize(row, n.places[i*n.Hidden:], n.norm.gain, n.norm.bias, n.eps())
 		}
 		from = end
 	}
@@ -110,7 +123,7 @@ func (n *network) embed(s *scratch) {
 // residual adds what a step got to what it made of it, and normalizes each row.
 func (n *network) residual(x, base []float32, m layerNorm, rows int) {
 	for r := range rows {
-		normalize(x[r*n.Hidden:(r+1)*n.Hidden], base[r*n.Hidden:], m.gain, m.bias, n.eps())
+		n.normalize(x[r*n.Hidden:(r+1)*n.Hidden], base[r*n.Hidden:], m.gain, m.bias, n.eps())
 	}
 }
 
@@ -147,7 +160,7 @@ func (n *network) attend(s *scratch, from, end int) {
 				matrix.Multiply(s.heads[p:], s.scores, s.values[p*length:(p+matrix.Panel)*length], s.zeros[:], rows, length, size, wide)
 			}
 			for r := range asking {
-				copy(s.ctx[(from+at+r)*n.Hidden+head*size:][:size], s.heads[r*size:])
+				copyPanels(s.ctx[(from+at+r)*n.Hidden+head*size:][:size], s.heads[r*size:])
 			}
 		}
 	}
@@ -157,15 +170,35 @@ func (n *network) attend(s *scratch, from, end int) {
 // and the values follow a third of the stride behind.
 func (s *scratch) packHead(k []float32, length, size, stride int) {
 	clear(s.keys[length/matrix.Strip*matrix.Strip*size:])
-	for i := range length {
-		key := k[i*stride : i*stride+size]
-		value := k[i*stride+stride/3:][:size]
+	const side = 4 // keys at a time: what is written lies together
+	for i := 0; i < length; i += side {
 		to := s.keys[i/matrix.Strip*matrix.Strip*size+i%matrix.Strip:]
-		for l, x := range key {
-			to[l*matrix.Strip] = x
+		if i+side > length {
+			for ; i < length; i++ {
+				for l, x := range k[i*stride : i*stride+size] {
+					to[l*matrix.Strip] = x
+				}
+				to = to[1:]
+			}
+			break
 		}
+		k0, k1, k2, k3 := k[i*stride:][:size], k[(i+1)*stride:][:size], k[(i+2)*stride:][:size], k[(i+3)*stride:][:size]
+		for l := range k0 {
+			four := to[l*matrix.Strip:][:side]
+			four[0], four[1], four[2], four[3] = k0[l], k1[l], k2[l], k3[l]
+		}
+	}
+	for i := range length {
+		value := k[i*stride+stride/3:][:size]
 		for p := 0; p < size; p += matrix.Strip {
-			copy(s.values[p*length+i*matrix.Strip:][:matrix.Strip], value[p:])
+			*(*[matrix.Strip]float32)(s.values[p*length+i*matrix.Strip:]) = *(*[matrix.Strip]float32)(value[p:])
 		}
+	}
+}
+
+// copyPanels is copy for whole panels, as many as to has; small ones are a call of their own.
+func copyPanels(to, from []float32) {
+	for p := 0; p < len(to); p += matrix.Panel {
+		*(*[matrix.Panel]float32)(to[p:]) = *(*[matrix.Panel]float32)(from[p:])
 	}
 }

@@ -11,10 +11,13 @@ type kernels struct {
 	gelu func(x []float32)
 	// softmax of a row.
 	softmax func(x []float32)
+	// normalize brings x + base to mean 0 and variance 1, then to gain and bias (Ba and others
+	// 2016).
+	normalize func(x, base, gain, bias []float32, eps float32)
 }
 
 // portable are the kernels in plain Go.
-func portable() kernels { return kernels{gelu: gelu, softmax: softmax} }
+func portable() kernels { return kernels{gelu: gelu, softmax: softmax, normalize: normalize} }
 
 // exp is e^x for x of at most 0, to two units in the last place: 2^n times the
 // Taylor series of the rest, which is within ±ln(2)/2.
@@ -74,8 +77,6 @@ func softmax(x []float32) {
 	}
 }
 
-// normalize brings x + base to mean 0 and variance 1, then to gain and bias (Ba and others
-// 2016). The length is a multiple of eight.
 func normalize(x, base, gain, bias []float32, eps float32) {
 	add(x, base)
 	mean := sum(x) / float32(len(x))

@@ -12,6 +12,10 @@ func fastest() kernels {
 	return kernels{
 		gelu:    func(x []float32) { geluAVX2(&x[0], len(x)) },
 		softmax: func(x []float32) { softmaxAVX2(&x[0], len(x)) },
+		normalize: func(x, base, gain, bias []float32, eps float32) {
+			_, _, _ = base[len(x)-1], gain[len(x)-1], bias[len(x)-1]
+			normalizeAVX2(&x[0], &base[0], &gain[0], &bias[0], len(x), eps)
+		},
 	}
 }
 
@@ -22,3 +26,6 @@ func geluAVX2(x *float32, n int)
 
 //go:noescape
 func softmaxAVX2(x *float32, n int)
+
+//go:noescape
+func normalizeAVX2(x, base, gain, bias *float32, n int, eps float32)

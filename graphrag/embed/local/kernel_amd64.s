@@ -102,6 +102,13 @@ gelu8:
 	VZEROUPPER
 	RET
 
+// TOTAL8 adds up Y in the first number of X, its lower half.
+#define TOTAL8(X, Y, T) \
+	VEXTRACTF128 $1, Y, T; \
+	VADDPS       T, X, X; \
+	VHADDPS      X, X, X; \
+	VHADDPS      X, X, X
+
 // func softmaxAVX2(x *float32, n int)
 // Y0 is the largest number, then Y1 the sum.
 TEXT ·softmaxAVX2(SB), NOSPLIT, $0-16
@@ -137,10 +144,7 @@ exp8:
 	CMPQ    CX, BX
 	JLT     exp8
 
-	VEXTRACTF128 $1, Y1, X2
-	VADDPS       X2, X1, X1
-	VHADDPS      X1, X1, X1
-	VHADDPS      X1, X1, X1
+	TOTAL8(X1, Y1, X2)
 	VBROADCASTSS X1, Y1
 	VDIVPS       Y1, Y12, Y1
 	XORQ         CX, CX
@@ -151,5 +155,62 @@ scale8:
 	ADDQ    $8, CX
 	CMPQ    CX, BX
 	JLT     scale8
+	VZEROUPPER
+	RET
+
+// func normalizeAVX2(x, base, gain, bias *float32, n int, eps float32)
+// Y0 is the mean, Y1 the scale.
+TEXT ·normalizeAVX2(SB), NOSPLIT, $0-44
+	MOVQ         x+0(FP), DI
+	MOVQ         base+8(FP), SI
+	MOVQ         gain+16(FP), DX
+	MOVQ         bias+24(FP), R8
+	MOVQ         n+32(FP), BX
+	VCVTSI2SSQ   BX, X15, X15
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y1, Y1, Y1
+	XORQ         CX, CX
+
+sum8:
+	VMOVUPS (DI)(CX*4), Y2
+	VADDPS  (SI)(CX*4), Y2, Y2
+	VMOVUPS Y2, (DI)(CX*4)
+	VADDPS  Y2, Y0, Y0
+	ADDQ    $8, CX
+	CMPQ    CX, BX
+	JLT     sum8
+
+	TOTAL8(X0, Y0, X2)
+	VDIVSS       X15, X0, X0
+	VBROADCASTSS X0, Y0
+	XORQ         CX, CX
+
+square8:
+	VMOVUPS     (DI)(CX*4), Y2
+	VSUBPS      Y0, Y2, Y2
+	VFMADD231PS Y2, Y2, Y1
+	ADDQ        $8, CX
+	CMPQ        CX, BX
+	JLT         square8
+
+	TOTAL8(X1, Y1, X2)
+	VDIVSS       X15, X1, X1
+	VADDSS       eps+40(FP), X1, X1
+	VSQRTSS      X1, X1, X1
+	VMOVSS       consts<>+40(SB), X2 // one
+	VDIVSS       X1, X2, X1
+	VBROADCASTSS X1, Y1
+	XORQ         CX, CX
+
+out8:
+	VMOVUPS     (DI)(CX*4), Y2
+	VSUBPS      Y0, Y2, Y2
+	VMULPS      Y1, Y2, Y2
+	VMOVUPS     (R8)(CX*4), Y3
+	VFMADD231PS (DX)(CX*4), Y2, Y3
+	VMOVUPS     Y3, (DI)(CX*4)
+	ADDQ        $8, CX
+	CMPQ        CX, BX
+	JLT         out8
 	VZEROUPPER
 	RET

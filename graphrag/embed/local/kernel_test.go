@@ -70,8 +70,6 @@ func TestNormalize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 5))
 	for _, n := range []int{32, 96, 384} {
 		x, base, gain, bias := random(rng, n), random(rng, n), random(rng, n), random(rng, n)
-		got := slices.Clone(x)
-		normalize(got, base, gain, bias, .25)
 		mean, variance := 0., 0.
 		for i := range x {
 			mean += float64(x[i]+base[i]) / float64(n)
@@ -80,10 +78,14 @@ func TestNormalize(t *testing.T) {
 			d := float64(x[i]+base[i]) - mean
 			variance += d * d / float64(n)
 		}
-		for i := range x {
-			want := (float64(x[i]+base[i])-mean)/math.Sqrt(variance+.25)*float64(gain[i]) + float64(bias[i])
-			if math.Abs(float64(got[i])-want) > 3e-6 {
-				t.Errorf("length %d: %v, want %v", n, got[i], want)
+		for name, k := range kernelSets() {
+			got := slices.Clone(x)
+			k.normalize(got, base, gain, bias, .25)
+			for i := range x {
+				want := (float64(x[i]+base[i])-mean)/math.Sqrt(variance+.25)*float64(gain[i]) + float64(bias[i])
+				if math.Abs(float64(got[i])-want) > 3e-6 {
+					t.Errorf("%s: length %d: %v, want %v", name, n, got[i], want)
+				}
 			}
 		}
 	}

@@ -44,6 +44,34 @@ func TestVectorsAreThoseOfTheTwin(t *testing.T) {
 
 func TestConforms(t *testing.T) { embedtest.Test(t, mustOpen(t, tiny(t))) }
 
+// Vectors of codes stay close to those of numbers, have another name, and conform.
+func TestInt8(t *testing.T) {
+	dir := tiny(t)
+	codes, err := Open(dir, Options{Int8: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	embedtest.Test(t, codes)
+	numbers := mustOpen(t, dir)
+	if codes.Name() == numbers.Name() {
+		t.Error("vectors of two kinds have one name")
+	}
+	a, err1 := numbers.EmbedDocuments(t.Context(), sentences)
+	b, err2 := codes.EmbedDocuments(t.Context(), sentences)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	for i := range a {
+		var ab, aa, bb float64
+		for j, x := range a[i] {
+			ab, aa, bb = ab+float64(x*b[i][j]), aa+float64(x*x), bb+float64(b[i][j]*b[i][j])
+		}
+		if cos := ab / math.Sqrt(aa*bb); cos < .995 || cos == 1 {
+			t.Errorf("%.30q: cosine %v", sentences[i], cos)
+		}
+	}
+}
+
 // In whatever order and company, with any number of workers.
 func TestSameBits(t *testing.T) {
 	dir := tiny(t)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
@@ -56,6 +57,42 @@ func TestMiniLMGolden(t *testing.T) {
 }
 
 func TestMiniLMConforms(t *testing.T) { embedtest.Test(t, miniLM(t)) }
+
+// Codes cost no vector of a real model more than half a hundredth of its cosine.
+func TestFamilyInt8(t *testing.T) {
+	for _, env := range []string{"MINILM_DIR", "BGE_DIR", "E5_DIR"} {
+		t.Run(env, func(t *testing.T) {
+			dir := os.Getenv(env)
+			if dir == "" {
+				t.Skip(env + " is not set, .ci/models makes the folder")
+			}
+			license, err := os.ReadFile("../../../LICENSE")
+			if err != nil {
+				t.Fatal(err)
+			}
+			words := strings.Fields(string(license))
+			var texts []string
+			for at := 0; at+100 < len(words); at += 97 {
+				texts = append(texts, strings.Join(words[at:at+3+at%97], " "))
+			}
+			var v [2][][]float32
+			for i, o := range []local.Options{{}, {Int8: true}} {
+				e, err := local.Open(dir, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if v[i], err = e.EmbedDocuments(t.Context(), texts); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i, text := range texts {
+				if cos := cosine(v[0][i], v[1][i]); cos < .995 {
+					t.Errorf("%.40q: cosine %.4f", text, cos)
+				}
+			}
+		})
+	}
+}
 
 // Questions and passages of models with prompts and other poolings: cosines of onnxruntime
 // 1.32.0 over the models of .ci/models, with their prompts written out.

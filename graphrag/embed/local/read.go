@@ -52,6 +52,9 @@ func (m *model) readTokenizer(dir string, sum hash.Hash) (err error) {
 	}
 	r := m.words.rules
 	fmt.Fprintf(sum, "%d %+v %t %t %t %t", arithmetic, m.net.config, r.Clean, r.Chinese, r.strip(), r.Lower)
+	if m.int8 {
+		fmt.Fprint(sum, " int8")
+	}
 	return nil
 }
 
@@ -76,6 +79,9 @@ func (m *model) readWeights(dir string, sum hash.Hash, more func(*weights) error
 	if err == nil {
 		w := &weights{tensors: t}
 		if err = m.net.read(w); err == nil {
+			if m.int8 {
+				m.net.quantize()
+			}
 			err = more(w)
 		}
 	}
@@ -114,7 +120,7 @@ func (w *weights) linear(name string, in, out int) linear {
 	if w.err != nil {
 		return linear{}
 	}
-	return linear{in, matrix.Pack(nil, weight, in), bias}
+	return linear{depth: in, panels: matrix.Pack(nil, weight, in), bias: bias}
 }
 
 // attention packs queries, keys and values into one. The scores' scale goes into
@@ -136,7 +142,7 @@ func (w *weights) attention(name string, hidden, heads int) linear {
 	if w.err != nil {
 		return linear{}
 	}
-	return linear{hidden, matrix.Pack(nil, weight, hidden), bias}
+	return linear{depth: hidden, panels: matrix.Pack(nil, weight, hidden), bias: bias}
 }
 
 // read takes the weights of BERT by the names that the library transformers gives
@@ -171,4 +177,29 @@ func (n *network) read(w *weights) error {
 		})
 	}
 	return w.err
+}
+
+// quantize makes codes of the weights. What goes into the layers behind a norm has few large
+// columns, which are found by pieces from all over the vocabulary: half of the error of the
+// vectors comes from there.
+func (n *network) quantize() {
+	const pieces = 256
+	s := new(scratch)
+	for i := range pieces {
+		s.ids = append(s.ids, int32(i*n.Vocab/pieces))
+		if len(s.ids)%min(pieces/2, n.Places) == 0 || i == pieces-1 {
+			s.ends, s.seconds = append(s.ends, len(s.ids)), append(s.seconds, len(s.ids))
+		}
+	}
+	for i := range n.layers {
+		n.layers[i].qkv.peaks, n.layers[i].inner.peaks = make([]float32, n.Hidden), make([]float32, n.Hidden)
+	}
+	n.forward(s)
+	for i := range n.layers {
+		l := &n.layers[i]
+		for _, m := range []*linear{&l.qkv, &l.out, &l.inner, &l.outer} {
+			m.codes = matrix.Quantize(m.panels, m.depth, m.peaks)
+			m.panels, m.peaks = nil, nil
+		}
+	}
 }

@@ -21,6 +21,26 @@ func wide() (kernels []kernel) {
 	return kernels
 }
 
+// wideCodes returns the kernels for codes in assembly, the fastest first.
+func wideCodes() (kernels []codeKernel) {
+	if !hasAVX2 {
+		return nil
+	}
+	quantize := func(out []uint8, x, even []float32) (scale float32, zero int32) {
+		scale, zero = steps(boundsAVX2(&x[0], &even[0], len(x)))
+		codesAVX2(&out[0], &x[0], &even[0], len(x), 1/scale, zero)
+		return scale, zero
+	}
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VNNI {
+		kernels = append(kernels, codeKernel{"AVX-512 VNNI", quantize, func(c []float32, a *Rows, b *Codes, bias []float32, p, ldc int) {
+			codes12x32(&c[0], &a.codes[0], &b.panels[p*b.depth], &b.sums[p], &b.scales[p], &bias[p], &a.scales[0], &a.zeros[0], len(a.scales), b.depth/codeStep, ldc, b.depth/codeStep)
+		}})
+	}
+	return append(kernels, codeKernel{"AVX2", quantize, func(c []float32, a *Rows, b *Codes, bias []float32, p, ldc int) {
+		codes6x16(&c[0], &a.codes[0], &b.panels[p*b.depth], &b.sums[p], &b.scales[p], &bias[p], &a.scales[0], &a.zeros[0], len(a.scales), b.depth/codeStep, ldc, b.depth/codeStep)
+	}})
+}
+
 // The assembly expects rows to be a multiple of TileRows, and rows and depth to be positive.
 
 //go:noescape
@@ -28,6 +48,18 @@ func tiles6x16(c, a, b, bias *float32, rows, depth, ldc, lda int)
 
 //go:noescape
 func tiles12x32(c, a, b, bias *float32, rows, depth, ldc, lda int)
+
+//go:noescape
+func codesAVX2(out *uint8, x, even *float32, n int, scale float32, zero int32)
+
+//go:noescape
+func boundsAVX2(x, even *float32, n int) (least, most float32)
+
+//go:noescape
+func codes6x16(c *float32, a *uint8, b *int8, sums *int32, scales, bias, rowScales *float32, zeros *int32, rows, depth, ldc, lda int)
+
+//go:noescape
+func codes12x32(c *float32, a *uint8, b *int8, sums *int32, scales, bias, rowScales *float32, zeros *int32, rows, depth, ldc, lda int)
 
 // fastTile is sumTile for a whole tile.
 func fastTile(sums *tile, a, panel []float64, row, step int) {

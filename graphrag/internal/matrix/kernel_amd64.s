@@ -3,30 +3,32 @@
 #include "textflag.h"
 
 // Registers of the tiles: DI c, SI a, DX b, BX rows left, CX depth, R8 and R9 bytes
-// from row to row of c and of a.
+// from row to row of c and of a. Tiles of bytes have four bytes where those of floats have a
+// number, so both are read alike.
 
-// ROW512 adds a number of a, from the address A, times a row of b to a row of the tile.
-#define ROW512(A, L, H, X) \
+// ROW512 adds a number of a, from the address A, times a row of b to a row of the tile: FMA
+// is the instruction for numbers, or for four bytes each.
+#define ROW512(FMA, A, L, H, X) \
 	VBROADCASTSS A, X; \
-	VFMADD231PS  Z24, X, L; \
-	VFMADD231PS  Z25, X, H
+	FMA          Z24, X, L; \
+	FMA          Z25, X, H
 
 // STEP512 does so for the twelve rows, I bytes into a and J into b.
-#define STEP512(I, J) \
+#define STEP512(FMA, I, J) \
 	VMOVUPS J(DX)(R11*1), Z24; \
 	VMOVUPS J(R10)(R11*1), Z25; \
-	ROW512(I(SI), Z0, Z1, Z26); \
-	ROW512(I(SI)(R9*1), Z2, Z3, Z27); \
-	ROW512(I(SI)(R9*2), Z4, Z5, Z28); \
-	ROW512(I(AX), Z6, Z7, Z29); \
-	ROW512(I(AX)(R9*1), Z8, Z9, Z26); \
-	ROW512(I(AX)(R9*2), Z10, Z11, Z27); \
-	ROW512(I(R12), Z12, Z13, Z28); \
-	ROW512(I(R12)(R9*1), Z14, Z15, Z29); \
-	ROW512(I(R12)(R9*2), Z16, Z17, Z26); \
-	ROW512(I(R13), Z18, Z19, Z27); \
-	ROW512(I(R13)(R9*1), Z20, Z21, Z28); \
-	ROW512(I(R13)(R9*2), Z22, Z23, Z29)
+	ROW512(FMA, I(SI), Z0, Z1, Z26); \
+	ROW512(FMA, I(SI)(R9*1), Z2, Z3, Z27); \
+	ROW512(FMA, I(SI)(R9*2), Z4, Z5, Z28); \
+	ROW512(FMA, I(AX), Z6, Z7, Z29); \
+	ROW512(FMA, I(AX)(R9*1), Z8, Z9, Z26); \
+	ROW512(FMA, I(AX)(R9*2), Z10, Z11, Z27); \
+	ROW512(FMA, I(R12), Z12, Z13, Z28); \
+	ROW512(FMA, I(R12)(R9*1), Z14, Z15, Z29); \
+	ROW512(FMA, I(R12)(R9*2), Z16, Z17, Z26); \
+	ROW512(FMA, I(R13), Z18, Z19, Z27); \
+	ROW512(FMA, I(R13)(R9*1), Z20, Z21, Z28); \
+	ROW512(FMA, I(R13)(R9*2), Z22, Z23, Z29)
 
 // STORE512 writes two rows of c, from R11 on.
 #define STORE512(A, B, C, D) \
@@ -35,6 +37,81 @@
 	VMOVUPS C, (R11)(R8*1); \
 	VMOVUPS D, 64(R11)(R8*1); \
 	LEAQ    (R11)(R8*2), R11
+
+// BIAS512 begins the twelve rows of a tile.
+#define BIAS512(AT) \
+	MOVQ    AT, R11; \
+	VMOVUPS (R11), Z0; \
+	VMOVUPS 64(R11), Z1; \
+	VMOVAPS Z0, Z2; \
+	VMOVAPS Z1, Z3; \
+	VMOVAPS Z0, Z4; \
+	VMOVAPS Z1, Z5; \
+	VMOVAPS Z0, Z6; \
+	VMOVAPS Z1, Z7; \
+	VMOVAPS Z0, Z8; \
+	VMOVAPS Z1, Z9; \
+	VMOVAPS Z0, Z10; \
+	VMOVAPS Z1, Z11; \
+	VMOVAPS Z0, Z12; \
+	VMOVAPS Z1, Z13; \
+	VMOVAPS Z0, Z14; \
+	VMOVAPS Z1, Z15; \
+	VMOVAPS Z0, Z16; \
+	VMOVAPS Z1, Z17; \
+	VMOVAPS Z0, Z18; \
+	VMOVAPS Z1, Z19; \
+	VMOVAPS Z0, Z20; \
+	VMOVAPS Z1, Z21; \
+	VMOVAPS Z0, Z22; \
+	VMOVAPS Z1, Z23
+
+// SUM512 sums up a tile of twelve rows, and leaves AX and R11 free.
+#define SUM512(FMA) \
+	LEAQ (SI)(R9*2), AX; \
+	ADDQ R9, AX; \
+	LEAQ (AX)(R9*2), R12; \
+	ADDQ R9, R12; \
+	LEAQ (R12)(R9*2), R13; \
+	ADDQ R9, R13; \
+	XORQ R11, R11; \
+	MOVQ CX, R15; \
+	SHRQ $1, R15; \
+	JZ   odd512; \
+pair512: \
+	STEP512(FMA, 0, 0); \
+	STEP512(FMA, 4, 64); \
+	ADDQ $8, SI; \
+	ADDQ $8, AX; \
+	ADDQ $8, R12; \
+	ADDQ $8, R13; \
+	ADDQ $128, R11; \
+	DECQ R15; \
+	JNZ  pair512; \
+odd512: \
+	TESTQ $1, CX; \
+	JZ    done512; \
+	STEP512(FMA, 0, 0); \
+	ADDQ  $4, R13
+
+// END512 writes the tile and goes on to the next.
+#define END512 \
+	MOVQ DI, R11; \
+	STORE512(Z0, Z1, Z2, Z3); \
+	STORE512(Z4, Z5, Z6, Z7); \
+	STORE512(Z8, Z9, Z10, Z11); \
+	STORE512(Z12, Z13, Z14, Z15); \
+	STORE512(Z16, Z17, Z18, Z19); \
+	STORE512(Z20, Z21, Z22, Z23); \
+	MOVQ R11, DI; \
+	LEAQ (CX*4), AX; \
+	SUBQ AX, R13; \
+	LEAQ (R13)(R9*2), SI; \
+	ADDQ R9, SI; \
+	SUBQ $12, BX; \
+	JG   tile512; \
+	VZEROUPPER; \
+	RET
 
 // func tiles12x32(c, a, b, bias *float32, rows, depth, ldc, lda int)
 // The tile stays in 24 registers. SI, AX, R12 and R13 are every third row of a, R10
@@ -54,87 +131,161 @@ TEXT ·tiles12x32(SB), NOSPLIT, $0-64
 	ADDQ DX, R10
 
 tile512:
-	MOVQ    bias+24(FP), R11
-	VMOVUPS (R11), Z0
-	VMOVUPS 64(R11), Z1
-	VMOVAPS Z0, Z2
-	VMOVAPS Z1, Z3
-	VMOVAPS Z0, Z4
-	VMOVAPS Z1, Z5
-	VMOVAPS Z0, Z6
-	VMOVAPS Z1, Z7
-	VMOVAPS Z0, Z8
-	VMOVAPS Z1, Z9
-	VMOVAPS Z0, Z10
-	VMOVAPS Z1, Z11
-	VMOVAPS Z0, Z12
-	VMOVAPS Z1, Z13
-	VMOVAPS Z0, Z14
-	VMOVAPS Z1, Z15
-	VMOVAPS Z0, Z16
-	VMOVAPS Z1, Z17
-	VMOVAPS Z0, Z18
-	VMOVAPS Z1, Z19
-	VMOVAPS Z0, Z20
-	VMOVAPS Z1, Z21
-	VMOVAPS Z0, Z22
-	VMOVAPS Z1, Z23
-	LEAQ (SI)(R9*2), AX
-	ADDQ R9, AX
-	LEAQ (AX)(R9*2), R12
-	ADDQ R9, R12
-	LEAQ (R12)(R9*2), R13
-	ADDQ R9, R13
-	XORQ R11, R11
-	MOVQ CX, R15
-	SHRQ $1, R15
-	JZ   odd512
-
-pair512:
-	STEP512(0, 0)
-	STEP512(4, 64)
-	ADDQ $8, SI
-	ADDQ $8, AX
-	ADDQ $8, R12
-	ADDQ $8, R13
-	ADDQ $128, R11
-	DECQ R15
-	JNZ  pair512
-
-odd512:
-	TESTQ $1, CX
-	JZ    done512
-	STEP512(0, 0)
-	ADDQ  $4, R13
+	BIAS512(bias+24(FP))
+	SUM512(VFMADD231PS)
 
 done512:
-	MOVQ DI, R11
-	STORE512(Z0, Z1, Z2, Z3)
-	STORE512(Z4, Z5, Z6, Z7)
-	STORE512(Z8, Z9, Z10, Z11)
-	STORE512(Z12, Z13, Z14, Z15)
-	STORE512(Z16, Z17, Z18, Z19)
-	STORE512(Z20, Z21, Z22, Z23)
-	MOVQ R11, DI
-	LEAQ (CX*4), AX
-	SUBQ AX, R13
-	LEAQ (R13)(R9*2), SI
-	ADDQ R9, SI
-	SUBQ $12, BX
-	JG   tile512
-	VZEROUPPER
-	RET
+	END512
+
+// SCALE512 makes sums of bytes numbers: times the scale of the row, from the address A, and of
+// the column, plus the bias.
+#define SCALE512(A, L, H) \
+	VBROADCASTSS A, Z28; \
+	VMULPS       Z28, Z24, Z29; \
+	VMULPS       Z28, Z25, Z30; \
+	VCVTDQ2PS    L, L; \
+	VCVTDQ2PS    H, H; \
+	VFMADD213PS  Z26, Z29, L; \
+	VFMADD213PS  Z27, Z30, H
+
+// ZERO512 begins a row of a tile, whose code of zero is at the address A.
+#define ZERO512(A, L, H) \
+	VPBROADCASTD A, Z28; \
+	VPMULLD      Z28, Z24, L; \
+	VPMULLD      Z28, Z25, H
+
+// func codes12x32(c *float32, a *uint8, b *int8, sums *int32, scales, bias, rowScales *float32, zeros *int32, rows, depth, ldc, lda int)
+// depth and lda are in steps of four bytes; else as tiles12x32.
+TEXT ·codes12x32(SB), NOSPLIT, $0-96
+	MOVQ c+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ rows+64(FP), BX
+	MOVQ depth+72(FP), CX
+	MOVQ ldc+80(FP), R8
+	MOVQ lda+88(FP), R9
+	SHLQ $2, R8
+	SHLQ $2, R9
+	MOVQ CX, R10
+	SHLQ $6, R10
+	ADDQ DX, R10
+	MOVQ rowScales+48(FP), R14
+
+tile512:
+	MOVQ    sums+24(FP), R11
+	VMOVUPS (R11), Z24
+	VMOVUPS 64(R11), Z25
+	MOVQ    zeros+56(FP), R12
+	ZERO512((R12), Z0, Z1)
+	ZERO512(4(R12), Z2, Z3)
+	ZERO512(8(R12), Z4, Z5)
+	ZERO512(12(R12), Z6, Z7)
+	ZERO512(16(R12), Z8, Z9)
+	ZERO512(20(R12), Z10, Z11)
+	ZERO512(24(R12), Z12, Z13)
+	ZERO512(28(R12), Z14, Z15)
+	ZERO512(32(R12), Z16, Z17)
+	ZERO512(36(R12), Z18, Z19)
+	ZERO512(40(R12), Z20, Z21)
+	ZERO512(44(R12), Z22, Z23)
+	ADDQ    $48, R12
+	MOVQ    R12, zeros+56(FP)
+	SUM512(VPDPBUSD)
+
+done512:
+	MOVQ     scales+32(FP), R11
+	VMOVUPS  (R11), Z24
+	VMOVUPS  64(R11), Z25
+	MOVQ     bias+40(FP), R11
+	VMOVUPS  (R11), Z26
+	VMOVUPS  64(R11), Z27
+	SCALE512((R14), Z0, Z1)
+	SCALE512(4(R14), Z2, Z3)
+	SCALE512(8(R14), Z4, Z5)
+	SCALE512(12(R14), Z6, Z7)
+	SCALE512(16(R14), Z8, Z9)
+	SCALE512(20(R14), Z10, Z11)
+	SCALE512(24(R14), Z12, Z13)
+	SCALE512(28(R14), Z14, Z15)
+	SCALE512(32(R14), Z16, Z17)
+	SCALE512(36(R14), Z18, Z19)
+	SCALE512(40(R14), Z20, Z21)
+	SCALE512(44(R14), Z22, Z23)
+	ADDQ     $48, R14
+	END512
+
+// FLOATS256 and BYTES256 add the product of W and X to S, and write over T. Products of bytes
+// are added in pairs to 16 bits: those of codes of [Quantize] fit.
+#define FLOATS256(W, X, T, S) \
+	VFMADD231PS W, X, S
+
+#define BYTES256(W, X, T, S) \
+	VPMADDUBSW W, X, T; \
+	VPMADDWD   ones<>(SB), T, T; \
+	VPADDD     T, S, S
+
+DATA ones<>+0(SB)/8, $0x0001000100010001
+DATA ones<>+8(SB)/8, $0x0001000100010001
+DATA ones<>+16(SB)/8, $0x0001000100010001
+DATA ones<>+24(SB)/8, $0x0001000100010001
+GLOBL ones<>(SB), RODATA|NOPTR, $32
 
 // ROW256 is ROW512 for a tile of sixteen columns.
-#define ROW256(A, L, H, X) \
-	VBROADCASTSS A, X; \
-	VFMADD231PS  Y12, X, L; \
-	VFMADD231PS  Y13, X, H
+#define ROW256(FMA, A, L, H) \
+	VBROADCASTSS A, Y14; \
+	FMA(Y12, Y14, Y15, L); \
+	FMA(Y13, Y14, Y14, H)
 
 #define STORE256(A, B) \
 	VMOVUPS A, (R11); \
 	VMOVUPS B, 32(R11); \
 	ADDQ    R8, R11
+
+// SUM256 sums up a tile of six rows.
+#define SUM256(FMA) \
+	LEAQ (SI)(R9*2), AX; \
+	ADDQ R9, AX; \
+	MOVQ CX, R15; \
+depth256: \
+	VMOVUPS (R10), Y12; \
+	VMOVUPS 32(R10), Y13; \
+	ROW256(FMA, (SI), Y0, Y1); \
+	ROW256(FMA, (SI)(R9*1), Y2, Y3); \
+	ROW256(FMA, (SI)(R9*2), Y4, Y5); \
+	ROW256(FMA, (AX), Y6, Y7); \
+	ROW256(FMA, (AX)(R9*1), Y8, Y9); \
+	ROW256(FMA, (AX)(R9*2), Y10, Y11); \
+	ADDQ $64, R10; \
+	ADDQ $4, SI; \
+	ADDQ $4, AX; \
+	DECQ R15; \
+	JNZ  depth256
+
+// END256 writes the tile and goes on to the next.
+#define END256(START) \
+	MOVQ DI, R11; \
+	STORE256(Y0, Y1); \
+	STORE256(Y2, Y3); \
+	STORE256(Y4, Y5); \
+	STORE256(Y6, Y7); \
+	STORE256(Y8, Y9); \
+	STORE256(Y10, Y11); \
+	LEAQ (CX*4), R12; \
+	SUBQ R12, SI; \
+	ADDQ $64, DI; \
+	MOVQ R11, R15; \
+	MOVQ START, R11; \
+	ADDQ $64, R11; \
+	DECQ R13; \
+	JNZ  tile256; \
+	LEAQ -64(R15), DI; \
+	SUBQ R12, AX; \
+	LEAQ (AX)(R9*2), SI; \
+	ADDQ R9, SI; \
+	SUBQ $6, BX; \
+	JG   rows256; \
+	VZEROUPPER; \
+	RET
 
 // func tiles6x16(c, a, b, bias *float32, rows, depth, ldc, lda int)
 // One half of the panel after the other, for six rows; R13 counts the halves. R10
@@ -168,49 +319,75 @@ tile256:
 	VMOVAPS Y1, Y9
 	VMOVAPS Y0, Y10
 	VMOVAPS Y1, Y11
-	LEAQ (SI)(R9*2), AX
-	ADDQ R9, AX
-	MOVQ CX, R15
+	SUM256(FLOATS256)
+	END256(bias+24(FP))
 
-depth256:
-	VMOVUPS (R10), Y12
-	VMOVUPS 32(R10), Y13
-	ROW256((SI), Y0, Y1, Y14)
-	ROW256((SI)(R9*1), Y2, Y3, Y15)
-	ROW256((SI)(R9*2), Y4, Y5, Y14)
-	ROW256((AX), Y6, Y7, Y15)
-	ROW256((AX)(R9*1), Y8, Y9, Y14)
-	ROW256((AX)(R9*2), Y10, Y11, Y15)
-	ADDQ $64, R10
-	ADDQ $4, SI
-	ADDQ $4, AX
-	DECQ R15
-	JNZ  depth256
+// SCALE256 is SCALE512.
+#define SCALE256(A, L, H) \
+	VBROADCASTSS A, Y14; \
+	VMULPS       (R11), Y14, Y15; \
+	VMULPS       32(R11), Y14, Y14; \
+	VCVTDQ2PS    L, L; \
+	VCVTDQ2PS    H, H; \
+	VFMADD213PS  Y12, Y15, L; \
+	VFMADD213PS  Y13, Y14, H
 
-	MOVQ DI, R11
-	STORE256(Y0, Y1)
-	STORE256(Y2, Y3)
-	STORE256(Y4, Y5)
-	STORE256(Y6, Y7)
-	STORE256(Y8, Y9)
-	STORE256(Y10, Y11)
-	LEAQ (CX*4), R12
-	SUBQ R12, SI
-	ADDQ $64, DI
-	MOVQ R11, R15
-	MOVQ bias+24(FP), R11
-	ADDQ $64, R11
-	DECQ R13
-	JNZ  tile256
+// ZERO256 is ZERO512.
+#define ZERO256(A, L, H) \
+	VPBROADCASTD A, Y14; \
+	VPMULLD      (R11), Y14, L; \
+	VPMULLD      32(R11), Y14, H
 
-	LEAQ -64(R15), DI
-	SUBQ R12, AX
-	LEAQ (AX)(R9*2), SI
-	ADDQ R9, SI
-	SUBQ $6, BX
-	JG   rows256
-	VZEROUPPER
-	RET
+// func codes6x16(c *float32, a *uint8, b *int8, sums *int32, scales, bias, rowScales *float32, zeros *int32, rows, depth, ldc, lda int)
+// R14 counts the columns of the panel's halves in bytes.
+TEXT ·codes6x16(SB), NOSPLIT, $0-96
+	MOVQ c+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ rows+64(FP), BX
+	MOVQ depth+72(FP), CX
+	MOVQ ldc+80(FP), R8
+	MOVQ lda+88(FP), R9
+	SHLQ $2, R8
+	SHLQ $2, R9
+
+rows256:
+	MOVQ DX, R10
+	MOVQ sums+24(FP), R11
+	MOVQ $2, R13
+
+tile256:
+	MOVQ    zeros+56(FP), R12
+	ZERO256((R12), Y0, Y1)
+	ZERO256(4(R12), Y2, Y3)
+	ZERO256(8(R12), Y4, Y5)
+	ZERO256(12(R12), Y6, Y7)
+	ZERO256(16(R12), Y8, Y9)
+	ZERO256(20(R12), Y10, Y11)
+	SUM256(BYTES256)
+	MOVQ    $2, R12
+	SUBQ    R13, R12
+	SHLQ    $6, R12
+	MOVQ    bias+40(FP), R11
+	VMOVUPS (R11)(R12*1), Y12
+	VMOVUPS 32(R11)(R12*1), Y13
+	MOVQ    scales+32(FP), R11
+	ADDQ    R12, R11
+	MOVQ    rowScales+48(FP), R12
+	SCALE256((R12), Y0, Y1)
+	SCALE256(4(R12), Y2, Y3)
+	SCALE256(8(R12), Y4, Y5)
+	SCALE256(12(R12), Y6, Y7)
+	SCALE256(16(R12), Y8, Y9)
+	SCALE256(20(R12), Y10, Y11)
+	CMPQ    R13, $1
+	JNE     next256
+	ADDQ    $24, R12
+	MOVQ    R12, rowScales+48(FP)
+	ADDQ    $24, zeros+56(FP)
+
+next256:
+	END256(sums+24(FP))
 
 // The kernel for float64 keeps the sums of a tile in registers, three vectors a row. In each step it
 // loads part of a row of the panel, whose rows are 192 bytes, and broadcasts an entry of each
@@ -270,5 +447,92 @@ step4:
 	STORE4(192, Y3, Y4, Y5)
 	STORE4(384, Y6, Y7, Y8)
 	STORE4(576, Y9, Y10, Y11)
+	VZEROUPPER
+	RET
+
+DATA order<>+0(SB)/8, $0x0000000400000000
+DATA order<>+8(SB)/8, $0x0000000500000001
+DATA order<>+16(SB)/8, $0x0000000600000002
+DATA order<>+24(SB)/8, $0x0000000700000003
+GLOBL order<>(SB), RODATA|NOPTR, $32
+
+// ACROSS8 leaves in all of Y what OP makes of its eight numbers.
+#define ACROSS8(OP, X, Y, T) \
+	VEXTRACTF128 $1, Y, T; \
+	OP           T, X, X; \
+	VPERMILPS    $0x4E, X, T; \
+	OP           T, X, X; \
+	VPERMILPS    $0xB1, X, T; \
+	OP           T, X, X
+
+// func boundsAVX2(x, even *float32, n int) (least, most float32)
+// n is a positive multiple of 16. Of 0 and the products.
+TEXT ·boundsAVX2(SB), NOSPLIT, $0-32
+	MOVQ   x+0(FP), SI
+	MOVQ   even+8(FP), DX
+	MOVQ   n+16(FP), BX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+bounds16:
+	VMOVUPS (SI), Y4
+	VMOVUPS 32(SI), Y5
+	VMULPS  (DX), Y4, Y4
+	VMULPS  32(DX), Y5, Y5
+	VMINPS  Y4, Y0, Y0
+	VMAXPS  Y4, Y1, Y1
+	VMINPS  Y5, Y2, Y2
+	VMAXPS  Y5, Y3, Y3
+	ADDQ    $64, SI
+	ADDQ    $64, DX
+	SUBQ    $16, BX
+	JG      bounds16
+
+	VMINPS  Y2, Y0, Y0
+	VMAXPS  Y3, Y1, Y1
+	ACROSS8(VMINPS, X0, Y0, X4)
+	ACROSS8(VMAXPS, X1, Y1, X4)
+	VMOVSS  X0, least+24(FP)
+	VMOVSS  X1, most+28(FP)
+	VZEROUPPER
+	RET
+
+// ROUND8 makes codes of eight numbers.
+#define ROUND8(AT, Y) \
+	VMULPS    AT(DX), Y0, Y; \
+	VMULPS    AT(SI), Y, Y; \
+	VCVTPS2DQ Y, Y; \
+	VPADDD    Y6, Y, Y
+
+// func codesAVX2(out *uint8, x, even *float32, n int, scale float32, zero int32)
+// n is a positive multiple of 32.
+TEXT ·codesAVX2(SB), NOSPLIT, $0-40
+	MOVQ         out+0(FP), DI
+	MOVQ         x+8(FP), SI
+	MOVQ         even+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSS scale+32(FP), Y0
+	MOVL         zero+36(FP), AX
+	VMOVD        AX, X6
+	VPBROADCASTD X6, Y6
+	VMOVDQU      order<>(SB), Y7
+
+codes32:
+	ROUND8(0, Y1)
+	ROUND8(32, Y2)
+	ROUND8(64, Y3)
+	ROUND8(96, Y4)
+	VPACKSSDW Y2, Y1, Y1
+	VPACKSSDW Y4, Y3, Y3
+	VPACKUSWB Y3, Y1, Y1
+	VPERMD    Y1, Y7, Y1
+	VMOVDQU   Y1, (DI)
+	ADDQ      $128, SI
+	ADDQ      $128, DX
+	ADDQ      $32, DI
+	SUBQ      $32, BX
+	JG        codes32
 	VZEROUPPER
 	RET

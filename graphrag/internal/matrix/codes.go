@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package matrix
+
+import (
+	"math"
+	"slices"
+)
+
+// Products of codes take the place of products of numbers where less precision is enough: a code
+// is a whole number of at most 8 bits, which stands for itself, less the code of zero, times a scale
+// that its row of the left factor or its column of the right one has (Jacob and others 2018,
+// "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
+// Inference", section 2). Sums of codes are exact, and equal on all processors.
+
+// Codes of columns are -columnCode to columnCode, those of rows 0 to rowCode: two products of them
+// fit into 16 bits, which is as far as AVX2 adds them.
+const (
+	columnCode = 127
+	rowCode    = 127
+	codeStep   = 4 // codes that are multiplied at a time
+)
+
+// Codes are the right factor of a product. They are not changed after [Quantize].
+type Codes struct {
+	depth  int
+	panels []int8    // as of Pack, with codeStep codes of a column for one number
+	sums   []int32   // for each column, negative: what a row's code of zero is multiplied by
+	scales []float32 // for each column
+	even   []float32 // what each column of the left factor is multiplied by
+}
+
+// Quantize returns the codes of panels of [Pack] without padding, whose depth is a multiple of
+// [Panel]. Peaks are the largest sizes that the columns of the left factor have: a factor for
+// each of them moves range from there to the weights (Xiao and others 2023, "SmoothQuant",
+// equation 4, with α = 0.5). Without peaks they stay as they are.
+func Quantize(panels []float32, depth int, peaks []float32) *Codes {
+	n := len(panels) / depth
+	q := &Codes{depth: depth, panels: make([]int8, n*depth), sums: make([]int32, n), scales: make([]float32, n)}
+	q.even = slices.Repeat([]float32{1}, depth)
+	for l, peak := range peaks {
+		q.even[l] = evened(panels, depth, l, peak)
+	}
+	column := make([]float32, depth)
+	for c := range n {
+		for l := range column {
+			column[l] = panels[at(c, l, depth)] / q.even[l]
+		}
+		least, most := bounds(column)
+		q.scales[c] = max(-least, most, tiniest) / columnCode
+		to := q.panels[c/Strip*Strip*depth+c%Strip*codeStep:]
+		for l, x := range column {
+			code := roundTo(x, 1/q.scales[c])
+			to[l/codeStep*Strip*codeStep+l%codeStep] = int8(code)
+			q.sums[c] -= code
+		}
+	}
+	return q
+}
+
+// evened is the factor of a column of the left factor: a power of two, by which products are
+// exact.
+func evened(panels []float32, depth, l int, peak float32) float32 {
+	var row []float32
+	for c := range len(panels) / depth {
+		row = append(row, panels[at(c, l, depth)])
+	}
+	least, most := bounds(row)
+	if weight := max(-least, most); weight > 0 && peak > 0 {
+		return float32(math.Exp2(math.Round(math.Log2(float64(weight)/float64(peak)) / 2)))
+	}
+	return 1
+}
+
+// at is the place of a number in panels.
+func at(column, l, depth int) int { return column/Strip*Strip*depth + l*Strip + column%Strip }
+
+// Rows are rows of codes, which a product writes on. The zero value is ready.
+type Rows struct {
+	codes  []uint8
+	scales []float32
+	zeros  []int32
+}
+
+// Multiply writes a·b + bias to c, for all columns of b. The rows of a lie one behind the other,
+// their number is a positive multiple of [TileRows]; the rows of c are ldc apart.
+func (r *Rows) Multiply(c, a []float32, b *Codes, bias []float32, rows, ldc int) {
+	r.set(a, rows, b.even)
+	for p := 0; p < len(b.scales); p += Panel {
+		_, _ = c[(rows-1)*ldc+p+Panel-1], bias[p+Panel-1] // the kernels do not check their bounds
+		codeKernels[0].multiply(c[p:], r, b, bias, p, ldc)
+	}
+}
+
+func (r *Rows) set(a []float32, rows int, even []float32) {
+	depth := len(even)
+	if n := rows * depth; cap(r.codes) < n {
+		r.codes = make([]uint8, n)
+	}
+	if cap(r.scales) < rows {
+		r.scales, r.zeros = make([]float32, rows), make([]int32, rows)
+	}
+	r.codes, r.scales, r.zeros = r.codes[:rows*depth], r.scales[:rows], r.zeros[:rows]
+	for i := range rows {
+		r.scales[i], r.zeros[i] = codeKernels[0].quantize(r.codes[i*depth:(i+1)*depth], a[i*depth:(i+1)*depth], even)
+	}
+}
+
+// codeKernel is one implementation of the products of codes.
+type codeKernel struct {
+	name string
+	// quantize writes the codes of a row, number by number times even, and returns their
+	// scale and the code of zero.
+	quantize func(out []uint8, x, even []float32) (scale float32, zero int32)
+	// multiply does so for the panel that begins with column p, and for c from there.
+	multiply func(c []float32, a *Rows, b *Codes, bias []float32, p, ldc int)
+}
+
+// codeKernels are those that this processor can run, the fastest first.
+var codeKernels = append(wideCodes(), codeKernel{"plain", quantizePlain, multiplyCodesPlain})
+
+func quantizePlain(out []uint8, x, even []float32) (scale float32, zero int32) {
+	var least, most float32
+	for i, v := range x {
+		least, most = min(least, v*even[i]), max(most, v*even[i])
+	}
+	scale, zero = steps(least, most)
+	for i, v := range x {
+		out[i] = uint8(min(max(roundTo(v*even[i], 1/scale)+zero, 0), math.MaxUint8))
+	}
+	return scale, zero
+}
+
+// steps spreads the codes of a row over its numbers, zero included, which has a code of its own.
+func steps(least, most float32) (scale float32, zero int32) {
+	scale = max(most-least, tiniest) / rowCode
+	return scale, roundTo(-least, 1/scale)
+}
+
+// tiniest is the smallest range that codes are spread over.
+const tiniest = 1e-20
+
+func roundTo(x, scale float32) int32 { return int32(math.RoundToEven(float64(x * scale))) }
+
+// bounds returns the smallest and the largest of 0 and the numbers.
+func bounds(x []float32) (least, most float32) {
+	for _, v := range x {
+		least, most = min(least, v), max(most, v)
+	}
+	return least, most
+}
+
+func multiplyCodesPlain(c []float32, a *Rows, b *Codes, bias []float32, p, ldc int) {
+	for r, scale := range a.scales {
+		row := a.codes[r*b.depth : (r+1)*b.depth]
+		for col := range Panel {
+			column := b.panels[(p+col)/Strip*Strip*b.depth+col%Strip*codeStep:]
+			sum := a.zeros[r] * b.sums[p+col]
+			for l, x := range row {
+				sum += int32(x) * int32(column[l/codeStep*Strip*codeStep+l%codeStep])
+			}
+			c[r*ldc+col] = float32(sum)*(scale*b.scales[p+col]) + bias[p+col]
+		}
+	}
+}
