@@ -33,7 +33,7 @@ type settings struct {
 }
 
 // shared are the flags that the program has in common with those that run benchmarks.
-var shared = []string{"embed-model", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "cache", "prices", "reply-tokens", "temperature", "concurrency", "seed", "set", "kg", "schema", "prompt", "show-prompts"}
+var shared = []string{"embed-model", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "cache", "prices", "reply-tokens", "temperature", "concurrency", "seed", "set", "kg", "schema", "prompt", "show-prompts"}
 
 // parse reads the command line. Every problem that it sees is reported at once.
 func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
@@ -48,7 +48,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 			cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "q", "questions", "serve", "tokens", "mcp"}},
 			cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
 			cli.Group{Title: "Output", Flags: []string{"json", "v", "trace"}},
-			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
+			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
 	}
 	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files, or one file")
 	fs.Func("where", "`CONDITION` that limits questions to some files, such as 'folder = \"notes\" and year >= 2024'; the fields are those of front matter, folder and kind", func(v string) error {

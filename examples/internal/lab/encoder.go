@@ -36,7 +36,7 @@ func (k keptEncoder) EmbedDocuments(ctx context.Context, texts []string) ([][]fl
 // openEncoder opens the model, which may be fetched first. Its vectors are kept beside the
 // replies of models, in a file of the model's name; a dry run writes none.
 func (p *Parts) openEncoder(ctx context.Context) error {
-	e, err := hub.Open(ctx, p.settings.EmbedModel, hub.Options{Progress: p.fetching("embed-model", p.settings.EmbedModel)})
+	e, err := hub.Open(ctx, p.settings.EmbedModel, hub.Options{Progress: p.fetching("embed-model", p.settings.EmbedModel), Int8: p.settings.EmbedInt8})
 	if err != nil {
 		return badModel("embed-model", p.settings.EmbedModel, err)
 	}

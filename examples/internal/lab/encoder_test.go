@@ -86,6 +86,25 @@ func TestEncoderOfAFolder(t *testing.T) {
 	}
 }
 
+// -embed-int8 is another model, with vectors of its own, and needs one to calculate with.
+func TestInt8(t *testing.T) {
+	dir := model(t)
+	name := func(more ...string) string {
+		p, err := parts(append(more, "-embed-model", "file:"+dir, "-cache", filepath.Join(t.TempDir(), "replies.journal"))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		return p.Embedder.Name()
+	}
+	if a, b := name(), name("-embed-int8"); a == b {
+		t.Errorf("both are %s", a)
+	}
+	if _, err := parts("-embed-int8"); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "-embed-int8 needs an -embed-model") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // What is kept of another model is refused under this one's name, and left alone.
 func TestVectorsOfAnotherModel(t *testing.T) {
 	dir, cache := model(t), t.TempDir()

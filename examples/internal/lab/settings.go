@@ -38,6 +38,7 @@ type Settings struct {
 
 	Kit, IndexKit, AnswerKit      string
 	Model, EmbedModel, JudgeModel string
+	EmbedInt8                     bool
 	// RerankModel, NameModel and SpanModel are heads by the names of package hub.
 	RerankModel, NameModel, SpanModel string
 	Mode                              string
@@ -92,6 +93,7 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 	fs.StringVar(&s.IndexKit, "index-kit", "", "offline or model: the parts that index (default: those of -kit)")
 	fs.StringVar(&s.AnswerKit, "answer-kit", "", "offline or model: the parts that answer and judge (default: those of -kit)")
 	fs.StringVar(&s.EmbedModel, "embed-model", getenv("WILDGRAPH_EMBED_MODEL"), "`NAME` of the embedding model: minilm, bge-small, e5-small or hf:ORG/NAME@REVISION, fetched once; file:DIR, a folder; auto, what of these is there; none; or a server's (default: $WILDGRAPH_EMBED_MODEL, else LSA)")
+	fs.BoolVar(&s.EmbedInt8, "embed-int8", false, "an -embed-model that needs no server calculates in whole numbers of 8 bits: 1.6 to 2.4 times as fast, with other vectors")
 	fs.StringVar(&s.RerankModel, "rerank-model", "", "`NAME` of a cross-encoder that orders anew what is retrieved: hf:ORG/NAME@REVISION or file:DIR, a BertForSequenceClassification with one label")
 	fs.StringVar(&s.NameModel, "name-model", "", "`NAME` of a model that finds names where systems go by names alone (linearrag, e2graphrag): hf:ORG/NAME@REVISION or file:DIR, a BertForTokenClassification")
 	fs.StringVar(&s.SpanModel, "span-model", "", "`NAME` of a model that finds the words of an answer, or none, in place of rules: hf:ORG/NAME@REVISION or file:DIR, a BertForQuestionAnswering")
@@ -118,7 +120,7 @@ func Help(w io.Writer, fs *flag.FlagSet, about string, own ...cli.Group) {
 	groups := []cli.Group{
 		{Title: "What to run", Flags: []string{"systems", "list-systems", "set", "list-options", "kg", "schema", "limit"}},
 		{Title: "What they read", Flags: []string{"chunk-size", "chunk-overlap", "chunks-per-page", "budget-context", "mode", "seed"}},
-		{Title: "Models", Flags: []string{"model", "embed-model", "rerank-model", "name-model", "span-model", "judge-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency"}},
+		{Title: "Models", Flags: []string{"model", "embed-model", "embed-int8", "rerank-model", "name-model", "span-model", "judge-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency"}},
 		{Title: "Money", Flags: []string{"dry-run", "budget-tokens", "budget-money", "prices", "cache"}},
 		{Title: "Output", Flags: []string{"out", "fresh", "retry", "max-failed", "no-timings"}},
 	}
@@ -237,7 +239,7 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 }
 
 // deciding are the flags that a reader of figures has to know of.
-var deciding = []string{"limit", "chunk-size", "chunk-overlap", "chunks-per-page", "index-kit", "answer-kit", "embed-model", "rerank-model", "name-model", "span-model", "budget-context",
+var deciding = []string{"limit", "chunk-size", "chunk-overlap", "chunks-per-page", "index-kit", "answer-kit", "embed-model", "embed-int8", "rerank-model", "name-model", "span-model", "budget-context",
 	"mode", "seed", "reply-tokens", "max-failed", "k", "k-summary", "kg", "schema", "grounded", "partial"}
 
 // NonDefault are the flags that decide figures and are not at their defaults, as they were given.
@@ -412,6 +414,9 @@ func (s *Settings) check(systems []string) []error {
 		if s.given[flag] && !has[needs] {
 			bad("-%s needs -%s model%s", flag, needs, map[bool]string{true: ", or a model that needs no server: minilm, bge-small, e5-small, hf:ORG/NAME@REVISION, file:DIR"}[flag == "embed-model"])
 		}
+	}
+	if s.EmbedInt8 && !s.encodes() {
+		bad("-embed-int8 needs an -embed-model that needs no server: minilm, bge-small, e5-small, hf:ORG/NAME@REVISION, file:DIR")
 	}
 	for _, name := range s.Systems {
 		if name == none && len(s.Systems) > 1 {

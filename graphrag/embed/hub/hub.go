@@ -30,6 +30,8 @@ type Options struct {
 	// Progress, if set, is called while a file is fetched: its name, how many bytes are
 	// there, and how many it will have, 0 if that is not known.
 	Progress func(file string, done, total int64)
+	// Int8 is that of [local.Options], for Open.
+	Int8 bool
 
 	stall time.Duration // how long a server may say nothing
 	pause time.Duration // between two attempts
@@ -89,7 +91,7 @@ func Open(ctx context.Context, name string, o Options) (*local.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return local.Open(dir, local.Options{})
+	return local.Open(dir, local.Options{Int8: o.Int8})
 }
 
 // Folder returns the folder of any model that package local opens: DIR of file:DIR, or that
