@@ -153,8 +153,9 @@ func (s settings) parts(stderr io.Writer) (construct.Parts, *paid.Client, error)
 		return construct.Parts{State: construct.Rules{}, Ask: construct.Rules{}, Check: construct.Rules{}}, nil, nil
 	}
 	log := cli.NewLogger(stderr)
-	provider, err := transport.ProviderFromEnv(transport.Options{Concurrency: s.Concurrency, Logger: log})
-	if err != nil {
+	options := transport.Options{Concurrency: s.Concurrency, Logger: log}
+	provider, err := transport.ProviderFromEnv(options)
+	if err != nil && !cli.OfVendors(s.model) {
 		return construct.Parts{}, nil, cli.Usagef("-model: %w", err)
 	}
 	run, err := filepath.Abs(s.out)
@@ -165,7 +166,7 @@ func (s settings) parts(stderr io.Writer) (construct.Parts, *paid.Client, error)
 	if err != nil {
 		return construct.Parts{}, nil, fmt.Errorf("-cache: %w", err)
 	}
-	m, err := provider.Model(s.model)
+	m, err := cli.Model(s.model, provider, options)
 	if err == nil {
 		m, err = client.Model(m)
 	}

@@ -30,6 +30,7 @@ Model servers, by variables of the environment:
   export OPENAI_BASE_URL=http://localhost:8000/v1    # vLLM: vllm serve NAME
   export OPENAI_BASE_URL=http://localhost:8080/v1    # llama.cpp: llama-server -m FILE
   export OLLAMA_HOST=http://localhost:11434          # Ollama: ollama pull NAME
+Anthropic, Gemini, Mistral, Bedrock, Azure: examples/vendors.
 `
 
 // Help says what a program is for and lists its flags in groups, those that are in

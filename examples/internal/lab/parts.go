@@ -85,11 +85,12 @@ type server interface {
 // payer hands out the models of a provider, paid for by a client.
 type payer struct {
 	provider *transport.Provider
+	options  transport.Options
 	*paid.Client
 }
 
 func (p payer) Model(name string) (llm.Model, error) {
-	m, err := p.provider.Model(name)
+	m, err := cli.Model(name, p.provider, p.options)
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +123,9 @@ func (p *Parts) connect() (server, error) {
 		p.dry = dry.NewServer(p.Count)
 		return p.dry, nil
 	}
-	provider, err := transport.ProviderFromEnv(transport.Options{Concurrency: s.Concurrency, Logger: p.Log})
-	if err != nil {
+	options := transport.Options{Concurrency: s.Concurrency, Logger: p.Log}
+	provider, err := transport.ProviderFromEnv(options)
+	if err != nil && !(cli.OfVendors(s.Model, s.JudgeModel) && (s.EmbedModel == "" || s.byName)) {
 		p.absent = cli.Usagef("-kit model: %w", err)
 		return absent{p.absent}, nil
 	}
@@ -141,7 +143,7 @@ func (p *Parts) connect() (server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-cache: %w", err)
 	}
-	return payer{provider, p.client}, nil
+	return payer{provider, options, p.client}, nil
 }
 
 // ask puts the model's parts into the kit, and finds the one that judges.

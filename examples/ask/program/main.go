@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package program is the command line of ask.
+package program
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/ask/mcp"
+	"github.com/wildgraph/wildgraph/examples/ask/serve"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
+)
+
+// Main runs ask with the command line of the process, and ends the process.
+func Main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(cli.Fail(os.Stderr, "ask", run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr})))
+}
+
+// patience is how long a person waits before it is said what for.
+const patience = 3 * time.Second
+
+// streams are those of a process.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// run is the program without its process.
+func run(ctx context.Context, args []string, getenv func(string) string, std streams) (err error) {
+	s, err := parse(args, getenv, std.err)
+	if err != nil {
+		return err
+	}
+	if s.ShowPrompts {
+		s.WritePrompts(std.out)
+		return nil
+	}
+	if s.trace != "" {
+		spans := new(trace.Recorder)
+		ctx = trace.With(ctx, spans)
+		defer func() { err = cmp.Or(writeTrace(s.trace, spans), err) }()
+	}
+	slow := time.AfterFunc(patience, func() { fmt.Fprintln(std.err, "Indexing … (kept for the next time)") })
+	d, err := desk.Open(ctx, desk.Options{
+		Docs: s.docs, Index: s.index, System: s.system, Settings: s.Settings, K: s.k, Where: s.where, Incomplete: s.incomplete,
+		Log: cli.NewLogger(std.err), Progress: progress(std.err),
+	})
+	slow.Stop()
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	for _, line := range d.Report(s.verbose) {
+		fmt.Fprintln(std.err, text.Printable(line))
+	}
+	switch {
+	case s.mcp:
+		return mcp.Run(ctx, d, std.in, std.out)
+	case s.serve != "":
+		return serve.Run(ctx, d, s.serve, s.tokens, func(address string) {
+			what := "Open %s in a browser; Ctrl-C ends it.\n"
+			if s.tokens != nil {
+				what = "Chat programs ask %sv1; Ctrl-C ends it.\n"
+			}
+			fmt.Fprintf(std.err, what, address)
+		})
+	case s.questions != "":
+		return batch(ctx, d, s, std)
+	case s.question != "":
+		return one(ctx, d, s, std.out)
+	}
+	return dialogue(ctx, d, s, std)
+}
+
+// writeTrace writes what was done.
+func writeTrace(file string, spans *trace.Recorder) error {
+	data, err := json.MarshalIndent(spans, "", " ")
+	if err == nil {
+		err = os.WriteFile(file, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("-trace: %w", err)
+	}
+	return nil
+}
+
+// one answers one question.
+func one(ctx context.Context, d *desk.Desk, s settings, out io.Writer) error {
+	q := desk.Query{Question: s.question}
+	r, err := desk.Reply{}, error(nil)
+	if s.json {
+		if r, err = d.Ask(ctx, q); err == nil {
+			err = writeJSON(out, r, s.verbose)
+		}
+	} else if r, err = writeAnswer(ctx, d, q, out); err == nil {
+		writeSources(out, r, s.verbose)
+	}
+	if err == nil && r.Refused {
+		return cli.ErrNoAnswer
+	}
+	return err
+}
+
+// progress says every second how far reading the folder is.
+func progress(w io.Writer) func(files int) {
+	last := time.Now()
+	return func(files int) {
+		switch {
+		case files <= 1:
+			last = time.Now()
+		case time.Since(last) > time.Second:
+			fmt.Fprintf(w, "Reading … %s files\n", cli.Digits(files))
+			last = time.Now()
+		}
+	}
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package frameworks_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cloudwego/eino/compose"
+	"github.com/cloudwego/eino/schema"
+	"github.com/firebase/genkit/go/ai"
+	gk "github.com/firebase/genkit/go/genkit"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
+	"github.com/wildgraph/wildgraph/examples/frameworks/eino"
+	"github.com/wildgraph/wildgraph/examples/frameworks/genkit"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+)
+
+func system(t *testing.T) graphrag.System {
+	t.Helper()
+	k, err := kit.Offline(kit.OfflineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := hipporag2.New(k, hipporag2.Options{})
+	if err == nil {
+		_, err = s.Index(t.Context(), graphrag.Documents(
+			graphrag.Document{ID: "ada", Title: "Ada", Text: "Ada Lovelace wrote about the Analytical Engine of Charles Babbage."},
+			graphrag.Document{ID: "tides", Text: "The moon raises the tides of the sea."}))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A chain of Eino retrieves from a system, as does Genkit; a system that fails fails there.
+func TestFrameworks(t *testing.T) {
+	const question = "What did Ada Lovelace write about?"
+	chain, err := compose.NewChain[string, []*schema.Document]().AppendRetriever(eino.New(system(t))).Compile(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, err := chain.Invoke(t.Context(), question)
+	if err != nil || len(docs) == 0 || docs[0].MetaData["document"] != "ada" || docs[0].Score() <= 0 || !strings.Contains(docs[0].Content, "Babbage") {
+		t.Errorf("eino: %v, %v", docs, err)
+	}
+	g := gk.Init(t.Context())
+	r := genkit.Define(g, "wildgraph/hipporag2", system(t), 1)
+	got, err := gk.Retrieve(t.Context(), g, ai.WithRetriever(r), ai.WithTextDocs(question))
+	if err != nil || len(got.Documents) != 1 || got.Documents[0].Metadata["document"] != "ada" || !strings.Contains(got.Documents[0].Content[0].Text, "Babbage") {
+		t.Errorf("genkit: %v, %v", got, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := chain.Invoke(ctx, question); err == nil {
+		t.Error("eino: no error of a cancelled question")
+	}
+	for _, file := range []string{"eino/eino.go", "genkit/genkit.go"} {
+		if data, err := os.ReadFile(file); err != nil || strings.Count(string(data), "\n") > 40 {
+			t.Errorf("%s has more than 40 lines, %v", file, err)
+		}
+	}
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package genkit shows a system as a retriever of Genkit (github.com/firebase/genkit).
+package genkit
+
+import (
+	"context"
+
+	"github.com/firebase/genkit/go/ai"
+	"github.com/firebase/genkit/go/genkit"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+)
+
+// Define makes a system, or any other retriever, known to Genkit under a name: k chunks for a query.
+func Define(g *genkit.Genkit, name string, r graphrag.Retriever, k int) ai.Retriever {
+	return genkit.DefineRetriever(g, name, nil, func(ctx context.Context, req *ai.RetrieverRequest) (*ai.RetrieverResponse, error) {
+		q := graphrag.Question{K: k}
+		for _, part := range req.Query.Content {
+			q.Text += part.Text
+		}
+		found, err := r.Retrieve(ctx, q)
+		out := &ai.RetrieverResponse{}
+		for _, h := range found.Read(q) {
+			out.Documents = append(out.Documents, ai.DocumentFromText(h.Chunk.Text, map[string]any{"document": h.Chunk.Doc, "title": h.Chunk.Title, "score": h.Score}))
+		}
+		return out, err
+	})
+}

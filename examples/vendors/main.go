@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command vendors is ask and wildgraphbench with the models of other vendors than OpenAI by name, where
+// these need a client of their own through langchaingo:
+//
+//	go run . ask -docs FOLDER -model anthropic:NAME "question"
+//	go run . wildgraphbench -model gemini:NAME
+//
+//	anthropic:NAME  ANTHROPIC_API_KEY, perhaps ANTHROPIC_BASE_URL
+//	gemini:NAME     GEMINI_API_KEY
+//	mistral:NAME    MISTRAL_API_KEY, perhaps MISTRAL_BASE_URL
+//	bedrock:ID      what AWS's tools read: AWS_REGION, AWS_PROFILE, AWS_ACCESS_KEY_ID, …
+//	azure:NAME      AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY; the name of a deployment
+//
+// It is a module of its own, so that whoever does without links no vendor's client. The other
+// flags, the cache, limits and ledger are those of the programs.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/wildgraph/wildgraph/examples/ask/program"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/wildgraphbench/bench"
+)
+
+func main() {
+	cli.Vendors = vendors
+	which := ""
+	if len(os.Args) > 1 {
+		which = os.Args[1]
+		os.Args = append(os.Args[:1], os.Args[2:]...)
+	}
+	switch which {
+	case "ask":
+		program.Main()
+	case "wildgraphbench":
+		bench.Main()
+	}
+	fmt.Fprintln(os.Stderr, "vendors: say which program: vendors ask … or vendors wildgraphbench …, with -model anthropic:NAME, gemini:NAME, mistral:NAME, bedrock:ID or azure:NAME")
+	os.Exit(cli.WrongUsage)
+}
