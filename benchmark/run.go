@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag"
 )
 
 // Run is what a report is made of: the questions that were selected, and what
@@ -23,7 +24,10 @@ type Run struct {
 	Config map[string]any
 	// NoTimings keeps clock and memory figures out of a report.
 	NoTimings bool
-	Systems   []SystemRun
+	// Price and Currency are those of [Options].
+	Price    func(graphrag.Usage) (float64, bool)
+	Currency string
+	Systems  []SystemRun
 }
 
 // SystemRun is what is recorded of one system.
@@ -75,7 +79,7 @@ type Result struct {
 func (s *state) results() *Run {
 	out := &Run{
 		Dataset: s.set, Kit: s.opts.Kit, Judge: s.Judge.Name(), Config: s.config(),
-		MaxFailed: s.opts.MaxFailed, NoTimings: s.opts.NoTimings,
+		MaxFailed: s.opts.MaxFailed, NoTimings: s.opts.NoTimings, Price: s.opts.Price, Currency: s.opts.Currency,
 	}
 	for _, e := range s.Systems {
 		of := SystemRun{Name: e.Name, Also: e.Also, NotApplicable: e.NotApplicable, Foreign: e.Foreign, Baseline: e.Baseline}

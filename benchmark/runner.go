@@ -110,6 +110,10 @@ type Options struct {
 	Retry bool
 	// Found measures how many of the gold statements the evidence contains.
 	Found bool
+	// Price is what a usage of models costs, in Currency, and false where that is not known;
+	// nil without prices.
+	Price    func(graphrag.Usage) (float64, bool)
+	Currency string
 	// NoTimings leaves clock and memory figures out of the report, so that
 	// equal runs give equal bytes.
 	NoTimings bool

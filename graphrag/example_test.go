@@ -40,5 +40,5 @@ func ExampleUsage_Add() {
 	b := graphrag.Usage{CachedCalls: 1} // served from the cache: costs nothing
 	fmt.Printf("%+v\n", a.Add(b))
 	// Output:
-	// {Calls:1 CachedCalls:1 PromptTokens:900 CompletionTokens:40 EmbeddedTokens:0 Estimated:false Unread:0}
+	// {Calls:1 CachedCalls:1 PromptTokens:900 CompletionTokens:40 EmbeddedTokens:0 ProviderCached:0 Estimated:false Unread:0}
 }

@@ -215,6 +215,9 @@ type Usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
 	EmbeddedTokens   int `json:"embedded_tokens"`
+	// ProviderCached are the prompt tokens that the provider had cached, and charges less
+	// for, where it says so.
+	ProviderCached int `json:"provider_cached_tokens,omitempty"`
 	// Estimated is true when at least one reply came without figures and its
 	// tokens were counted here.
 	Estimated bool `json:"estimated,omitempty"`
@@ -234,6 +237,7 @@ func (u Usage) Add(v Usage) Usage {
 		PromptTokens:     u.PromptTokens + v.PromptTokens,
 		CompletionTokens: u.CompletionTokens + v.CompletionTokens,
 		EmbeddedTokens:   u.EmbeddedTokens + v.EmbeddedTokens,
+		ProviderCached:   u.ProviderCached + v.ProviderCached,
 		Estimated:        u.Estimated || v.Estimated,
 		Unread:           u.Unread + v.Unread,
 	}

@@ -203,7 +203,9 @@ type Cell struct {
 type Chart struct {
 	Title string `json:"title"`
 	// X names the horizontal axis; the vertical one is in percent.
-	X     string `json:"x,omitempty"`
+	X string `json:"x,omitempty"`
+	// Dots names each line of one point at the point, and X goes by its logarithm.
+	Dots  bool   `json:"dots,omitempty"`
 	Lines []Line `json:"lines,omitempty"`
 }
 

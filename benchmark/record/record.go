@@ -207,6 +207,24 @@ func (a Answer) ContextTokens() int {
 	return n
 }
 
+// Effort is what finding an answer took: the turns of an agent, 1 of systems that read once,
+// the searches, and the tokens that were read in all.
+func (a Answer) Effort() (turns, searches, read int) {
+	for _, s := range a.Steps {
+		read += s.Tokens
+		switch s.Kind {
+		case "turn":
+			turns++
+		case "search", "read", "find":
+			searches++
+		}
+	}
+	if searches == 0 && a.Ranked != nil && turns == 0 {
+		searches = 1
+	}
+	return max(turns, 1), searches, max(read, a.ContextTokens())
+}
+
 // Shown are the texts of the prompt, and false if they were not kept. Of a foreign
 // answer there are none.
 func (a Answer) Shown() ([]string, bool) {

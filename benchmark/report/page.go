@@ -20,7 +20,7 @@ func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 	k := r.rank()
 	p := page.Page{
 		Title: r.heading(), Summary: r.summary() + unfinished(run), Strong: r.label.strong, Note: r.label.text,
-		Verdict: k.verdict(r.label), Certainty: strings.TrimSpace(k.interval(r.questions()) + " " + k.certain(r.questions())), Remarks: k.failed,
+		Verdict: k.verdict(r.label), Certainty: strings.Join(strings.Fields(r.Payoff.sentence()+" "+k.interval(r.questions())+" "+k.certain(r.questions())), " "), Remarks: k.failed,
 		Run: r.pageRun(run), Settings: settings(r.Config), Help: helps(), Tables: r.Tables(),
 	}
 	if len(k.unranked) > 0 && len(k.standings) > 0 {

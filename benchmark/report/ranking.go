@@ -144,6 +144,7 @@ func (r *Report) WriteRanking(w io.Writer) error {
 	k := r.rank()
 	k.writeRows(b, r.label)
 	fill(b, k.certain(r.questions()))
+	fill(b, r.Payoff.sentence())
 	if len(k.unranked) > 0 {
 		fill(b, "Not ranked: "+strings.Join(k.unranked, ", ")+".")
 	}

@@ -23,14 +23,17 @@ type Report struct {
 	// Pairs compares, by the headline figures, the best system with every other, and
 	// every system with the baselines.
 	Pairs []Pair `json:"pairs,omitempty"`
+	// Payoff says from how many questions on a graph pays; nil where that cannot be said.
+	Payoff *Payoff `json:"payoff,omitempty"`
 	// Data lists what was unusual in the data set and how it was handled.
 	Data []string `json:"data_notes,omitempty"`
 	// Published are figures of a publication; they take part in no comparison.
 	Published *benchmark.Published `json:"published,omitempty"`
 
-	types   []benchmark.Type // of questions, in the order of tables
-	label   label
-	schemas []string // a sentence for each schema of an index
+	currency string
+	types    []benchmark.Type // of questions, in the order of tables
+	label    label
+	schemas  []string // a sentence for each schema of an index
 }
 
 // System is one system's row.
@@ -58,6 +61,8 @@ type System struct {
 	// AnswerUsage and JudgeUsage are the model calls for all questions.
 	AnswerUsage graphrag.Usage `json:"answer_usage"`
 	JudgeUsage  graphrag.Usage `json:"judge_usage"`
+	// Spending is what it read and what it costs; nil of answers made elsewhere without usage.
+	Spending *Spending `json:"spending,omitempty"`
 	// Sweep are the swept questions at other top-k, in ascending order.
 	Sweep []SweepPoint `json:"sweep,omitempty"`
 
@@ -182,7 +187,7 @@ type SweepPoint struct {
 func New(run *benchmark.Run) (*Report, error) {
 	r := &Report{
 		Version: Version, Kit: run.Kit, Config: run.Config,
-		Published: run.Dataset.Published, types: run.Dataset.Types, label: labelOf(run),
+		Published: run.Dataset.Published, types: run.Dataset.Types, label: labelOf(run), currency: run.Currency,
 		Data: run.Dataset.Notes,
 	}
 	var compared []benchmark.SystemRun
@@ -200,6 +205,7 @@ func New(run *benchmark.Run) (*Report, error) {
 	}
 	var err error
 	r.Pairs, err = pairs(run, compared)
+	r.Payoff = r.payoff(run)
 	return r, err
 }
 
@@ -230,6 +236,9 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 	out.health(run, of)
 	out.foreign, out.provenance, out.baseline = of.Foreign, provenance(of), of.Baseline
 	out.Sweep = sweep(run, of)
+	if out.Spending = spending(run, of); of.Foreign && out.AnswerUsage.Calls == 0 {
+		out.Spending = nil
+	}
 	if timed && len(millis) > 0 {
 		slices.Sort(millis)
 		out.QueryMsP50, out.QueryMsP99 = ref(quantile(millis, 0.50)), ref(quantile(millis, 0.99))

@@ -21,7 +21,7 @@ func (r *Report) Tables() []page.Table {
 		r.mainTable(), r.failureTable(), r.refusalTable(), r.evidenceTable(),
 	}
 	out = append(out, r.pairTables()...)
-	out = append(out, r.GraphTable(), r.sweepTable(), r.costTable(), r.countTable())
+	out = append(out, r.GraphTable(), r.sweepTable(), r.spendingTable(), r.costTable(), r.countTable())
 	if len(r.Systems) > 0 {
 		for i, d := range r.Systems[0].Domains {
 			if d.Types[benchmark.All].N > 0 {

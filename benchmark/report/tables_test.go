@@ -281,7 +281,7 @@ func TestPublishedRows(t *testing.T) {
 		t.Error("published figures are among our own")
 	}
 	drawn := tags(t, got["/report.html"])
-	if charts := strings.Count(got["/report.html"], `<figure class="chart"`); charts != 2 || drawn["details"] < 5 || drawn["the"] != 0 {
+	if charts := strings.Count(got["/report.html"], `<figure class="chart"`); charts != 3 || drawn["details"] < 5 || drawn["the"] != 0 {
 		t.Errorf("the page has %v", drawn)
 	}
 }

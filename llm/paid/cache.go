@@ -361,6 +361,7 @@ type canonicalRequest struct {
 	Seed        *int64          `json:"seed,omitempty"`
 	Stop        []string        `json:"stop,omitempty"`
 	Temperature *float64        `json:"temperature,omitempty"`
+	Tools       []llm.Tool      `json:"tools,omitempty"`
 	TopP        *float64        `json:"top_p,omitempty"`
 	Version     string          `json:"version"`
 }
@@ -371,7 +372,7 @@ type canonicalRequest struct {
 func canonical(model string, req llm.Request) ([]byte, error) {
 	c := canonicalRequest{
 		JSON: req.JSON, MaxTokens: req.MaxTokens, Messages: req.Messages, Model: model, Sample: req.Sample, SchemaName: req.SchemaName,
-		Seed: req.Seed, Stop: req.Stop, Temperature: req.Temperature, TopP: req.TopP, Version: keyVersion,
+		Seed: req.Seed, Stop: req.Stop, Tools: req.Tools, Temperature: req.Temperature, TopP: req.TopP, Version: keyVersion,
 	}
 	if len(req.Schema) > 0 {
 		var err error

@@ -55,7 +55,7 @@ func TestDefaults(t *testing.T) {
 // cache key. A new field fails the test until somebody has decided.
 var requestFields = map[string]bool{
 	"Messages": true, "Schema": true, "SchemaName": true, "JSON": true, "MaxTokens": true,
-	"Temperature": true, "TopP": true, "Seed": true, "Stop": true, "Sample": true,
+	"Temperature": true, "TopP": true, "Seed": true, "Stop": true, "Sample": true, "Tools": true,
 	"Stage": false, "Question": false,
 }
 
@@ -75,6 +75,7 @@ func TestCacheKeyCoversEveryField(t *testing.T) {
 		[]llm.Message{{Role: llm.User, Text: "base"}, {Role: llm.User, Text: ""}})
 	vary("Schema", json.RawMessage(`{"type":"object"}`), json.RawMessage(`{"type":"object","minProperties":1}`))
 	vary("SchemaName", "x")
+	vary("Tools", []llm.Tool{{Name: "search"}}, []llm.Tool{{Name: "search", Parameters: json.RawMessage(`{}`)}})
 	vary("JSON", true)
 	vary("MaxTokens", 1, 2)
 	vary("Temperature", ptr(0), ptr(0.7)) // absent is not zero

@@ -4,6 +4,7 @@ package paid
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,7 +65,9 @@ type Price struct {
 	// prompts and one of replies, an embedding model one of texts embedded.
 	Prompt     float64 `json:"prompt"`
 	Completion float64 `json:"completion"`
-	Embedded   float64 `json:"embedded,omitempty"`
+	// Cached is the price of prompt tokens that the provider had cached; 0 is that of prompts.
+	Cached   float64 `json:"cached,omitempty"`
+	Embedded float64 `json:"embedded,omitempty"`
 }
 
 // Prices is a list of prices in one currency.
@@ -168,7 +171,7 @@ func (p *Prices) Cost(model string, u llm.Usage) Cost {
 	}
 	chats := price.Prompt+price.Completion > 0
 	unpriced := u.PromptTokens+u.CompletionTokens > 0 && !chats && price.Embedded > 0 || u.EmbeddedTokens > 0 && chats && price.Embedded == 0
-	return Cost{Partial: unpriced, Amount: charge(price.Prompt, u.PromptTokens) + charge(price.Completion, u.CompletionTokens) + charge(price.Embedded, u.EmbeddedTokens)}
+	return Cost{Partial: unpriced, Amount: charge(price.Prompt, u.PromptTokens-u.ProviderCached) + charge(cmp.Or(price.Cached, price.Prompt), u.ProviderCached) + charge(price.Completion, u.CompletionTokens) + charge(price.Embedded, u.EmbeddedTokens)}
 }
 
 // charge is the cost of n tokens at a price per million. The price of one

@@ -328,6 +328,7 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 		return llm.Reply{}, fmt.Errorf("read the chat completion: %w", err)
 	}
 	reply := llm.Reply{Model: r.Model, Fingerprint: r.Fingerprint, Usage: llm.UsageOf(r.Usage.Prompt, r.Usage.Completion)}
+	reply.Usage.ProviderCached = int(r.Usage.Cached)
 	if len(r.Choices) == 0 {
 		return Finish(reply, "", "")
 	}
@@ -362,16 +363,19 @@ func contentText(raw json.RawMessage) string {
 
 // figures are the tokens of a reply as OpenAI writes them. A field of another
 // shape is as good as none.
-type figures struct{ Prompt, Completion, Total llm.Count }
+type figures struct{ Prompt, Completion, Total, Cached llm.Count }
 
 func (f *figures) UnmarshalJSON(b []byte) error {
 	var r struct {
 		Prompt     llm.Count `json:"prompt_tokens"`
 		Completion llm.Count `json:"completion_tokens"`
 		Total      llm.Count `json:"total_tokens"`
+		Details    struct {
+			Cached llm.Count `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
 	}
 	if json.Unmarshal(b, &r) == nil {
-		*f = figures(r)
+		*f = figures{r.Prompt, r.Completion, r.Total, min(max(r.Details.Cached, 0), max(r.Prompt, 0))}
 	}
 	return nil
 }

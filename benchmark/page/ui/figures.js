@@ -174,13 +174,14 @@ async function drawChart(figure) {
   const xs = [...new Set(points.map((p) => p.x))].sort((x, y) => x - y);
   const plot = Plot.plot({
     width, className: "plot", style: { background: "none", fontSize: "12px" }, height: 320, marginLeft: 46, marginBottom: 40,
-    x: { label: chart.x, ticks: xs.length > 14 || width < 500 ? 5 : xs, tickFormat: "~s" },
+    x: { label: chart.x, ticks: chart.dots || xs.length > 14 || width < 500 ? 5 : xs, tickFormat: "~s", ...(chart.dots ? { type: "log", inset: 24 } : {}) },
     y: { label: "%", grid: true, zero: true },
     color: { domain: names, range: names.map((_, i) => hues[i % hues.length]) },
     marks: [
-      Plot.ruleX(lines.length > 3 ? [] : points.filter((p) => p.low !== undefined), { x: "x", y1: "low", y2: "high", stroke: "line", strokeOpacity: 0.5 }),
+      Plot.ruleX(lines.length > 3 && !chart.dots ? [] : points.filter((p) => p.low !== undefined), { x: "x", y1: "low", y2: "high", stroke: "line", strokeOpacity: 0.5 }),
       Plot.line(points, { x: "x", y: "y", stroke: "line", z: "line" }),
       Plot.dot(points, { x: "x", y: "y", fill: "line", r: 3 }),
+      Plot.text(chart.dots ? lines.filter((l) => l.points.length === 1).map((l) => ({ ...l.points[0], line: l.name })) : [], { x: "x", y: "y", text: "line", dx: 6, dy: -8, textAnchor: "start", fill: "var(--ink)" }),
     ],
   });
   figure.querySelector(".legend")?.remove();

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -319,6 +320,30 @@ func (s Settings) ContextTokens() func(question string) int {
 		}
 		return s.BudgetContext
 	}
+}
+
+// Price is what a usage of the models costs, nil without prices.
+func (s Settings) Price() func(graphrag.Usage) (float64, bool) {
+	if s.PriceList == nil {
+		return nil
+	}
+	return func(u graphrag.Usage) (float64, bool) {
+		embedded := graphrag.Usage{EmbeddedTokens: u.EmbeddedTokens}
+		u.EmbeddedTokens = 0
+		cost := s.PriceList.Cost(s.Model, u)
+		if !s.byName && s.EmbedModel != "" { // others cost nothing
+			cost = cost.Add(s.PriceList.Cost(s.EmbedModel, embedded))
+		}
+		return cost.Amount.Units(), !cost.Partial
+	}
+}
+
+// Currency is that of the prices, "" without.
+func (s Settings) Currency() string {
+	if s.PriceList == nil {
+		return ""
+	}
+	return s.PriceList.Currency
 }
 
 // Folder names what decides the answers: the data, the models, and a digest of the

@@ -176,6 +176,7 @@ func (s settings) runners(d data, p *parts) lab.Run {
 					ShowEvidence: s.worksheet != "" || s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile,
 					CountTokens:  p.Count, Found: true, NoTimings: s.NoTimings,
 					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log,
+					Price: s.Price(), Currency: s.Currency(),
 				},
 			})
 		}

@@ -204,13 +204,15 @@ func TestUsage(t *testing.T) {
 func TestListSystems(t *testing.T) {
 	stdout, _, err := bench(t, bare, "-list-systems")
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
-	if err != nil || len(lines) != len(all.Systems()) {
+	if err != nil || len(lines) != len(all.Systems())+3 { // files, context, and agents together
 		t.Fatalf("%q, %v", stdout, err)
 	}
 	for i, want := range map[int]string{
 		0:              `^naiverag, lightrag-naive +Lewis and others 2020 +offline or with a model$`,
 		2:              `^wild +our own +offline or with a model$`,
-		len(lines) - 1: `^zeroshot +the model alone +needs a model$`,
+		len(lines) - 4: `^zeroshot +the model alone +needs a model$`,
+		len(lines) - 3: `^files +our own +needs a model$`,
+		len(lines) - 1: `^agentic:NAME +our own +needs a model: an agent`,
 	} {
 		if !regexp.MustCompile(want).MatchString(lines[i]) {
 			t.Errorf("line %d is %q", i, lines[i])
