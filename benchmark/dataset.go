@@ -71,6 +71,8 @@ type Domain struct {
 
 // Item is a question together with what is known about its answer.
 type Item struct {
+	// Repeat is 0 when the question is asked for the first time, see [Options].Repeat.
+	Repeat int
 	// Type is the key of one of Dataset.Types.
 	Type string
 	// Question as a system gets it; Form, K and Depth are filled in by the runner.

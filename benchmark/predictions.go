@@ -25,6 +25,7 @@ type Predictions struct {
 	answers  map[string]string            // question text → answer
 	evidence map[string][]string          // question text → what the answer was made of
 	refused  map[string]bool              // question text → there is no answer, but a refusal
+	made     map[string]graphrag.Found    // question text → steps and usage
 	pages    map[string]map[string]string // domain → name or URL of a page → document
 }
 
@@ -38,7 +39,10 @@ var ErrGaps = errors.New("no line for")
 //
 // An "evidence" beside the answer lists what it was made of, best first: names or
 // URLs of pages, or chunks of a page as "name#number"; see [Predictions.Locate].
-// A "refused" beside it marks a refusal. A line of a worksheet ("worksheet") without an
+// "steps" beside the answer, objects with a "kind" (such as search, read, find, turn), a
+// "query", what was "found" and the "tokens" that were read, and a "usage" with
+// "prompt_tokens", "completion_tokens", "provider_cached_tokens" and "llm_calls", tell what
+// it took: with them the row has costs. A "refused" beside it marks a refusal. A line of a worksheet ("worksheet") without an
 // answer counts as none.
 //
 // Every question in want must have one answer (an empty one counts as wrong):
@@ -46,7 +50,7 @@ var ErrGaps = errors.New("no line for")
 // file and line. Questions that are not in want may be left out, and are not asked
 // then; known says whether the data set has a question.
 func ReadPredictions(name, file string, r io.Reader, want []string, known func(question string) bool) (*Predictions, error) {
-	p := &Predictions{name: name, answers: make(map[string]string), evidence: make(map[string][]string), refused: make(map[string]bool)}
+	p := &Predictions{name: name, answers: make(map[string]string), evidence: make(map[string][]string), refused: make(map[string]bool), made: make(map[string]graphrag.Found)}
 	seen := make(map[string]int)
 	var problems []error
 	for l, err := range jsonl.ReadValues[map[string]json.RawMessage](r, jsonl.Options{Name: file}) {
@@ -80,6 +84,11 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 			}
 			p.refused[question] = refused
 		}
+		if made, found, ok := effort(l.Value); !ok {
+			problem(`"steps" is not a list of {"kind", "query", "found", "tokens"}, or "usage" no object of numbers of 0 or more`)
+		} else if found && err == nil {
+			p.made[question] = made
+		}
 		seen[question] = l.Number
 		if _, sheet := l.Value["worksheet"]; sheet && answer == "" {
 			continue // nobody has answered it yet
@@ -93,6 +102,25 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 		return nil, fmt.Errorf("benchmark: predictions of %s: %w", name, err)
 	}
 	return p, nil
+}
+
+// effort reads the steps and the usage beside an answer, and whether there are any.
+func effort(object map[string]json.RawMessage) (made graphrag.Found, found, ok bool) {
+	for key, to := range map[string]any{"steps": &made.Steps, "usage": &made.Usage} {
+		raw, given := object[key]
+		if found = found || given; given && json.Unmarshal(raw, to) != nil {
+			return made, found, false
+		}
+	}
+	u := made.Usage
+	least := min(u.Calls, u.PromptTokens, u.CompletionTokens, u.EmbeddedTokens, u.ProviderCached, u.PromptTokens-u.ProviderCached)
+	for _, s := range made.Steps {
+		least = min(least, s.Tokens)
+	}
+	if u.Tokens() > 0 {
+		made.Usage.Calls = max(u.Calls, 1)
+	}
+	return made, found, least >= 0
 }
 
 func (p *Predictions) gaps(file string, want []string) []error {
@@ -147,6 +175,9 @@ func (p *Predictions) Entry() Entry {
 	var lines []string
 	for _, q := range slices.Sorted(maps.Keys(p.answers)) {
 		lines = append(append(lines, q, p.answers[q]), p.evidence[q]...)
+		if made, ok := p.made[q]; ok {
+			lines = append(lines, fmt.Sprint(made.Steps, made.Usage))
+		}
 		if p.refused[q] {
 			lines = append(lines, "refused")
 		}
@@ -222,7 +253,7 @@ func (p *predicted) Answer(_ context.Context, q graphrag.Question) (graphrag.Ans
 	if !ok {
 		return graphrag.Answer{}, fmt.Errorf("benchmark: %s has no answer to %.80q", p.name, q.Text)
 	}
-	out := graphrag.Answer{Text: answer, Refused: p.refused[question]}
+	out := graphrag.Answer{Text: answer, Refused: p.refused[question], Found: p.made[question]}
 	pages, located := p.pages[p.domain]
 	if evidence, ok := p.evidence[question]; ok && located {
 		out.Ranked = []graphrag.Hit{} // perhaps it found nothing

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
@@ -31,6 +32,23 @@ func TestRefusedPredictions(t *testing.T) {
 	}
 	if refused[true] == refused[false] {
 		t.Error("a refusal and an answer of the same words are recorded as one")
+	}
+}
+
+// An assistant that was made elsewhere brings its steps and its usage, and its row has them.
+func TestPredictionsWithSteps(t *testing.T) {
+	p, err := benchmark.ReadPredictions("agent", "f.jsonl", strings.NewReader(`{"question": "What?", "answer": "that",
+"steps": [{"kind": "turn"}, {"kind": "search", "query": "that", "found": ["a#1"], "tokens": 40}, {"kind": "turn"}], "usage": {"prompt_tokens": 90, "completion_tokens": 10, "provider_cached_tokens": 30}}`), nil, func(string) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	system, _ := p.Entry().New("d")
+	a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
+	if err != nil || a.Usage != (graphrag.Usage{Calls: 1, PromptTokens: 90, CompletionTokens: 10, ProviderCached: 30}) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if turns, searches, read := record.NewAnswer(record.Key{}, a, nil, false).Effort(); turns != 2 || searches != 1 || read != 40 {
+		t.Errorf("%d turns, %d searches, %d tokens", turns, searches, read)
 	}
 }
 
@@ -55,6 +73,9 @@ func TestReadPredictions(t *testing.T) {
 		{"answer is no text", `{"question": "What?", "answer": 7}`, "", "", `f.jsonl:1: "answer" is not a text`},
 		{"evidence is no list", `{"question": "What?", "answer": "a", "evidence": "page"}`, "", "", `f.jsonl:1: "evidence" is not a list of texts`},
 		{"refused is no truth", `{"question": "What?", "answer": "a", "refused": "yes"}`, "", "", `f.jsonl:1: "refused" is neither true nor false`},
+		{"steps are no steps", `{"question": "What?", "answer": "a", "steps": [1]}`, "", "", `f.jsonl:1: "steps" is not a list`},
+		{"usage below nothing", `{"question": "What?", "answer": "a", "usage": {"prompt_tokens": -1}}`, "", "", `f.jsonl:1: "steps" is not a list of {"kind", "query", "found", "tokens"}, or "usage" no object`},
+		{"more cached than asked", `{"question": "What?", "answer": "a", "usage": {"prompt_tokens": 1, "provider_cached_tokens": 2}}`, "", "", `or "usage" no object`},
 		{"a key twice", `{"question": "What?", "answer": "a", "answer": "b"}`, "", "", `f.jsonl:1: the key "answer" stands twice`},
 		{"a second array", `[{"question": "What?", "answer": "a"}] [{"question": "Who?", "answer": "b"}]`, "", "", "f.jsonl:1: something follows"},
 		{"not UTF-8", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": \"Wh\xff?\", \"answer\": \"b\"}", "", "", "f.jsonl:2: not valid UTF-8"},

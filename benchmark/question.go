@@ -125,7 +125,9 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 	c := s.cell(e, d)
 	start := time.Now()
 	searched := s.set.searches(it.Type)
-	a, err := guarded(func() (graphrag.Answer, error) { return ask(ctx, system, it.Question, searched) })
+	a, err := guarded(func() (graphrag.Answer, error) {
+		return ask(llm.WithSample(ctx, it.Repeat), system, it.Question, searched)
+	})
 	millis := float64(time.Since(start).Microseconds()) / 1000
 	index, _ := s.log.Index(c)
 	out := record.Answer{Key: key(c, it.Question), Build: index.Build, Searched: searched, Millis: millis}

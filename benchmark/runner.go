@@ -92,6 +92,9 @@ type Options struct {
 	// Changed are the settings that differ from a program's defaults, in its words, such as
 	// "-chunk-size 600"; they stand above the tables of a report.
 	Changed []string
+	// Repeat is how often each question is asked, each time as another sample of the models
+	// ([llm.WithSample]); 0 is once. The ID of the second time has ~2 behind it.
+	Repeat int
 	// Concurrency is how many questions are answered at a time; 0 is the
 	// number of CPUs.
 	Concurrency int
@@ -177,7 +180,7 @@ func (r *Runner) validate() error {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"Depth", o.Depth}, {"Limit", o.Limit}, {"Concurrency", o.Concurrency}} {
+	}{{"Depth", o.Depth}, {"Limit", o.Limit}, {"Repeat", o.Repeat}, {"Concurrency", o.Concurrency}} {
 		if n.value < 0 {
 			problems = append(problems, fmt.Errorf("benchmark: %s is %d, want at least 0", n.name, n.value))
 		}

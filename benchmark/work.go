@@ -103,13 +103,26 @@ func (s *state) asked() *Dataset {
 	}
 	set.Domains = slices.Clone(set.Domains)
 	for i, d := range set.Domains {
-		items := make([]Item, len(d.Items))
-		for n, it := range d.Items {
-			items[n] = s.asks(it, types[it.Type])
+		var items []Item
+		for _, it := range d.Items {
+			it = s.asks(it, types[it.Type])
+			for it.Repeat = range max(s.opts.Repeat, 1) {
+				again := it
+				again.Question.ID += RepeatSuffix(it.Repeat)
+				items = append(items, again)
+			}
 		}
 		set.Domains[i].Items = items
 	}
 	return &set
+}
+
+// RepeatSuffix is what stands behind the ID of a question that is asked again.
+func RepeatSuffix(repeat int) string {
+	if repeat == 0 {
+		return ""
+	}
+	return fmt.Sprintf("~%d", repeat+1)
 }
 
 // asks returns the item as questions of its type are asked.

@@ -170,6 +170,20 @@ func Stream(ctx context.Context, m Model, req Request, piece func(text string) e
 	return reply, err
 }
 
+type sampleKey struct{}
+
+// WithSample asks models of [Defaults] for the n-th draw of what is asked under the context,
+// with a seed that is n higher; 0 is the first.
+func WithSample(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, sampleKey{}, n)
+}
+
+// SampleOf is the number set by [WithSample].
+func SampleOf(ctx context.Context) int {
+	n, _ := ctx.Value(sampleKey{}).(int)
+	return n
+}
+
 // Defaults is m asked with the settings of r where a request has none of its own:
 // MaxTokens, Temperature, TopP, Seed and Stop. Everything else of r is passed over.
 // Put it on top of a cache, whose keys hold the settings.
@@ -217,6 +231,13 @@ func (d defaults) Stream(ctx context.Context, req Request, piece func(string) er
 	}
 	if req.Stop == nil {
 		req.Stop = slices.Clone(d.r.Stop)
+	}
+	if n := SampleOf(ctx); n > 0 {
+		req.Sample += n
+		if req.Seed != nil {
+			seed := *req.Seed + int64(n)
+			req.Seed = &seed
+		}
 	}
 	return Stream(ctx, d.Model, req, piece)
 }

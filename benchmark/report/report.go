@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -61,6 +62,9 @@ type System struct {
 	// AnswerUsage and JudgeUsage are the model calls for all questions.
 	AnswerUsage graphrag.Usage `json:"answer_usage"`
 	JudgeUsage  graphrag.Usage `json:"judge_usage"`
+	// Same is the share of the questions, asked several times, that had the same verdict every
+	// time.
+	Same *float64 `json:"same_verdict,omitempty"`
 	// Spending is what it read and what it costs; nil of answers made elsewhere without usage.
 	Spending *Spending `json:"spending,omitempty"`
 	// Sweep are the swept questions at other top-k, in ascending order.
@@ -232,7 +236,7 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 		out.Domains = append(out.Domains, Domain{run.Dataset.Domains[i].Name, index, t.report()})
 		peak = max(peak, d.PeakRSSMB)
 	}
-	out.Overall = overall.overall()
+	out.Overall, out.Same = overall.overall(), same(of)
 	out.health(run, of)
 	out.foreign, out.provenance, out.baseline = of.Foreign, provenance(of), of.Baseline
 	out.Sweep = sweep(run, of)
@@ -247,6 +251,36 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 		}
 	}
 	return out
+}
+
+// same is the share of questions asked several times that had the same verdicts every time; nil
+// where none was.
+func same(of benchmark.SystemRun) *float64 {
+	verdicts := make(map[string]map[string]bool)
+	again := false
+	for _, d := range of.Domains {
+		for _, r := range d.Results {
+			id := r.Domain + "\x00" + strings.TrimSuffix(r.Item.Question.ID, benchmark.RepeatSuffix(r.Item.Repeat))
+			if again = again || r.Item.Repeat > 0; verdicts[id] == nil {
+				verdicts[id] = make(map[string]bool)
+			}
+			var all []string
+			for _, v := range r.Judgment.Verdicts() {
+				all = append(all, fmt.Sprint(v.State, v.Value))
+			}
+			verdicts[id][strings.Join(all, " ")] = true
+		}
+	}
+	if !again {
+		return nil
+	}
+	n := 0.0
+	for _, v := range verdicts {
+		if len(v) == 1 {
+			n++
+		}
+	}
+	return ref(n / float64(len(verdicts)))
 }
 
 // sweep gathers the points of a system, over all questions that are swept.

@@ -98,6 +98,10 @@ func (r *Report) spendingTable() page.Table {
 	if r.currency != "" {
 		t.Groups = append(t.Groups, money)
 	}
+	repeated := slices.ContainsFunc(r.Systems, func(s System) bool { return s.Same != nil })
+	if repeated {
+		t.Groups = append(t.Groups, page.Group{Heading: "Asked again", Columns: []string{"Same verdict %"}})
+	}
 	for _, s := range r.Systems {
 		if s.Spending == nil {
 			continue
@@ -114,6 +118,9 @@ func (r *Report) spendingTable() page.Table {
 			if r.currency != "" {
 				texts = append(texts, decimal(p.money(n), 5))
 			}
+		}
+		if repeated {
+			texts = append(texts, percent(s.Same))
 		}
 		addTexts(&t, s.name(), texts...)
 	}

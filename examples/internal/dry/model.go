@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
@@ -116,7 +117,7 @@ func (d *Server) add(ctx context.Context, key, stage, model string, u sum) {
 		of = &sum{}
 		d.sums[at], d.order = of, append(d.order, at)
 	}
-	w, ok := d.weight[llm.QuestionOf(ctx)]
+	w, ok := d.weight[questionOf(ctx)]
 	if !ok {
 		w = d.pages
 	}
@@ -124,6 +125,11 @@ func (d *Server) add(ctx context.Context, key, stage, model string, u sum) {
 	of.prompt += w * u.prompt
 	of.completion += w * u.completion
 	of.embedded += w * u.embedded
+}
+
+// questionOf is the ID of the question, also when it is asked again.
+func questionOf(ctx context.Context) string {
+	return strings.TrimSuffix(llm.QuestionOf(ctx), benchmark.RepeatSuffix(llm.SampleOf(ctx)))
 }
 
 // Estimate is what was counted.
@@ -166,7 +172,7 @@ func (m model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error)
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	m.add(ctx, m.name+string(key), stage, m.name, sum{calls: 1, prompt: float64(prompt), completion: float64(completion)})
+	m.add(ctx, fmt.Sprint(m.name, llm.SampleOf(ctx), string(key)), stage, m.name, sum{calls: 1, prompt: float64(prompt), completion: float64(completion)})
 	return llm.Reply{Text: text, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: completion}}, nil
 }
 
@@ -187,7 +193,7 @@ func (m model) reply(ctx context.Context, req llm.Request, stage string) (text s
 		return text, gradeReply
 	case "answer":
 		m.mu.Lock()
-		long := m.long[llm.QuestionOf(ctx)]
+		long := m.long[questionOf(ctx)]
 		m.mu.Unlock()
 		bytes := float64(factAnswer)
 		if long {

@@ -241,7 +241,7 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 
 // deciding are the flags that a reader of figures has to know of.
 var deciding = []string{"limit", "chunk-size", "chunk-overlap", "chunks-per-page", "index-kit", "answer-kit", "embed-model", "embed-int8", "rerank-model", "name-model", "span-model", "budget-context",
-	"mode", "seed", "reply-tokens", "max-failed", "k", "k-summary", "kg", "schema", "grounded", "partial"}
+	"mode", "seed", "reply-tokens", "max-failed", "k", "k-summary", "repeat", "kg", "schema", "grounded", "partial"}
 
 // NonDefault are the flags that decide figures and are not at their defaults, as they were given.
 func (s *Settings) NonDefault() []string { return s.changed }

@@ -6,17 +6,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/dry"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
+	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -128,5 +132,67 @@ func TestKilledAgent(t *testing.T) {
 	}
 	if n, _, again := asked(); again > 2 || n < 20 { // the sign of life, and the call under way
 		t.Errorf("%d of %d calls were made twice", again, n)
+	}
+}
+
+// Each question is asked three times, each time with another seed; the report says how many
+// verdicts stay, and has intervals over questions and times. A second run asks nothing.
+func TestRepeat(t *testing.T) {
+	var mu sync.Mutex
+	seeds := make(map[int64]int)
+	n := 0
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		if strings.HasPrefix(req.SchemaName, "judge") {
+			right := judgetest.Grader{Fact: func(_, answer string) bool { return strings.Contains(answer, "right") }}
+			text, _ := right.Reply(req)
+			return llm.Reply{Text: text}
+		}
+		if strings.HasSuffix(req.Messages[0].Text, "the word ready.") {
+			return llm.Reply{Text: "ready"}
+		}
+		seeds[*req.Seed]++
+		if *req.Seed == 7+2 && strings.Contains(req.Messages[len(req.Messages)-1].Text, "Question: How") {
+			return llm.Reply{Text: "It is wrong [1]."}
+		}
+		return llm.Reply{Text: "It is right [1]."}
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk")
+	dir := t.TempDir()
+	data, docs := filepath.Join(dir, "q.jsonl"), filepath.Join(dir, "docs")
+	if err := errors.Join(os.Mkdir(docs, 0o700), os.WriteFile(filepath.Join(docs, "tide.md"), []byte("The tide rises twice a day."), 0o600),
+		os.WriteFile(data, []byte(`{"question": "How often does the tide rise?", "answer": "Twice."}
+{"question": "What rises?", "answer": "The tide."}
+{"question": "When does it rise?", "answer": "Twice a day."}
+{"question": "Who sees the tide?", "answer": "Nobody."}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-questions", data, "-docs", docs, "-systems", "bm25", "-model", "m", "-seed", "7", "-no-timings", "-out", filepath.Join(dir, "out")}
+	if _, _, err := bench(t, bare, append(args[:4:4], "-repeat", "3")...); err == nil || !strings.Contains(err.Error(), "-repeat 3 needs -model") {
+		t.Errorf("offline: %v", err)
+	}
+	args = append(args, "-repeat", "3")
+	estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
+	if err != nil || dryRow(t, estimate, "bm25 answer")[0] != 12 {
+		t.Errorf("%v\n%s", err, estimate)
+	}
+	if _, stderr, err := bench(t, bare, args...); err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	if want := map[int64]int{7: 4, 8: 4, 9: 4}; !maps.Equal(seeds, want) {
+		t.Errorf("seeds %v, want %v", seeds, want)
+	}
+	s := readReport(t, filepath.Join(dir, "out")).Systems[0]
+	all := s.Overall.Types["all"]
+	if s.Same == nil || *s.Same != .75 || all.N != 12 || math.Abs(*all.Accuracy-11./12) > 1e-9 || all.Intervals["accuracy"] == (report.Interval{}) {
+		t.Errorf("accuracy %v of %d, same %v", *all.Accuracy, all.N, *s.Same)
+	}
+	before := n
+	if _, _, err := bench(t, bare, args...); err != nil || n != before {
+		t.Errorf("a second run asked %d times, %v", n-before, err)
 	}
 }

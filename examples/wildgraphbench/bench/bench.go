@@ -175,7 +175,7 @@ func (s settings) runners(d data, p *parts) lab.Run {
 					Settings: p.Decisive(), Config: s.descriptive(d, j.profile), Changed: s.NonDefault(), Concurrency: s.Concurrency,
 					ShowEvidence: s.worksheet != "" || s.ByModel() || s.grounded || j.profile == short.LiveRAGProfile,
 					CountTokens:  p.Count, Found: true, NoTimings: s.NoTimings,
-					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log,
+					MaxFailed: lab.MaxFailed(s.MaxFailed), Retry: s.Retry, Logger: p.Log, Repeat: s.repeat,
 					Price: s.Price(), Currency: s.Currency(),
 				},
 			})

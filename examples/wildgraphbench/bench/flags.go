@@ -39,6 +39,7 @@ type settings struct {
 
 	k, kSummary   int // 0 is the number of the data set
 	sweep         []int
+	repeat        int
 	judgeProfiles []string
 	grounded      bool
 }
@@ -53,7 +54,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 			"every system on the small sample shipped with the program, offline. `wildgraphbench compare OUT1 OUT2`\n"+
 			"compares finished runs, `wildgraphbench anonyrag -out DIR` makes a data set with hidden names.",
 			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "worksheet", "index-only"}},
-			cli.Group{Title: "What they read", Flags: []string{"k", "k-summary", "sweep"}},
+			cli.Group{Title: "What they read", Flags: []string{"k", "k-summary", "sweep", "repeat"}},
 			cli.Group{Title: "Models", Flags: []string{"judge-profile", "entail-model", "grounded"}},
 			cli.Group{Title: "Output", Flags: []string{"v", "min"}})
 	}
@@ -69,6 +70,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.BoolVar(&s.verbose, "v", false, "print all tables of the report below who is ahead")
 	fs.IntVar(&s.k, "k", 0, "`N` chunks in the prompt of a question (default: 5, in multi-hop data sets 20)")
 	fs.IntVar(&s.kSummary, "k-summary", 0, "`N` chunks in the prompt of a summary question (default: 10)")
+	fs.IntVar(&s.repeat, "repeat", 1, "ask each question `N` times, each time with another seed: intervals are over questions and times, and the report says how many verdicts stay")
 	fs.Func("sweep", "ask also with every number of chunks in `RANGE`, e.g. 2..12 or 10,20: summary questions, and all of multi-hop data sets; a finished run goes on from there", func(v string) (err error) {
 		s.sweep, err = parseSweep(v)
 		return err
@@ -177,6 +179,10 @@ func (s *settings) validate(systems []string, problems []error) error {
 		if s.Given(flag) {
 			problems = append(problems, lab.AtLeast(flag, k, 1)...)
 		}
+	}
+	problems = append(problems, lab.AtLeast("repeat", s.repeat, 1)...)
+	if s.repeat > 1 && !s.ByModel() {
+		bad("-repeat %d needs -model: without one a question has the same answer every time", s.repeat)
 	}
 	if len(s.sweep) > 0 && s.BudgetContext > 0 {
 		bad("-sweep has no meaning with -budget-context: the budget takes the place of top-k")
