@@ -91,6 +91,54 @@ func plain(values []any) []any {
 	return out
 }
 
+// Check reports what no condition says that was read: a value that no field has, a field without a
+// name or with a backquote in it, an interval without an end or with ends of two kinds, and more
+// than 500 conditions in each other. Systems check the conditions that they are given.
+func (c Condition) Check() error { return c.check(1) }
+
+// maxDepth is more than texts have: and, or and not within each of maxNested parentheses.
+const maxDepth = 500
+
+func (c Condition) check(depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("more than %d conditions in each other", maxDepth)
+	}
+	for _, p := range c.of {
+		if err := p.check(depth + 1); err != nil {
+			return err
+		}
+	}
+	if c.op == "" || c.op == opAnd || c.op == opOr || c.op == opNot {
+		return nil
+	}
+	values := c.values
+	if c.op == opWithin {
+		values = slices.DeleteFunc([]any{c.low.value, c.high.value}, func(v any) bool { return v == nil })
+		ok := len(values) > 0
+		if ok {
+			_, ok = compare(values[0], values[len(values)-1])
+		}
+		if !ok {
+			return fmt.Errorf("field %.80q is compared with %v: want a number or a time, or two of one kind", c.field, values)
+		}
+	}
+	if c.field == "" || strings.Contains(c.field, "`") {
+		return fmt.Errorf("%.80q is no name of a field: want one without backquotes", c.field)
+	}
+	for _, v := range values {
+		switch v := v.(type) {
+		case string, bool, time.Time:
+			continue
+		case float64:
+			if v-v == 0 {
+				continue
+			}
+		}
+		return fmt.Errorf("field %.80q is compared with %v, a %T: want a string, a finite number, a bool or a time", c.field, v, v)
+	}
+	return nil
+}
+
 // Compile returns the function that tells whether fields meet the condition. Of a document
 // without a field only a negation is true; so it is of a value of another type.
 func (c Condition) Compile() func(Fields) bool {
@@ -114,10 +162,7 @@ func (c Condition) Compile() func(Fields) bool {
 		part := c.of[0].Compile()
 		return func(f Fields) bool { return !part(f) }
 	case opIn:
-		set := make(map[any]bool, len(c.values))
-		for _, v := range c.values {
-			set[v] = true
-		}
+		set := c.set()
 		return func(f Fields) bool {
 			switch v := f[c.field].(type) {
 			case string, float64, bool:
@@ -128,13 +173,26 @@ func (c Condition) Compile() func(Fields) bool {
 			return false
 		}
 	case opHas:
+		set := c.set()
 		return func(f Fields) bool {
 			list, _ := f[c.field].([]string)
-			return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(c.values, any(s)) })
+			return slices.ContainsFunc(list, func(s string) bool { return set[s] })
 		}
 	default:
 		return func(f Fields) bool { return c.within(f[c.field]) }
 	}
+}
+
+// set are the values that a field can have.
+func (c Condition) set() map[any]bool {
+	set := make(map[any]bool, len(c.values))
+	for _, v := range c.values {
+		switch v.(type) {
+		case string, float64, bool, time.Time:
+			set[v] = true
+		}
+	}
+	return set
 }
 
 // within tells whether a number or a time lies in the interval.
@@ -281,6 +339,9 @@ func ScopeOf(ctx context.Context) *Scope {
 	}
 	return &Scope{c}
 }
+
+// Check is that of the condition.
+func (s *Scope) Check() error { return s.condition.Check() }
 
 // String is the condition of the scope.
 func (s *Scope) String() string { return s.condition.String() }

@@ -129,6 +129,34 @@ func TestBadConditions(t *testing.T) {
 	}
 }
 
+// Conditions that a program made and no text says are told, and no one panics.
+func TestCheck(t *testing.T) {
+	deep := graphrag.Equal("a", 1)
+	for range 1000 {
+		deep = graphrag.Not(deep)
+	}
+	for want, c := range map[string]graphrag.Condition{
+		"a []string: want a string":                     graphrag.In("f", []string{"a"}),
+		"a uint8: want a string":                        graphrag.Not(graphrag.Equal("f", uint8(3))),
+		"a float64: want a string, a finite number":     graphrag.Equal("f", math.NaN()),
+		`"a` + "`" + `b" is no name of a field`:         graphrag.Equal("a`b", 1),
+		`"" is no name of a field`:                      graphrag.Has("", "x"),
+		"want a number or a time, or two of one kind":   graphrag.Between("f", nil, nil),
+		"want a number or a time, or two of one kind ":  graphrag.Between("f", 1, time.Now()),
+		"want a number or a time, or two of one kind  ": graphrag.And(graphrag.Between("f", "a", "b")),
+		"more than 500 conditions in each other":        deep,
+	} {
+		_ = c.Compile()(graphrag.Fields{"f": []string{"a"}})
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), strings.TrimSpace(want)) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	inner := strings.Repeat("(not a = 1 or b = 2 and ", 98) + "c = 3" + strings.Repeat(")", 98)
+	if c, err := graphrag.ParseCondition(inner); err != nil || c.Check() != nil {
+		t.Errorf("what was read: %v, %v", err, c.Check())
+	}
+}
+
 // A list of ten thousand values is looked up, not walked through.
 func TestManyValues(t *testing.T) {
 	values := make([]any, 10_000)
@@ -138,6 +166,18 @@ func TestManyValues(t *testing.T) {
 	c, err := graphrag.ParseCondition(graphrag.In("f", values...).String())
 	if err != nil {
 		t.Fatal(err)
+	}
+	list := make([]string, 10_000)
+	for i := range list {
+		list[i] = fmt.Sprint("w", i)
+	}
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = v.(string)
+	}
+	has, start := graphrag.Has("f", names...).Compile(), time.Now()
+	if has(graphrag.Fields{"f": list}) || !has(graphrag.Fields{"f": append(list, "v9999")}) || time.Since(start) > 200*time.Millisecond {
+		t.Errorf("a list is compared in %v", time.Since(start))
 	}
 	meets := c.Compile()
 	for i := range 100_000 {

@@ -4,6 +4,7 @@ package bm25
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
@@ -149,8 +150,31 @@ func (s *searcher) frequency(a *activeTerm, small uint8, d uint16, base int) flo
 
 // addColumn adds a term with a column to the sums.
 func (s *searcher) addColumn(a *activeTerm, norms *[windowSize]float32, base int) {
+	if s.at.set != nil {
+		s.addSome(a, norms, base)
+		return
+	}
 	for d, small := range a.column {
 		if d &= windowSize - 1; small != 0 {
+			sum := s.sums[d] + a.weight*saturation(s.frequency(a, small, uint16(d), base), norms[d])
+			if sum > s.threshold {
+				sum = s.note(base+d, sum)
+			}
+			s.sums[d] = sum
+		}
+	}
+}
+
+// addSome is addColumn for the documents within the limit: no other can be found.
+func (s *searcher) addSome(a *activeTerm, norms *[windowSize]float32, base int) {
+	words := s.at.set[base/64:]
+	for w, word := range words[:min(windowSize/64, len(words))] {
+		for ; word != 0; word &= word - 1 {
+			d := w<<6 + bits.TrailingZeros64(word)
+			small := a.column[d]
+			if small == 0 {
+				continue
+			}
 			sum := s.sums[d] + a.weight*saturation(s.frequency(a, small, uint16(d), base), norms[d])
 			if sum > s.threshold {
 				sum = s.note(base+d, sum)

@@ -4,6 +4,7 @@ package kit_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -11,7 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -227,5 +231,115 @@ func TestSaveAppends(t *testing.T) {
 	opened := changing(t)["sparse"]()
 	if stats, err := opened.Open(t.Context(), dir); err != nil || stats.Documents != len(docs)-1 {
 		t.Errorf("%d documents, %v", stats.Documents, err)
+	}
+}
+
+// Changes that wait for another are made in one build, each as it would be alone: one that fails,
+// is given up or panics is no other's, and questions are answered meanwhile.
+func TestChangesTogether(t *testing.T) {
+	var builds atomic.Int64
+	var broken atomic.Value // the document that cannot be built
+	broken.Store("")
+	held, free := make(chan struct{}), make(chan struct{})
+	s := counted(t, &builds, nil)
+	frame := s.Frame()
+	build := frame.Build
+	frame.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		if len(c.Chunks) == 2 { // the first insert
+			close(held)
+			<-free
+		}
+		for _, chunk := range c.Chunks {
+			if chunk.Doc == broken.Load() {
+				return nil, errors.New("it cannot be built")
+			}
+			if chunk.Doc == "panics" {
+				panic("a bad recipe")
+			}
+		}
+		return build(ctx, c)
+	}
+	s, err := kit.New(frame)
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := rooms(40)
+	index(t, s, docs[0])
+	insert := func(ctx context.Context, d graphrag.Document) (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("%v", p)
+			}
+		}()
+		_, err = s.Insert(ctx, graphrag.Documents(d))
+		return err
+	}
+	first := make(chan error, 1)
+	go func() { first <- insert(t.Context(), docs[1]) }()
+	<-held
+	errs := make([]error, len(docs))
+	var wait, queued sync.WaitGroup
+	cancelled, cancel := context.WithCancel(t.Context())
+	for i := 2; i < len(docs); i++ {
+		ctx, d := t.Context(), docs[i]
+		if i == 5 {
+			ctx = cancelled
+		}
+		queued.Add(1)
+		wait.Go(func() {
+			queued.Done()
+			errs[i] = insert(ctx, d)
+		})
+	}
+	queued.Wait()
+	time.Sleep(50 * time.Millisecond) // most of them wait by now
+	cancel()
+	if found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "light", K: 50}); err != nil || len(found.Ranked) != 1 {
+		t.Errorf("%d found meanwhile, %v", len(found.Ranked), err)
+	}
+	close(free)
+	wait.Wait()
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	for i, err := range errs {
+		if i == 5 && !errors.Is(err, context.Canceled) || i != 5 && err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if n := builds.Load(); n > 15 || len(s.List()) != len(docs)-1 {
+		t.Errorf("%d documents after %d builds", len(s.List()), n)
+	}
+	for _, bad := range []string{"bad", "panics"} {
+		broken.Store("bad")
+		if err := insert(t.Context(), docs[2]); err != nil {
+			t.Fatal(err)
+		}
+		results := make([]error, 12)
+		for i := range results {
+			wait.Go(func() {
+				d := graphrag.Document{ID: fmt.Sprint(bad, i), Text: "light"}
+				if i == 6 {
+					d.ID = bad
+				}
+				results[i] = insert(t.Context(), d)
+			})
+		}
+		wait.Wait()
+		failed := 0
+		for i, err := range results {
+			if err != nil {
+				failed++
+			}
+			if i == 6 && err == nil {
+				t.Errorf("%s: no error", bad)
+			}
+		}
+		if bad == "bad" && failed != 1 {
+			t.Errorf("%d changes failed for one: %v", failed, results)
+		}
+	}
+	if err := insert(t.Context(), docs[5]); err != nil { // nothing holds the turn
+		t.Error(err)
 	}
 }

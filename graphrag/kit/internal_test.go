@@ -95,12 +95,13 @@ func TestChunksAreKeptWithoutRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := strings.Repeat("The mill stands by the river and was built of stone. ", 9000)
-	err = d.insert(t.Context(), func(yield func(graphrag.Document, error) bool) {
+	u, err := d.frame.update(t.Context(), func(yield func(graphrag.Document, error) bool) {
 		_ = yield(graphrag.Document{ID: "a", Text: long}, nil) && yield(graphrag.Document{ID: "b"}, nil) && yield(graphrag.Document{ID: "c", Text: "A mill."}, nil)
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.take(u)
 	a, _ := d.docs.docs.Get("a")
 	c, _ := d.docs.docs.Get("c")
 	if len(a) < 50 || cap(a) > len(a)*9/8 || len(c) != 1 {

@@ -254,10 +254,15 @@ func (s *System) open(ctx context.Context, dir string, docs iter.Seq2[graphrag.D
 				err = errors.Join(err, d.base.Insert(of...))
 			}
 		}
-		if err == nil {
-			err = d.update(ctx, docs, deleted)
+		if err != nil {
+			return nil, err
 		}
-		return d, err
+		u, err := s.frame.update(ctx, docs, deleted)
+		if err != nil {
+			return nil, err
+		}
+		d.take(u)
+		return d, nil
 	})
 	if err == nil {
 		s.saving.Lock()

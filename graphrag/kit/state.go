@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -67,54 +68,65 @@ func (s *state) draft(f Frame) *draft {
 	return d
 }
 
-// insert cuts documents, concurrently.
-func (d *draft) insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (err error) {
-	chunker, err := d.frame.Cut.Chunker()
-	if err != nil || d.frame.Blind {
-		return err
+// update is a change of documents: those that are new, cut into chunks, also those without any,
+// and the IDs of those that go.
+type update struct {
+	cut     map[string][]graphrag.Chunk
+	chunks  []graphrag.Chunk
+	deleted []string
+}
+
+// update cuts documents, concurrently. docs may be nil.
+func (f Frame) update(ctx context.Context, docs iter.Seq2[graphrag.Document, error], deleted []string) (_ *update, err error) {
+	u := &update{cut: make(map[string][]graphrag.Chunk), deleted: deleted}
+	chunker, err := f.Cut.Chunker()
+	if err != nil || f.Blind || docs == nil {
+		return u, err
 	}
 	ctx, span := trace.Start(ctx, "cut")
 	defer func() { span.End(err) }()
-	cut := make(map[string][]graphrag.Chunk) // by document, including those without chunks
-	all, err := chunker.All(ctx, func(yield func(graphrag.Document, error) bool) {
+	u.chunks, err = chunker.All(ctx, func(yield func(graphrag.Document, error) bool) {
 		for doc, err := range docs {
-			cut[doc.ID] = nil
+			u.cut[doc.ID] = nil
 			if !yield(doc, err) {
 				return
 			}
 		}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for lo, hi := 0, 0; lo < len(all); lo = hi { // those of a document follow one another
+	for all, lo, hi := u.chunks, 0, 0; lo < len(all); lo = hi { // those of a document follow one another
 		for hi = lo + 1; hi < len(all) && all[hi].Doc == all[lo].Doc; {
 			hi++
 		}
-		cut[all[lo].Doc] = slices.Clone(all[lo:hi])
+		u.cut[all[lo].Doc] = slices.Clone(all[lo:hi])
 	}
-	for id, chunks := range cut {
-		d.delete(id)
-		d.docs.put(id, chunks)
-	}
-	d.fresh = all
-	span.Set(slog.Int("wildgraph.documents", len(cut)), slog.Int("wildgraph.chunks", len(all)))
-	return ctx.Err()
+	span.Set(slog.Int("wildgraph.documents", len(u.cut)), slog.Int("wildgraph.chunks", len(u.chunks)))
+	return u, ctx.Err()
 }
 
-// update deletes and inserts.
-func (d *draft) update(ctx context.Context, docs iter.Seq2[graphrag.Document, error], deleted []string) error {
-	d.delete(deleted...)
-	if docs == nil {
-		return nil
+// take deletes and inserts; one change may follow another.
+func (d *draft) take(u *update) {
+	d.delete(u.deleted...)
+	d.delete(slices.Collect(maps.Keys(u.cut))...)
+	for id, chunks := range u.cut {
+		d.docs.put(id, chunks)
 	}
-	return d.insert(ctx, docs)
+	d.fresh = append(d.fresh, u.chunks...)
 }
 
 func (d *draft) delete(ids ...string) {
 	d.history.ids = append(d.history.ids, ids...) // each state has its own beginning of one list
 	for _, id := range ids {
 		d.gone = append(d.gone, d.docs.delete(id)...)
+	}
+	if len(d.fresh) > 0 {
+		gone := make(map[string]bool, len(ids))
+		for _, id := range ids {
+			gone[id] = true
+		}
+		d.fresh = slices.DeleteFunc(d.fresh, func(c graphrag.Chunk) bool { return gone[c.Doc] })
 	}
 	if d.base != nil {
 		d.base.Delete(ids...)

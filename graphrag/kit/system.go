@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -28,6 +29,9 @@ type System struct {
 	now  atomic.Pointer[state]
 	turn sync.RWMutex // held while now changes, so that no reader acquires a state being released
 	paid *replies
+
+	queue sync.Mutex
+	waits []*waiting // for their turn
 
 	saving sync.Mutex
 	saved  savepoint // the last one, if it counts
@@ -55,18 +59,23 @@ func (s *System) Name() string { return s.frame.Name }
 // Index builds the system anew.
 func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
 	return s.change(ctx, "index", func(ctx context.Context, _ *state) (*draft, error) {
-		d, err := newDraft(s.frame)
+		u, err := s.frame.update(ctx, docs, nil)
 		if err != nil {
 			return nil, err
 		}
-		return d, d.insert(ctx, docs)
+		d, err := newDraft(s.frame)
+		if err == nil {
+			d.take(u)
+		}
+		return d, err
 	})
 }
 
 // Insert adds documents; one with an existing ID replaces that document. The answers are those of
 // an index made anew. Models are asked about what is new. A flat system ([Frame].Flat) takes time
 // for what is new alone, any other makes the rest of its index anew (3,000 notes: .2 s), so insert
-// many at once. Questions that come meanwhile are answered from what was there before.
+// many at once. Changes that wait for another one are made together, in one build whose statistics
+// each of them returns. Questions that come meanwhile are answered from what was there before.
 func (s *System) Insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
 	return s.update(ctx, "insert", docs, nil)
 }
@@ -81,33 +90,126 @@ func (s *System) Update(ctx context.Context, docs iter.Seq2[graphrag.Document, e
 	return s.update(ctx, "update", docs, deleted)
 }
 
-func (s *System) update(ctx context.Context, what string, docs iter.Seq2[graphrag.Document, error], deleted []string) (graphrag.IndexStats, error) {
-	return s.change(ctx, what, func(ctx context.Context, old *state) (*draft, error) {
-		if old == nil {
-			return nil, errors.New("nothing is indexed yet: call Index or Open first")
-		}
-		d := old.draft(s.frame)
-		return d, d.update(ctx, docs, deleted)
-	})
+// waiting is a change that waits for its turn, or is made in that of another.
+type waiting struct {
+	ctx   context.Context
+	of    *update
+	stats graphrag.IndexStats
+	err   error
+	done  chan struct{}
 }
 
-// change builds a new state aside and replaces the old one. If anything fails the old state
-// stays; replies of models until then stay cached.
+func (s *System) update(ctx context.Context, what string, docs iter.Seq2[graphrag.Document, error], deleted []string) (_ graphrag.IndexStats, err error) {
+	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), what, s.named())
+	defer func() { span.End(err) }()
+	u, err := s.frame.update(ctx, docs, deleted)
+	if err != nil {
+		return s.failed(what, err)
+	}
+	w := &waiting{ctx: ctx, of: u, done: make(chan struct{})}
+	s.queue.Lock()
+	s.waits = append(s.waits, w)
+	s.queue.Unlock()
+	select {
+	case s.writing <- struct{}{}:
+		func() {
+			defer func() { <-s.writing }()
+			s.together(w)
+		}()
+	case <-w.done:
+	case <-ctx.Done():
+		s.queue.Lock()
+		at := slices.Index(s.waits, w)
+		if at >= 0 {
+			s.waits = slices.Delete(s.waits, at, at+1)
+		}
+		s.queue.Unlock()
+		if at >= 0 {
+			return s.failed(what, ctx.Err())
+		}
+		<-w.done // it is being made
+	}
+	if w.err != nil {
+		return s.failed(what, w.err)
+	}
+	return w.stats, nil
+}
+
+// together makes all changes that wait in one build, unless w was made in the turn of another. If
+// that fails each is made alone, so that none fails for another.
+func (s *System) together(w *waiting) {
+	s.queue.Lock()
+	all := s.waits
+	if !slices.Contains(all, w) {
+		all = nil
+	} else {
+		s.waits = nil
+	}
+	s.queue.Unlock()
+	for _, x := range all {
+		x.err = errTogether
+		defer close(x.done) // after a panic too: others wait
+	}
+	all = slices.DeleteFunc(all, func(x *waiting) bool {
+		err := x.ctx.Err()
+		if err != nil {
+			x.err = err // given up before it began
+		}
+		return err != nil
+	})
+	run := func(ctx context.Context, some ...*waiting) (graphrag.IndexStats, error) {
+		return s.make(ctx, func(_ context.Context, old *state) (*draft, error) {
+			if old == nil {
+				return nil, errors.New("nothing is indexed yet: call Index or Open first")
+			}
+			d := old.draft(s.frame)
+			for _, x := range some {
+				d.take(x.of)
+			}
+			return d, nil
+		})
+	}
+	if len(all) > 1 {
+		if stats, err := run(w.ctx, all...); err == nil {
+			for _, x := range all {
+				x.stats, x.err = stats, nil
+			}
+			return
+		}
+	}
+	for _, x := range all {
+		x.stats, x.err = run(x.ctx, x)
+	}
+}
+
+var errTogether = errors.New("a change that was made together with this one did not end")
+
+// change waits for its turn and makes a change.
 func (s *System) change(ctx context.Context, what string, prepare func(ctx context.Context, old *state) (*draft, error)) (stats graphrag.IndexStats, err error) {
 	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), what, s.named())
 	defer func() { span.End(err) }()
-	fail := func(err error) (graphrag.IndexStats, error) {
-		return graphrag.IndexStats{}, fmt.Errorf("%s: %s: %w", s.frame.Name, what, err)
-	}
 	select {
 	case s.writing <- struct{}{}:
 		defer func() { <-s.writing }()
 	case <-ctx.Done():
-		return fail(ctx.Err())
+		return s.failed(what, ctx.Err())
 	}
+	if stats, err = s.make(ctx, prepare); err != nil {
+		return s.failed(what, err)
+	}
+	return stats, nil
+}
+
+func (s *System) failed(what string, err error) (graphrag.IndexStats, error) {
+	return graphrag.IndexStats{}, fmt.Errorf("%s: %s: %w", s.frame.Name, what, err)
+}
+
+// make builds a new state aside and replaces the old one. If anything fails the old state
+// stays; replies of models until then stay cached.
+func (s *System) make(ctx context.Context, prepare func(ctx context.Context, old *state) (*draft, error)) (stats graphrag.IndexStats, err error) {
 	d, err := prepare(ctx, s.now.Load())
 	if err != nil {
-		return fail(err)
+		return stats, err
 	}
 	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
 	if s.paid.len() > 2*d.docs.chunks+manyReplies {
@@ -118,17 +220,14 @@ func (s *System) change(ctx context.Context, what string, prepare func(ctx conte
 	}
 	next, err := d.build(s.paid.with(ctx), s.frame)
 	if err != nil {
-		return fail(err)
+		return stats, err
 	}
 	if d.from == nil {
 		s.paid.prune()
 	}
 	stats = next.stats
 	stats.Usage = meter.Usage()
-	if err := s.show(next); err != nil {
-		return fail(err)
-	}
-	return stats, nil
+	return stats, s.show(next)
 }
 
 // named is the name of the system in a trace.

@@ -96,7 +96,8 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 	if q.Where != nil {
 		where = q.Where.String()
 	}
-	text := fmt.Sprintf("%d %s%s", len(limits), limits, where) // no where is taken for a part of another scope
+	// No where is taken for a part of another scope, and no scope for none.
+	text := fmt.Sprintf("%t %d %s%s", scope != nil, len(limits), limits, where)
 	for {
 		key, ok := now.views.key(text)
 		var build func() (*state, error)
@@ -131,9 +132,15 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 func permits(docs *library, scope *graphrag.Scope, where *graphrag.Condition) (func(graphrag.Fields) bool, error) {
 	inScope, meets := func(graphrag.Fields) bool { return true }, func(graphrag.Fields) bool { return true }
 	if scope != nil {
+		if err := scope.Check(); err != nil {
+			return nil, fmt.Errorf("the scope of the caller: %w", err)
+		}
 		inScope = scope.Compile()
 	}
 	if where != nil {
+		if err := where.Check(); err != nil {
+			return nil, fmt.Errorf("the condition of the question: %w", err)
+		}
 		if err := checkFields(docs, inScope, where.Names()); err != nil {
 			return nil, err
 		}

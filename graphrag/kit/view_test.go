@@ -165,6 +165,31 @@ func TestUnknownFields(t *testing.T) {
 	}
 }
 
+// A scope that says nothing is a scope all the same, and one that no text says is refused: no view
+// of everybody is handed to somebody.
+func TestOddScopes(t *testing.T) {
+	s := counted(t, new(atomic.Int64), nil)
+	docs := rooms(20)
+	docs[3].Fields = graphrag.Fields{"n": 3.}
+	index(t, s, docs...)
+	all := func(ctx context.Context) int {
+		found, err := s.Retrieve(ctx, graphrag.Question{Text: "light", K: 50, Where: where(t, "n >= 0 and n < 19")})
+		if err != nil {
+			return -1
+		}
+		return len(found.Ranked)
+	}
+	has := graphrag.WithScope(t.Context(), graphrag.Or(graphrag.Between("room", 0, nil)))
+	if open, scoped := all(t.Context()), all(has); open != 19 || scoped != 18 {
+		t.Errorf("%d found without a scope and %d within one", open, scoped)
+	}
+	for _, c := range []graphrag.Condition{graphrag.Between("room", nil, nil), graphrag.Equal("n` >= 0 or `n", 1), graphrag.In("room", []string{"1"})} {
+		if n := all(graphrag.WithScope(t.Context(), c)); n != -1 {
+			t.Errorf("%d found within a scope that says nothing", n)
+		}
+	}
+}
+
 // Views are of the state that is asked: changes are seen at once, also of a saved system, and
 // questions go on while documents come and go.
 func TestViewsChange(t *testing.T) {
