@@ -11,53 +11,66 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 )
 
 // BenchmarkWhere compares questions without a condition with those that a tenth and a
-// thousandth of the passages' documents meet, and with the first question of a condition, over
-// the pages of one domain (WILDGRAPHBENCH_DIR), cut into documents of 2,000 bytes.
+// thousandth of the passages' documents meet, and with the first question of a condition, in
+// memory and in a folder, over the pages of all domains (WILDGRAPHBENCH_DIR), cut into
+// documents of 2,000 bytes.
 func BenchmarkWhere(b *testing.B) {
 	dir := os.Getenv("WILDGRAPHBENCH_DIR")
 	if dir == "" {
 		b.Skip("needs WILDGRAPHBENCH_DIR")
 	}
 	docs, questions := notes(b, os.DirFS(dir))
-	for _, x := range systems(b) {
-		if x.Name != "bm25" && x.Name != "wild" && x.Name != "linearrag" {
-			continue
-		}
-		s, err := x.New(baselinestest.OfflineKit(b), kit.Common{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := s.Index(b.Context(), graphrag.Documents(docs...)); err != nil {
-			b.Fatal(err)
-		}
-		ask := func(b *testing.B, i int, where *graphrag.Condition) {
-			if _, err := s.Retrieve(b.Context(), graphrag.Question{Text: questions[i%len(questions)], K: 5, Where: where}); err != nil {
-				b.Fatal(err)
-			}
-		}
-		for _, tt := range []struct{ name, where string }{{"none", "all"}, {"tenth", "n10 = 3"}, {"thousandth", "n1000 = 3"}} {
-			b.Run(x.Name+"/"+tt.name, func(b *testing.B) {
-				c, err := graphrag.ParseCondition(tt.where)
-				if err != nil {
+	for _, name := range []string{"bm25", "naiverag", "wild", "linearrag"} {
+		for _, kind := range []string{"memory", "folder"} {
+			b.Run(name+"/"+kind, func(b *testing.B) {
+				k := baselinestest.OfflineKit(b)
+				if name == "naiverag" {
+					k = k.WithEmbedder(embed.Func(hashes))
+				}
+				if kind == "folder" {
+					s, err := disk.Open(b.TempDir(), disk.Options{})
+					if err != nil {
+						b.Fatal(err)
+					}
+					k.Place = kit.Place{Store: s, Prefix: name, Encoder: k.Encoder}
+				}
+				s := made(b, name, k)
+				if _, err := s.Index(b.Context(), graphrag.Documents(docs...)); err != nil {
 					b.Fatal(err)
 				}
-				ask(b, 0, &c)
-				for i := 0; b.Loop(); i++ {
-					ask(b, i, &c)
-				}
+				conditions(b, s, questions, len(docs))
 			})
 		}
-		b.Run(x.Name+"/first of a tenth", func(b *testing.B) {
-			for i := 0; b.Loop(); i++ {
-				c := graphrag.Or(graphrag.Equal("n10", 3), graphrag.Equal("n", i%len(docs)))
-				ask(b, i, &c)
+	}
+}
+
+func conditions(b *testing.B, s *kit.System, questions []string, docs int) {
+	asked := 0
+	ask := func(where graphrag.Condition) {
+		asked++
+		if _, err := s.Retrieve(b.Context(), graphrag.Question{Text: questions[asked%len(questions)], K: 5, Where: &where}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for name, where := range map[string]graphrag.Condition{"none": graphrag.And(), "tenth": graphrag.Equal("n10", 3), "thousandth": graphrag.Equal("n1000", 3)} {
+		b.Run(name, func(b *testing.B) {
+			ask(where)
+			for b.Loop() {
+				ask(where)
 			}
 		})
 	}
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			ask(graphrag.Or(graphrag.Equal("n10", 3), graphrag.Equal("n", asked%docs)))
+		}
+	})
 }
 
 func notes(b *testing.B, fsys fs.FS) (docs []graphrag.Document, questions []string) {
@@ -66,19 +79,20 @@ func notes(b *testing.B, fsys fs.FS) (docs []graphrag.Document, questions []stri
 	if err != nil {
 		b.Fatal(err)
 	}
-	d := set.Domains[0]
-	for _, it := range d.Items {
-		questions = append(questions, it.Question.Text)
-	}
-	for doc, err := range d.Documents() {
-		if err != nil {
-			b.Fatal(err)
+	for _, d := range set.Domains {
+		for _, it := range d.Items {
+			questions = append(questions, it.Question.Text)
 		}
-		for text := doc.Text; text != ""; {
-			size, n := min(2000, len(text)), len(docs)
-			docs = append(docs, graphrag.Document{ID: fmt.Sprintf("%06d", n), Title: doc.Title, Text: text[:size],
-				Fields: graphrag.Fields{"n": float64(n), "n10": float64(n % 10), "n1000": float64(n % 1000)}})
-			text = text[size:]
+		for doc, err := range d.Documents() {
+			if err != nil {
+				b.Fatal(err)
+			}
+			for text := doc.Text; text != ""; {
+				size, n := min(2000, len(text)), len(docs)
+				docs = append(docs, graphrag.Document{ID: fmt.Sprintf("%06d", n), Title: doc.Title, Text: text[:size],
+					Fields: graphrag.Fields{"n": float64(n), "n10": float64(n % 10), "n1000": float64(n % 1000)}})
+				text = text[size:]
+			}
 		}
 	}
 	return docs, questions
