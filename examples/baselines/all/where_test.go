@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
@@ -89,7 +90,7 @@ func notes(b *testing.B, fsys fs.FS) (docs []graphrag.Document, questions []stri
 			}
 			for text := doc.Text; text != ""; {
 				size, n := min(2000, len(text)), len(docs)
-				docs = append(docs, graphrag.Document{ID: fmt.Sprintf("%06d", n), Title: doc.Title, Text: text[:size],
+				docs = append(docs, graphrag.Document{ID: fmt.Sprintf("%06d", n), Title: doc.Title, Text: strings.ToValidUTF8(text[:size], ""),
 					Fields: graphrag.Fields{"n": float64(n), "n10": float64(n % 10), "n1000": float64(n % 1000)}})
 				text = text[size:]
 			}
