@@ -149,8 +149,8 @@ type Answer struct {
 	// Refused is true when the system declined to answer because the
 	// evidence does not hold one (reject mode).
 	Refused bool `json:"refused,omitempty"`
-	// Confidence ranks answers, 0 to 1, for readers that have one; 0 for others. It is not
-	// calibrated: of answers that say .9, on some kinds of text half are right.
+	// Confidence is the probability, 0 to 1, that the answer is right, for readers that have one;
+	// 0 for others. docs/offline.md says how far that of the offline reader holds.
 	Confidence float64 `json:"confidence,omitempty"`
 	// Citations point into Text and tell which evidence supports it.
 	Citations []Citation `json:"citations,omitempty"`

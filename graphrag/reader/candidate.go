@@ -90,7 +90,7 @@ func (c *corpus) collect(ctx context.Context, question string, evidence []graphr
 			df[own.first()]++
 		}
 	}
-	c.q.weigh(&df, len(c.candidates))
+	c.q.weigh(&df)
 	return ctx.Err()
 }
 
@@ -120,8 +120,8 @@ func (c *corpus) own(terms []int32) (s set) {
 }
 
 // rarity is the weight of a term that df of n texts contain: the IDF of BM25, always
-// positive, to the power .7.
-func rarity(df, n float64) float64 { return math.Pow(math.Log(1+(n-df+0.5)/(df+0.5)), 0.7) }
+// positive.
+func rarity(df, n float64) float64 { return math.Log(1 + (n-df+0.5)/(df+0.5)) }
 
 // add adds the candidates of one text.
 func (c *corpus) add(p piece) {
@@ -168,12 +168,10 @@ func (c *corpus) setsOf(r *reading) []set {
 const (
 	namePart   = 1.5    // weight of a term of a name
 	leadPart   = 0.6    // weight of a term in the lead
-	answerPart = 0.9    // weight of a term in a preceding question of the page
 	headPart   = 0.2    // weight of a term in headings or the title
 	besidePart = 0.25   // weight of the terms in the better of the neighbours
 	defineGain = 2.0    // factor for defining what is asked for
 	shapeBonus = 1.3    // factor for containing the kind of answer that is asked for
-	listBonus  = 1.3    // factor of a list if steps are asked for, divisor if not
 	wordGain   = 0.0025 // gain by each word: a long sentence is more often complete
 	rankLoss   = 0.045  // loss by each rank of the chunk
 
@@ -186,11 +184,7 @@ const (
 func (c *corpus) cover(x *candidate) float64 {
 	lead := x.lead &^ x.own
 	head := x.head &^ (x.own | lead)
-	part := leadPart
-	if x.answers {
-		part = answerPart
-	}
-	return c.q.of(x.own) + part*c.q.of(lead) + headPart*c.q.of(head)
+	return c.q.of(x.own) + leadPart*c.q.of(lead) + headPart*c.q.of(head)
 }
 
 // score returns the score of each candidate, and the index of the best.
@@ -224,12 +218,7 @@ func (c *corpus) scoreOf(x *candidate, met float64) float64 {
 	if c.defines(x) {
 		s *= defineGain
 	}
-	switch {
-	case x.list && c.q.steps:
-		s *= listBonus
-	case x.list:
-		s /= listBonus
-	case x.own|x.lead == 0, c.echoes(x):
+	if !x.list && (x.own|x.lead == 0 || c.echoes(x)) {
 		s *= emptyPart
 	}
 	return s * (1 + wordGain*float64(x.words)) / (1 + rankLoss*float64(x.piece))
@@ -244,37 +233,88 @@ func (c *corpus) echoes(x *candidate) bool {
 	return (x.kind == load.Heading || x.kind == load.Paragraph && x.words < minHeadline && !c.q.yesNo) && !c.says(x)
 }
 
-// The coefficients of the logistic model of confidence.
-const (
-	sureBase  = -5.3
-	sureAsked = 5.0  // times the share of covered terms that are no names
-	sureNames = 3.0  // times the share of covered names
-	sureShape = -2.0 // if a number, a date, a name or a price is asked for and missing
-	sureUsed  = -4.0 // if it is asked what something is, and the candidate only uses its name
-	sureEmpty = -2.0 // if the candidate itself contains no term of the question
-	sureOther = -2.0 // if its pronoun stands for something else than what is asked about
+// signs tell whether a candidate answers the question. Nothing in them is counted over what else
+// was found but the share of the third best score.
+type signs [8]float64
 
-	// Terms that only the context covers count in part.
-	nearLead, nearHead, nearPage = 0.9, 0.7, 0.4
+// sure is the logistic model of confidence, fitted to questions over five kinds of text that weigh
+// the same: testdata/calibration.tsv, where a test fits it again, and with each kind left out.
+var sure = signs{
+	0.87,  // always
+	2.28,  // the share of the question's terms that it covers
+	-1.72, // a term, or several of little weight, stands beyond it and its context
+	0.20,  // its own terms of the question, at most maxOwn
+	1.35,  // it is the cell that is asked for
+	-2.13, // the share of its score that the third best has
+	-1.28, // a name of the question is nowhere on its page, or is no name there
+	-0.91, // a number, a date, a name or a price is asked for and missing
+}
+
+const (
+	maxOwn   = 3
+	rival    = 0.3 // share of the best score below which others say nothing
+	nearPart = 0.7 // weight of a term that only the lead or headings contain
+	unlike   = 0.1 // most of what only uses the name that is to be defined, speaks of another, or names no price
 )
 
-// confidence returns the confidence, 0 to 1, that a candidate answers the question.
-func (c *corpus) confidence(x *candidate) float64 {
-	all, page := set(1)<<c.q.terms-1, c.asked(c.pieces[x.piece].page)
-	z := sureBase + sureAsked*c.met(x, page, all&^c.q.names) + sureNames*c.met(x, page, all&c.q.names)
-	if c.q.want != 0 && !c.q.shows(x.said) {
-		z += sureShape
+// signs returns the signs of a candidate whose third best rival has a share of its score.
+func (c *corpus) signs(x *candidate, third float64) signs {
+	all, near := set(1)<<c.q.terms-1, x.own|x.lead|x.head
+	sign := func(is bool) float64 {
+		if is {
+			return 1
+		}
+		return 0
 	}
-	if c.q.defined != nil && !x.answers && !c.defines(x) {
-		z += sureUsed
+	return signs{1,
+		(c.q.plain(x.own) + nearPart*c.q.plain(near&^x.own)) / max(c.q.plain(all), 1e-9),
+		sign(c.q.plain(all&^near) >= 1),
+		float64(min(maxOwn, x.own.count())),
+		sign(x.cell != ""),
+		third,
+		sign(c.q.names&^(near|c.asked(c.pieces[x.piece].page)) != 0 || c.q.common(x.text)),
+		sign(c.q.want != 0 && !c.q.shows(x.said)),
 	}
-	if x.own == 0 && !x.answers || c.q.terms == 0 {
-		z += sureEmpty
+}
+
+// confidence returns the probability that a candidate answers the question.
+func (c *corpus) confidence(x *candidate, third float64) float64 {
+	p := c.signs(x, third).under(&sure)
+	if c.unlike(x) {
+		return min(p, unlike)
 	}
-	if c.other(x) {
-		z += sureOther
+	return p
+}
+
+// under returns the probability under a logistic model.
+func (s signs) under(model *signs) float64 {
+	z := 0.0
+	for i := range s {
+		z += s[i] * model[i]
 	}
 	return 1 / (1 + math.Exp(-z))
+}
+
+// unlike reports whether a candidate cannot be the answer, whatever words it has.
+func (c *corpus) unlike(x *candidate) bool {
+	return c.q.terms == 0 || c.q.defined != nil && !x.answers && !c.defines(x) || c.other(x) ||
+		c.q.want&hasMoney != 0 && !c.q.yesNo && !c.q.shows(x.said)
+}
+
+// third returns the share of the score of a candidate that the third best other text has, at least
+// rival.
+func (c *corpus) third(scores []float64, best int) float64 {
+	var second, third float64
+	for i, s := range scores {
+		switch {
+		case i == best || s <= third || c.candidates[i].text == c.candidates[best].text:
+		case s > second:
+			second, third = s, second
+		default:
+			third = s
+		}
+	}
+	return max(rival, min(1, third/max(scores[best], 1e-9)))
 }
 
 // other reports whether the pronoun of a candidate stands for something that the question
@@ -292,18 +332,6 @@ func (c *corpus) other(x *candidate) bool {
 		lacks &^= x.head
 	}
 	return x.spoken == 0 && lacks != 0
-}
-
-// met returns the share of some of the question's terms that a candidate, its context and
-// its page cover; 1 if there are none.
-func (c *corpus) met(x *candidate, page, terms set) float64 {
-	if terms == 0 {
-		return 1
-	}
-	lead := x.lead &^ x.own
-	head := x.head &^ (x.own | lead)
-	page &^= x.own | lead | head
-	return (c.q.plain(x.own&terms) + nearLead*c.q.plain(lead&terms) + nearHead*c.q.plain(head&terms) + nearPage*c.q.plain(page&terms)) / c.q.plain(terms)
 }
 
 // The use of an embedder. Both values are on plateaus (2 to 4, 10 to 40) on the questions

@@ -21,7 +21,7 @@ import (
 const (
 	DefaultFactSentences    = 2
 	DefaultSummarySentences = 10
-	DefaultThreshold        = 0.5
+	DefaultThreshold        = 0.6
 )
 
 // Closest is what the answer to a fact question in Open mode begins with if its
@@ -72,13 +72,14 @@ type ExtractiveOptions struct {
 // What the name of a column asks for is answered by the cell under it, as "COLUMN: CELL", of the
 // row that the rest of the question tells; if none or several are told it is refused.
 //
-// One candidate is quoted, and a second if the confidence in the first is low. An overview
+// One candidate is quoted, and a second if the confidence in the first is low; where it is not below
+// Threshold, only one with terms of the question that the first lacks. An overview
 // quotes the best statements, no two of them the same fact, grouped by page, starting with
 // the page of the best.
 //
-// Answer.Confidence ranks answers and is no calibrated probability: a logistic model
-// of the shares of the question's names and other terms that the candidate and its context
-// cover. Below Threshold the reader refuses in Reject mode and begins with [Closest] in
+// Answer.Confidence is the probability that the answer is right, within .1 on kinds of text that it
+// was not fitted to (docs/offline.md): a logistic model of a few signs, such as the share of the
+// question's terms that the candidate covers and a name that is missing. Below Threshold the reader refuses in Reject mode and begins with [Closest] in
 // Open mode.
 //
 // Citations have the quoted bytes of the source document, for a cell the whole row; if the
@@ -171,7 +172,7 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 	if !overview {
 		best, told = c.cell(best)
 	}
-	confidence, threshold := c.confidence(&c.candidates[best]), r.o.Threshold
+	confidence, threshold := c.confidence(&c.candidates[best], c.third(scores, best)), r.o.Threshold
 	if !told {
 		confidence = 0
 	}
@@ -189,7 +190,7 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 	case confidence >= max(threshold, enough), c.candidates[best].cell != "" && confidence >= threshold:
 		chosen = []int{best}
 	default:
-		chosen = c.facts(scores, best, r.o.FactSentences)
+		chosen = c.facts(scores, best, r.o.FactSentences, confidence >= threshold)
 		if confidence < threshold {
 			prefix = Closest
 		}
@@ -274,15 +275,16 @@ const (
 )
 
 // facts returns at most limit candidates for a question about facts: the best, and the
-// next ones that do not repeat it.
-func (c *corpus) facts(scores []float64, best, limit int) []int {
+// next ones that do not repeat it. If that answers the question, others must have terms of the
+// question that it lacks.
+func (c *corpus) facts(scores []float64, best, limit int, answered bool) []int {
 	chosen := []int{best}
 	have := c.candidates[best].own | c.candidates[best].lead
 	for len(chosen) < limit {
 		next, gain := -1, 0.0
 		for i := range c.candidates {
 			x := &c.candidates[i]
-			if scores[i] < factFloor*scores[best] || x.list || slices.Contains(chosen, i) || x.within(&c.candidates[best]) ||
+			if scores[i] < factFloor*scores[best] || x.list || answered && x.own&^have == 0 || slices.Contains(chosen, i) || x.within(&c.candidates[best]) ||
 				slices.ContainsFunc(chosen, func(o int) bool { return repeats(c.candidates[o].distinct(), x.distinct()) }) {
 				continue
 			}

@@ -27,23 +27,20 @@ func (s set) first() int { return bits.TrailingZeros64(uint64(s)) }
 
 // question is an analyzed question. Its terms have the lowest numbers of the lexicon.
 type question struct {
-	text     string
-	terms    int // how many
-	names    set // terms of names: with capital letters or digits
-	weak     set // terms of the wording of questions, such as "name" or "list"
-	unspaced set // character pairs of scripts without blanks, not all of them words
-	want     shape
-	defined  *regexp.Regexp    // what defines what it asks for, if it asks what something is
-	steps    bool              // asks for a procedure or a list
-	yesNo    bool              // asks for yes or no
-	shapes   map[string]shape  // of words of its language, beside the English ones
-	weight   [maxTerms]float64 // for ranking
-	bare     [maxTerms]float64 // for confidence: by rarity alone
-	total    float64
+	text    string
+	terms   int             // how many
+	names   set             // terms of names: with capital letters or digits
+	named   map[string]bool // the words of names, in lower case
+	weak    set             // terms of the wording of questions, such as "name" or "list"
+	want    shape
+	defined *regexp.Regexp    // what defines what it asks for, if it asks what something is
+	yesNo   bool              // asks for yes or no
+	shapes  map[string]shape  // of words of its language, beside the English ones
+	weight  [maxTerms]float64 // for ranking
+	total   float64
 }
 
-// weakPart is the weight, for confidence, of a term of the wording of questions, and of a
-// pair of characters that occurs nowhere: many pairs are no words.
+// weakPart is the weight, for confidence, of a term of the wording of questions.
 const weakPart = 0.3
 
 // asking are words that many questions and few answers contain, as stems. They only count
@@ -59,12 +56,12 @@ const hanziAsking = "是谁的什么吗呢哪里有了在几何怎样多少为�
 
 // newQuestion analyzes a question and numbers its terms.
 func newQuestion(s string, l *lexicon, language text.Language) *question {
-	q := &question{text: s, defined: definition(s, language), want: wanted(s), steps: asksSteps(s), yesNo: asksYesNo(s)}
+	q := &question{text: s, defined: definition(s, language), want: wanted(s), yesNo: asksYesNo(s)}
 	h := hows()[language]
 	if h != nil {
-		q.want, q.steps, q.yesNo, q.shapes = h.wanted(s), h.has(folded(s), h.steps), h.begins(s, h.yesNo), h.shapes
+		q.want, q.yesNo, q.shapes = h.wanted(s), h.begins(s, h.yesNo), h.shapes
 	}
-	words := capitalized(s, language != text.German)
+	q.named = capitalized(s, language != text.German)
 	l.known.analyzer.Words(s, func(word []byte) bool {
 		if unspacedAsking(string(word), language) {
 			return true
@@ -74,11 +71,8 @@ func newQuestion(s string, l *lexicon, language text.Language) *question {
 			return id < maxTerms
 		}
 		q.terms = max(q.terms, id+1)
-		if words[string(word)] {
+		if q.named[string(word)] {
 			q.names |= 1 << id
-		}
-		if r, _ := utf8.DecodeRune(word); text.Unspaced(r) {
-			q.unspaced |= 1 << id
 		}
 		if term := l.term(id); h != nil && h.asking[term] || h == nil && slices.Contains(asking, term) {
 			q.weak |= 1 << id
@@ -109,18 +103,27 @@ func capitalized(s string, names bool) map[string]bool {
 	return out
 }
 
-// weigh sets the weights of the terms by how many of n candidates contain each.
-func (q *question) weigh(df *[maxTerms]int, n int) {
+// usual is how many candidates rarity is counted over: a number, so that what else was found
+// does not change what a term weighs.
+const usual = 1000
+
+// common reports whether a text has a word of the question's names without its capital only: "a
+// privilege" is not "Privilege".
+func (q *question) common(s string) bool {
+	for w := range q.named {
+		first, n := utf8.DecodeRuneInString(w)
+		if up := unicode.ToUpper(first); up != first && strings.Contains(s, w) && !strings.Contains(s, string(up)+w[n:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// weigh sets the weights of the terms by how many candidates contain each.
+func (q *question) weigh(df *[maxTerms]int) {
 	q.total = 0
 	for t := range q.terms {
-		w := rarity(float64(df[t]), float64(n))
-		q.bare[t] = w
-		if q.weak&(1<<t) != 0 {
-			q.bare[t] *= weakPart
-		}
-		if q.unspaced&(1<<t) != 0 && df[t] == 0 {
-			q.bare[t] *= weakPart
-		}
+		w := rarity(float64(min(df[t], usual)), usual)
 		if q.names&(1<<t) != 0 {
 			w *= namePart
 		}
@@ -138,24 +141,9 @@ func (q *question) of(s set) float64 {
 	return sum
 }
 
-// plain returns the weight of a set of terms for confidence.
+// plain returns the weight of a set of terms for confidence: one, but for those of wording.
 func (q *question) plain(s set) float64 {
-	sum := 0.0
-	for ; s != 0; s &= s - 1 {
-		sum += q.bare[s.first()]
-	}
-	return sum
-}
-
-// asksSteps reports whether a question asks for a procedure or for everything on a list.
-func asksSteps(question string) bool {
-	q := strings.ToLower(question)
-	for _, p := range []string{"how do i", "how do you", "how can i", "how to ", "what steps", "which steps", "what are the steps", "what do i need", "who attended", "who was there", "怎么", "如何"} {
-		if strings.Contains(q, p) {
-			return true
-		}
-	}
-	return false
+	return float64((s &^ q.weak).count()) + weakPart*float64((s&q.weak).count())
 }
 
 // asksYesNo reports whether a question asks for yes or no.
@@ -231,7 +219,7 @@ func (q *question) shows(s string) bool {
 	if want == 0 {
 		return false
 	}
-	if want&hasMoney != 0 && strings.ContainsAny(s, "€$£¥元") {
+	if want&hasMoney != 0 && strings.ContainsAny(s, "€$£¥元円") {
 		return true
 	}
 	first := true

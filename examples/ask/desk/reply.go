@@ -26,7 +26,7 @@ type Reply struct {
 	// the three passages that come nearest.
 	Refused bool     `json:"refused,omitempty"`
 	Closest []Source `json:"closest,omitempty"`
-	// Confidence is that of graphrag.Answer: it ranks answers, and is no probability.
+	// Confidence is that of graphrag.Answer.
 	Confidence float64   `json:"confidence,omitempty"`
 	Sources    []Source  `json:"sources,omitempty"`
 	Facts      []string  `json:"facts,omitempty"` // of a graph, or summaries, that are cited

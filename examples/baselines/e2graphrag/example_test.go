@@ -32,6 +32,6 @@ func ExampleNew() {
 	fmt.Println(a.Text)
 	fmt.Println(a.Steps[0].Kind, a.Steps[0].Found)
 	// Output:
-	// Closest passage: Colin Archer built the ship in Larvik for Fridtjof Nansen. The Fram was built by Colin Archer.
+	// Colin Archer built the ship in Larvik for Fridtjof Nansen.
 	// local [ship nansen colin archer]
 }

@@ -68,13 +68,13 @@ func TestReaderLabels(t *testing.T) {
 				}
 			}
 			got[of] = c
-			if of == "bm25" {
+			if of == "calibrated" {
 				answers[x.ID] = x
 			}
 		}
 	}
 	if want := map[string]count{
-		"after": {126, 46, 14}, "bm25": {126, 46, 14}, "bm25, encoder": {126, 46, 13}, "wild": {125, 43, 14}, "wild, encoder": {125, 49, 18},
+		"after": {126, 46, 14}, "bm25": {126, 46, 14}, "bm25, encoder": {126, 46, 13}, "wild": {125, 43, 14}, "wild, encoder": {125, 49, 18}, "calibrated": {126, 47, 14},
 	}; !maps.Equal(got, want) {
 		t.Errorf("right: %v, want %v", got, want)
 	}
