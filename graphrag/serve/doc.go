@@ -15,6 +15,9 @@
 //	DELETE /v1/documents/{id}
 //	GET    /healthz, /readyz, /openapi.json
 //
+// [Listen] and [Serve] are a server for it: of this machine alone without tokens, with limits of
+// time, that ends gracefully.
+//
 // Each token sees the documents of its scope and writes no others, see [Token]. Errors are
 // OpenAI's: {"error": {"message": "…", "type": "…", "code": "…"}}.
 package serve

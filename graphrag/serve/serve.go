@@ -14,6 +14,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -65,10 +66,32 @@ const (
 //
 // Tokens have 16 to 4096 visible ASCII characters.
 func ReadTokens(r io.Reader) (map[string]Token, error) {
-	var tokens map[string]Token
+	tokens := map[string]Token{}
 	in := json.NewDecoder(io.LimitReader(r, 16<<20))
 	in.DisallowUnknownFields()
-	if err := in.Decode(&tokens); err != nil {
+	begun, err := in.Token()
+	if err == nil && begun != json.Delim('{') {
+		err = errors.New("it is no object")
+	}
+	for err == nil && in.More() { // one by one: a map would keep the last of two scopes in silence
+		var name json.Token
+		var may Token
+		if name, err = in.Token(); err == nil {
+			err = in.Decode(&may)
+		}
+		key, _ := name.(string)
+		if _, twice := tokens[key]; twice {
+			return nil, fmt.Errorf("serve: the token number %d stands there twice", len(tokens)+1)
+		}
+		tokens[key] = may
+	}
+	if err == nil {
+		_, err = in.Token()
+	}
+	if err == nil && in.More() {
+		err = errors.New("there is more behind the object")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("serve: tokens: %w: want {\"TOKEN\": {\"scope\": \"CONDITION\", \"write\": false}}", err)
 	}
 	if len(tokens) == 0 {
@@ -90,6 +113,7 @@ type server struct {
 	writing chan struct{}               // held from the look at what is there to its change
 	users   map[[sha256.Size]byte]*user // by the sum of the token: equal time for all tokens
 	anyone  *user                       // without tokens
+	asked   atomic.Bool                 // it has answered once
 }
 
 type user struct {
@@ -194,6 +218,11 @@ func (s *server) guarded(handle func(http.ResponseWriter, *http.Request, *user) 
 			fail(w, problem{http.StatusTooManyRequests, "rate_limit_exceeded", fmt.Sprintf("more than %d requests a minute", s.o.PerMinute)})
 			return
 		}
+		if r.ContentLength > s.o.MaxBody { // before any of it is read
+			w.Header().Set("Connection", "close")
+			fail(w, &http.MaxBytesError{Limit: s.o.MaxBody})
+			return
+		}
 		r.Body = http.MaxBytesReader(w, r.Body, s.o.MaxBody)
 		ctx, cancel := context.WithTimeout(r.Context(), s.o.Timeout)
 		defer cancel()
@@ -219,10 +248,21 @@ func (s *server) begin(w http.ResponseWriter) (end func(), err error) {
 
 // ready tells whether questions can be asked.
 func (s *server) ready(w http.ResponseWriter, r *http.Request) {
+	if s.asked.Load() { // whoever asks needs no token: a question could cost a model's call each time
+		reply(w, map[string]string{"status": "ok"})
+		return
+	}
+	end, err := s.begin(w)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	defer end()
 	if _, err := s.system.Retrieve(r.Context(), graphrag.Question{}); err != nil {
 		fail(w, problem{http.StatusServiceUnavailable, "not_ready", err.Error()})
 		return
 	}
+	s.asked.Store(true)
 	reply(w, map[string]string{"status": "ok"})
 }
 

@@ -268,6 +268,8 @@ func TestBadTokensAndOptions(t *testing.T) {
 	for text, want := range map[string]string{
 		``: "EOF", `{}`: "there is no token", `{"` + secret + `": {}}`: "a token has 13 characters", `{"a b c d e f g h i j": {}}`: "visible ASCII",
 		`{"token-of-hr-0123456789": {"scope": "team ="}}`: "is no value", `{"token-of-hr-0123456789": {"scop": "x"}}`: "unknown field",
+		`{"": {}}`: "a token has 0 characters", `{"token-of-hr-0123456789": {}, "token-of-hr-0123456789": {"write": true}}`: "the token number 2 stands there twice", `[]`: "it is no object",
+		`{"token-of-hr-0123456789": {}} {}`: "there is more behind", `{"token-of-hr-0123456789": {}`: "EOF",
 	} {
 		if _, err := serve.ReadTokens(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v, want %s", text, err, want)

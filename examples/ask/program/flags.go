@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
@@ -151,7 +150,7 @@ func (s *settings) check(system string) (problems []error) {
 			problems = append(problems, fmt.Errorf("-tokens: %w", err))
 		}
 	} else if s.serve != "" {
-		if _, err := serve.Address(s.serve); err != nil {
+		if _, err := api.Address(s.serve); err != nil {
 			problems = append(problems, fmt.Errorf("-serve: %w", err))
 		}
 	}

@@ -22,11 +22,8 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
@@ -48,72 +45,22 @@ const (
 	atOnce      = 4
 	maxFacts    = 30
 	patience    = 5 * time.Minute
-	readTimeout = 10 * time.Second
-	goodbye     = 3 * time.Second
 )
 
-// Address is the address of this machine that a flag names: ":8080", "8080",
-// "localhost:8080", "[::1]:0".
-func Address(s string) (string, error) {
-	if !strings.Contains(s, ":") {
-		s = ":" + s
-	}
-	host, port, err := net.SplitHostPort(s)
+// Run serves until ctx ends: the page with its API to this machine, or with tokens the API
+// alone, to whoever has one. ready is told the address.
+func Run(ctx context.Context, d *desk.Desk, address string, tokens map[string]serve.Token, ready func(url string)) error {
+	l, err := serve.Listen(address, tokens)
 	if err != nil {
-		return "", err
+		return err
 	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return "", fmt.Errorf("%q is no port: want a number from 0 to 65535, 0 for a free one", port)
-	}
-	switch host {
-	case "", "localhost":
-		host = "127.0.0.1"
-	}
-	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
-		return "", fmt.Errorf("%s is not this machine alone: the page has no login; put a server that has one before 127.0.0.1", host)
-	}
-	return net.JoinHostPort(host, strconv.FormatUint(n, 10)), nil
-}
-
-// Run serves until ctx ends, and then lets answers that are under way end for a moment:
-// the page with its API to this machine, or with tokens the API alone, to whoever has one.
-// ready is told the address.
-func Run(ctx context.Context, d *desk.Desk, address string, tokens map[string]serve.Token, ready func(url string)) (err error) {
-	if tokens == nil {
-		if address, err = Address(address); err != nil {
-			return fmt.Errorf("serve: %w", err)
-		}
-	}
-	listener, err := net.Listen("tcp", address)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("serve: %s is in use by another program: take another port, or :0 for a free one", address)
-	} else if err != nil {
-		return fmt.Errorf("serve: %w", err)
-	}
-	at := listener.Addr().String()
+	at := l.Addr().String()
 	handler, err := Handler(d, at, tokens)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return errors.Join(err, l.Close())
 	}
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, WriteTimeout: patience + readTimeout,
-		IdleTimeout: time.Minute, MaxHeaderBytes: maxBody, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
 	ready("http://" + at + "/")
-	select {
-	case err := <-ended:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
-	defer cancel()
-	if err := server.Shutdown(last); err != nil {
-		return server.Close()
-	}
-	return nil
+	return serve.Serve(ctx, l, handler)
 }
 
 // Handler is the API for those with tokens; without any it is that, the page and what the

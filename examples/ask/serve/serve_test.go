@@ -254,27 +254,6 @@ func TestLetThrough(t *testing.T) {
 	}
 }
 
-func TestAddress(t *testing.T) {
-	for in, want := range map[string]string{":80": "127.0.0.1:80", "8080": "127.0.0.1:8080", "localhost:1": "127.0.0.1:1", "[::1]:0": "[::1]:0", "127.0.0.2:5": "127.0.0.2:5"} {
-		if got, err := serve.Address(in); got != want || err != nil {
-			t.Errorf("%s: %s %v", in, got, err)
-		}
-	}
-	for _, in := range []string{"0.0.0.0:80", "example.org:80", "192.168.0.1:80", "[::]:80", "a:b:c"} {
-		if got, err := serve.Address(in); err == nil {
-			t.Errorf("%s: %s", in, got)
-		}
-	}
-	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer busy.Close()
-	if err := serve.Run(t.Context(), nil, busy.Addr().String(), nil, nil); err == nil || !strings.Contains(err.Error(), "in use by another program") {
-		t.Errorf("a port in use: %v", err)
-	}
-}
-
 // A client that sends nothing does not hold up the end.
 func TestSilentClient(t *testing.T) {
 	url, end := start(t, "wild")

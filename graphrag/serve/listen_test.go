@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package serve_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/serve"
+)
+
+func TestAddress(t *testing.T) {
+	for in, want := range map[string]string{":80": "127.0.0.1:80", "8080": "127.0.0.1:8080", "localhost:1": "127.0.0.1:1", "[::1]:0": "[::1]:0", "127.0.0.2:5": "127.0.0.2:5"} {
+		if got, err := serve.Address(in); got != want || err != nil {
+			t.Errorf("%s: %s %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"0.0.0.0:80", "example.org:80", "192.168.0.1:80", "[::]:80", "a:b:c"} {
+		if got, err := serve.Address(in); err == nil {
+			t.Errorf("%s: %s", in, got)
+		}
+		if l, err := serve.Listen(in, map[string]serve.Token{}); err == nil {
+			l.Close()
+			t.Errorf("%s is listened at without a token", in)
+		}
+	}
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	if _, err := serve.Listen(busy.Addr().String(), nil); err == nil || !strings.Contains(err.Error(), "in use by another program") {
+		t.Errorf("a port in use: %v", err)
+	}
+	open, err := serve.Listen("0.0.0.0:0", tokens(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	open.Close()
+}
+
+// listening serves a system at an address of this machine until end is called.
+func listening(t *testing.T, s graphrag.System, o serve.Options) (address string, end func() error) {
+	t.Helper()
+	h, err := serve.New(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := serve.Listen("127.0.0.1:0", o.Tokens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- serve.Serve(ctx, l, h) }()
+	return l.Addr().String(), func() error { stop(); return <-ended }
+}
+
+func search(t *testing.T, address string) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	r, err := http.Post("http://"+address+"/v1/search", "application/json", strings.NewReader(`{"query": "tides"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if body, err := io.ReadAll(r.Body); err != nil || r.StatusCode != 200 || !strings.Contains(string(body), "moon") {
+		t.Fatalf("%d %s %v", r.StatusCode, body, err)
+	}
+	return time.Since(begun)
+}
+
+// Two thousand connections that say nothing, or half a header, make nobody else's question slower by
+// more than a fifth, and are closed.
+func TestSilentConnections(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes ten seconds")
+	}
+	address, end := listening(t, flat(t), serve.Options{PerMinute: 1e6})
+	fastest := func() time.Duration {
+		best := time.Hour
+		for range 300 {
+			best = min(best, search(t, address))
+		}
+		return best
+	}
+	fastest()
+	var alone, among []time.Duration
+	var silent []net.Conn
+	for round := range 3 {
+		alone = append(alone, fastest())
+		for i := range 2000 {
+			c, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if i%2 == 1 {
+				fmt.Fprint(c, "POST /v1/search HTTP/1.1\r\nHost: x\r\nX-")
+			}
+			silent = append(silent, c)
+		}
+		among = append(among, fastest())
+		if round < 2 {
+			for _, c := range silent {
+				c.Close()
+			}
+			silent = nil
+		}
+	}
+	a, b := slices.Min(alone), slices.Min(among)
+	t.Logf("a question takes %v, among 2000 silent connections %v", a, b)
+	if b > a+a/5 {
+		t.Errorf("a question takes %v, among silent connections %v", a, b)
+	}
+	for _, i := range []int{0, 1, 1999} {
+		silent[i].SetReadDeadline(time.Now().Add(20 * time.Second))
+		if _, err := io.Copy(io.Discard, silent[i]); err != nil {
+			t.Errorf("a silent connection stays open: %v", err)
+		}
+	}
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+}
+
+// counted counts what is read of it.
+type counted struct{ read, size int64 }
+
+func (c *counted) Read(b []byte) (int, error) {
+	if c.read >= c.size {
+		return 0, io.EOF
+	}
+	n := min(int64(len(b)), c.size-c.read)
+	c.read += n
+	return int(n), nil
+}
+
+// A body of 100 MB is refused before it is sent if it says its size, and as soon as it is too large if
+// not.
+func TestLargeBody(t *testing.T) {
+	address, end := listening(t, flat(t), serve.Options{})
+	for _, length := range []int64{100 << 20, -1} {
+		body := &counted{size: 100 << 20}
+		r, err := http.NewRequest("POST", "http://"+address+"/v1/answer", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ContentLength = length
+		r.Header.Set("Content-Type", "application/json")
+		got, err := http.DefaultClient.Do(r)
+		if err != nil { // the connection is closed while it is written: a client may see that before the reply
+			t.Logf("length %d: %v", length, err)
+		} else {
+			said, _ := io.ReadAll(got.Body)
+			got.Body.Close()
+			if got.StatusCode != 413 || !strings.Contains(string(said), `"code":"request_too_large"`) {
+				t.Errorf("length %d: %d %s", length, got.StatusCode, said)
+			}
+		}
+		if most := map[bool]int64{true: 8 << 20, false: 40 << 20}[length > 0]; body.read > most {
+			t.Errorf("length %d: %d bytes were taken", length, body.read)
+		}
+	}
+	search(t, address)
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+}
+
+// probed counts questions.
+type probed struct {
+	graphrag.System
+	n *int
+}
+
+func (p probed) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	*p.n++
+	return p.System.Retrieve(ctx, q)
+}
+
+// Whoever asks whether the server is ready costs one question at most; an answer under way is ended
+// before the server.
+func TestReadyAndEnd(t *testing.T) {
+	n := 0
+	server := start(t, probed{flat(t), &n}, serve.Options{})
+	for range 20 {
+		if status, body := send(t, server, "", "GET", "/readyz", ""); status != 200 {
+			t.Fatal(status, body)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d questions", n)
+	}
+	s := newSlow(t)
+	address, end := listening(t, s, serve.Options{})
+	answered := make(chan string, 1)
+	go func() {
+		r, err := http.Post("http://"+address+"/v1/answer", "application/json", strings.NewReader(`{"question": "What?"}`))
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		defer r.Body.Close()
+		body, _ := io.ReadAll(r.Body)
+		answered <- string(body)
+	}()
+	<-s.entered
+	ended := make(chan error, 1)
+	go func() { ended <- end() }()
+	for { // until it takes no more questions
+		c, err := net.DialTimeout("tcp", address, time.Second)
+		if err != nil {
+			break
+		}
+		c.Close()
+		time.Sleep(time.Millisecond)
+	}
+	s.next <- nil
+	if got := <-answered; !strings.Contains(got, "The moon raises it.") {
+		t.Errorf("an answer under way: %s", got)
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
