@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package mcp gives a folder to other programs by the Model Context Protocol: the tools
-// search, ask and neighbours.
+// search, ask and neighbours, and for agents that search by themselves find, read and answer.
 package mcp
 
 import (
@@ -61,6 +61,43 @@ type neighboursInput struct {
 	Where string `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
 }
 
+// findInput is what find takes.
+type findInput struct {
+	Pattern string `json:"pattern" jsonschema:"a regular expression (RE2), case ignored; a word or a name is one, too"`
+	Where   string `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
+}
+
+type findOutput struct {
+	Lines    []desk.Passage `json:"lines" jsonschema:"lines that match, shared out over the files"`
+	Matching int            `json:"matching" jsonschema:"how many lines match in all"`
+	Files    int            `json:"files" jsonschema:"in how many files"`
+}
+
+// place is a place of a file, as the other tools return it.
+type place struct {
+	Path string `json:"path" jsonschema:"the path of a file, as search and find return it"`
+	From int    `json:"from,omitempty" jsonschema:"a place in it, in bytes, as search and find return it"`
+}
+
+// readInput is what read takes.
+type readInput struct {
+	place
+	Where string `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
+}
+
+// answerInput is what answer takes.
+type answerInput struct {
+	Answer string  `json:"answer" jsonschema:"the answer"`
+	Cited  []place `json:"cited,omitempty" jsonschema:"the places that it rests on"`
+	Where  string  `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
+}
+
+type answerOutput struct {
+	Answer string         `json:"answer"`
+	Cited  []desk.Passage `json:"cited" jsonschema:"what stands at these places"`
+	Unread []string       `json:"unread,omitempty" jsonschema:"cited paths that are no file of the folder"`
+}
+
 // Server is the server over a desk.
 func Server(d *desk.Desk) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "wildgraph-ask", Title: "Questions over " + d.Docs(), Version: version()}, &mcp.ServerOptions{
@@ -71,6 +108,9 @@ func Server(d *desk.Desk) *mcp.Server {
 	mcp.AddTool(s, &mcp.Tool{Name: "search", Annotations: readOnly, Description: "Finds the passages of the folder that are most like a query, with path, line and score."}, t.search)
 	mcp.AddTool(s, &mcp.Tool{Name: "ask", Annotations: readOnly, Description: "Answers a question from the folder, with the quotes that say so and their places. Refuses what the folder does not say, and gives the closest passages."}, t.ask)
 	mcp.AddTool(s, &mcp.Tool{Name: "neighbours", Annotations: readOnly, Description: "Lists the facts around a name in the knowledge graph of the folder. Only systems with a graph have one; others say so."}, t.neighbours)
+	mcp.AddTool(s, &mcp.Tool{Name: "find", Annotations: readOnly, Description: "Finds the lines of the files that match a regular expression, and says how many there are."}, t.find)
+	mcp.AddTool(s, &mcp.Tool{Name: "read", Annotations: readOnly, Description: "Reads the passage of a file about a place, with its neighbours."}, t.read)
+	mcp.AddTool(s, &mcp.Tool{Name: "answer", Annotations: readOnly, Description: "Ends a search of your own: gives the answer back with what stands at the places that it cites, and says which are not there."}, t.answer)
 	return s
 }
 
@@ -194,6 +234,56 @@ func (t tools) neighbours(ctx context.Context, _ *mcp.CallToolRequest, in neighb
 		return nil, none, err
 	}
 	return nil, n, nil
+}
+
+func (t tools) find(ctx context.Context, _ *mcp.CallToolRequest, in findInput) (*mcp.CallToolResult, findOutput, error) {
+	out := findOutput{Lines: []desk.Passage{}}
+	ctx, end, _, err := t.begin(ctx, in.Pattern)
+	if err != nil {
+		return nil, out, err
+	}
+	defer end()
+	where, err := condition(in.Where)
+	if err != nil {
+		return nil, out, err
+	}
+	lines, matching, files, err := t.d.Find(ctx, in.Pattern, where)
+	return nil, findOutput{append(out.Lines, lines...), matching, files}, err
+}
+
+func (t tools) read(ctx context.Context, _ *mcp.CallToolRequest, in readInput) (*mcp.CallToolResult, desk.Passage, error) {
+	ctx, end, _, err := t.begin(ctx, in.Path)
+	if err != nil {
+		return nil, desk.Passage{}, err
+	}
+	defer end()
+	where, err := condition(in.Where)
+	if err != nil {
+		return nil, desk.Passage{}, err
+	}
+	p, err := t.d.Read(ctx, in.Path, in.From, where)
+	return nil, p, err
+}
+
+func (t tools) answer(ctx context.Context, _ *mcp.CallToolRequest, in answerInput) (*mcp.CallToolResult, answerOutput, error) {
+	out := answerOutput{Answer: in.Answer, Cited: []desk.Passage{}}
+	ctx, end, _, err := t.begin(ctx, in.Answer)
+	if err != nil {
+		return nil, out, err
+	}
+	defer end()
+	where, err := condition(in.Where)
+	if err != nil {
+		return nil, out, err
+	}
+	for _, c := range in.Cited[:min(len(in.Cited), maxResults)] {
+		if p, err := t.d.Read(ctx, c.Path, c.From, where); err == nil {
+			out.Cited = append(out.Cited, p)
+		} else {
+			out.Unread = append(out.Unread, c.Path)
+		}
+	}
+	return nil, out, ctx.Err()
 }
 
 // condition reads one, nil of nothing.

@@ -85,7 +85,7 @@ func call(t *testing.T, s *sdk.ClientSession, tool string, arguments map[string]
 func TestTools(t *testing.T) {
 	s, end := client(t, "hipporag2", nil)
 	list, err := s.ListTools(t.Context(), nil)
-	if err != nil || len(list.Tools) != 3 {
+	if err != nil || len(list.Tools) != 6 {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	for _, tool := range list.Tools {
@@ -119,6 +119,33 @@ func TestTools(t *testing.T) {
 	if problem := call(t, s, "ask", map[string]any{"question": "What does the barn owl hear?", "where": `kind = "csv"`}, &r); problem != "" || !r.Refused {
 		t.Errorf("ask where: %s %+v", problem, r)
 	}
+	var lines struct {
+		Lines           []desk.Passage
+		Matching, Files int
+	}
+	if problem := call(t, s, "find", map[string]any{"pattern": "barn owl"}, &lines); problem != "" || len(lines.Lines) == 0 || lines.Matching < len(lines.Lines) || !strings.HasSuffix(lines.Lines[0].Path, "owl.md") {
+		t.Errorf("find: %s %+v", problem, lines)
+	}
+	var passage desk.Passage
+	at := map[string]any{"path": lines.Lines[0].Path, "from": lines.Lines[0].From}
+	if problem := call(t, s, "read", at, &passage); problem != "" || !strings.Contains(passage.Text, "mouse") {
+		t.Errorf("read: %s %+v", problem, passage)
+	}
+	var said struct {
+		Answer string
+		Cited  []desk.Passage
+		Unread []string
+	}
+	if problem := call(t, s, "answer", map[string]any{"answer": "A mouse.", "cited": []any{at, map[string]any{"path": "../secret"}}}, &said); problem != "" || len(said.Cited) != 1 || !slices.Equal(said.Unread, []string{"../secret"}) || said.Answer != "A mouse." {
+		t.Errorf("answer: %s %+v", problem, said)
+	}
+	if problem := call(t, s, "find", map[string]any{"pattern": "barn owl", "where": `kind = "csv"`}, &lines); problem != "" || len(lines.Lines) != 0 {
+		t.Errorf("find where: %s %+v", problem, lines)
+	}
+	at["where"] = `kind = "csv"`
+	if problem := call(t, s, "read", at, &passage); !strings.Contains(problem, "is no file of the folder") {
+		t.Errorf("read where: %s", problem)
+	}
 	var n desk.Neighbourhood
 	if problem := call(t, s, "neighbours", map[string]any{"name": "Charles Babbage"}, &n); problem != "" || len(n.Facts) == 0 {
 		t.Errorf("neighbours: %s %+v", problem, n)
@@ -127,6 +154,10 @@ func TestTools(t *testing.T) {
 		tool, argument, value, want string
 	}{
 		{"neighbours", "name", "nobody", "no such name"},
+		{"find", "pattern", "a(", "missing closing"},
+		{"find", "pattern", "x*", "matches every line"},
+		{"read", "path", "../../etc/passwd", "is no file of the folder"},
+		{"read", "path", "/etc/passwd", "is no file of the folder"},
 		{"ask", "question", "", "empty"},
 		{"search", "query", strings.Repeat("x", 10_000), "at most 8192"},
 		{"search", "query", " \n", "empty"},

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package desk
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/find"
+)
+
+// mostLines is how many lines are found at once.
+const mostLines = 50
+
+// pages are the texts of the indexed files that meet a condition, and their names by paths.
+// Nothing else can be read, whatever path is asked for.
+func (d *Desk) pages(ctx context.Context, where *graphrag.Condition) (*find.Pages, map[string]string, error) {
+	where = d.where(where)
+	meets := func(graphrag.Fields) bool { return true }
+	if where != nil {
+		if _, err := d.folder.System.GraphFor(ctx, where); err != nil { // an unknown field
+			return nil, nil, err
+		}
+		meets = where.Compile()
+	}
+	var chunks []graphrag.Chunk
+	names := make(map[string]string)
+	for _, id := range d.folder.System.List() {
+		if of, ok := d.folder.System.Get(id); ok && len(of) > 0 && meets(of[0].Fields) {
+			chunks = append(chunks, of...)
+			names[id], names[d.path(id)] = id, id
+		}
+	}
+	return find.New(chunks), names, nil
+}
+
+// Find returns lines of the files that match a pattern (RE2, case ignored), with the number of
+// all that do, and of their files.
+func (d *Desk) Find(ctx context.Context, pattern string, where *graphrag.Condition) (lines []Passage, matching, files int, err error) {
+	pages, _, err := d.pages(ctx, where)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	r, err := pages.Find(ctx, pattern, mostLines)
+	var hits []graphrag.Hit
+	for _, l := range r.Lines {
+		hits = append(hits, graphrag.Hit{Chunk: l.Chunk})
+	}
+	return d.passages(hits), r.Matching, r.Pages, err
+}
+
+// Read returns the passage of a file that has a place, in bytes, with its neighbours.
+func (d *Desk) Read(ctx context.Context, path string, from int, where *graphrag.Condition) (Passage, error) {
+	pages, names, err := d.pages(ctx, where)
+	if err != nil {
+		return Passage{}, err
+	}
+	name, ok := names[path]
+	if !ok {
+		return Passage{}, fmt.Errorf("%.200q is no file of the folder", path)
+	}
+	c, _, err := pages.Read(name, pages.At(name, from))
+	if err != nil {
+		return Passage{}, err
+	}
+	return d.passages([]graphrag.Hit{{Chunk: c}})[0], nil
+}
