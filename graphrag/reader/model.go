@@ -147,7 +147,7 @@ var prompts = llm.MustPrompts("reader", promptFiles)
 // the material and the question as the user's. Equal input gives equal bytes.
 func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (llm.Request, error) {
 	question := llm.Printable(q.Text)
-	data := append([]llm.Data{{Text: question}}, derivedData(derived)...)
+	data := derivedData(derived) // the question has no part in the marks: equal evidence begins equal prompts, which providers keep
 	for i, h := range evidence {
 		data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: passage(h.Chunk)})
 	}

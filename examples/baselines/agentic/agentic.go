@@ -30,7 +30,7 @@ var ErrModel = errors.New("the kit answers without a model (AnswerModel): take k
 // good (docs/graph-or-agent.md).
 func Around(s *kit.System) (*kit.System, error) {
 	f := s.Frame()
-	f.Name = Prefix + f.Name
+	f.Name, f.Flat = Prefix+f.Name, false
 	if f.Kit.AnswerModel == nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, ErrModel)
 	}

@@ -83,3 +83,29 @@ func TestContextSaysWhatDidNotFit(t *testing.T) {
 		}
 	}
 }
+
+// The prompts for two questions over the same pages begin alike, up to the question.
+func TestContextKeepsThePrefix(t *testing.T) {
+	m := llmtest.NewScript("m").Reply(llmtest.Any, "So it is [1].")
+	s, err := whole(baselinestest.ModelKit(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
+		t.Fatal(err)
+	}
+	var begins []string
+	for _, q := range baselinestest.Questions[:2] { // of one form
+		if _, err := s.Answer(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+		req := m.Requests()[m.Calls()-1]
+		begin, _, ok := strings.Cut(req.Messages[1].Text, "Question: ")
+		if begins = append(begins, req.Messages[0].Text+begin); !ok || !strings.Contains(begin, "tides of the sea") {
+			t.Errorf("%q", begin)
+		}
+	}
+	if begins[0] != begins[1] {
+		t.Error("the prompts begin otherwise")
+	}
+}
