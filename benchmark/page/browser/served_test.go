@@ -139,7 +139,7 @@ func TestAsk(t *testing.T) {
 		tab.click("#send")
 		tab.until(`document.querySelector("#where").getAttribute("aria-invalid") === "true"`)
 		tab.picture("ask-condition"+show, s)
-		if got := tab.text("#matching"); !strings.Contains(got, `no file has the field "taem"; the fields are folder, kind, team, year`) {
+		if got := tab.text("#matching"); !strings.Contains(got, `no file has the field "taem"; the fields are folder, kind, modified, team, year`) {
 			t.Errorf("%s: a wrong condition: %q", name, got)
 		}
 		if n := eval[int](tab, `document.querySelectorAll(".turn").length`); n > 0 {

@@ -64,3 +64,22 @@ func TestTimeline(t *testing.T) {
 		t.Error("a bar leaves its column")
 	}
 }
+
+// A source in a PDF opens at its page, in the browser's own viewer.
+func TestPDFOpensAtItsPage(t *testing.T) {
+	pdf := "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[6 0 R 3 0 R]/Count 2>>endobj\n" +
+		"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n" +
+		"4 0 obj<</Length 62>>stream\nBT /F1 12 Tf 20 200 Td (The barn owl hears a mouse.) Tj ET     \nendstream endobj\n" +
+		"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n6 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]>>endobj\ntrailer<</Root 1 0 R>>\n"
+	tab := asking(t, serving(t, desktest.OpenFiles(t, map[string]string{"a manual.pdf": pdf}, "bm25")), "", phone)
+	tab.ask("What does the barn owl hear?")
+	if got := eval[string](tab, `document.querySelector(".sources a").getAttribute("href")`); got != "api/pdf?file=a+manual.pdf#page=2" {
+		t.Errorf("the link is %q", got)
+	}
+	tab.narrow("a PDF")
+	accessible(tab, "a PDF")
+	tab.click(".place") // the text opens as before
+	tab.until(`document.querySelector(".file mark")`)
+	tab.click(".place")
+	tab.until(`!document.querySelector(".file")`)
+}

@@ -4,12 +4,14 @@ package desk
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -77,6 +79,23 @@ func (d *Desk) Refresh(ctx context.Context) (news folder.Change, note string) {
 		note = noteFailed + text.OneLine(d.failed.Error())
 	}
 	return news, note
+}
+
+// Watch looks at the files again and again until ctx ends, for a twentieth of the time at most, so
+// that questions find the new index made. tell is told what changed.
+func (d *Desk) Watch(ctx context.Context, tell func(folder.Change)) {
+	for pause := fresh; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		begun := time.Now()
+		if news, _ := d.Refresh(ctx); news.Any() {
+			tell(news)
+		}
+		pause = max(fresh, 20*time.Since(begun))
+	}
 }
 
 // look starts a look. It is called with mu held.
@@ -156,17 +175,20 @@ func (d *Desk) usable() error {
 	return nil
 }
 
-// Report says in a few lines what opening the index found. Skipped files are listed when
-// they are others than the last time, or if all is set, and counted otherwise.
+// Report says in a few lines what opening the index found. Skipped files are told by their kinds, in
+// one line, when they are others than the last time, counted otherwise, and listed if all is set.
 func (d *Desk) Report(all bool) []string {
 	files, skipped := d.Files()
 	size := cli.Counted(files, "file")
 	var out []string
 	switch {
-	case d.untold(skipped) || all:
+	case all:
+		d.untold(skipped)
 		for _, line := range skipped {
 			out = append(out, "skipped: "+line)
 		}
+	case d.untold(skipped) && len(skipped) > 0:
+		out = append(out, "skipped: "+byKind(skipped))
 	case len(skipped) > 0:
 		size += ", some are skipped (-v says which)"
 	}
@@ -181,6 +203,36 @@ func (d *Desk) Report(all bool) []string {
 	}
 	return append(out, fmt.Sprintf("%s; index in %s", size, d.Index))
 }
+
+// byKind says of skipped files how many there are of each kind, with the first and its reason.
+func byKind(skipped []string) string {
+	first, count := map[string]string{}, map[string]int{}
+	for _, line := range skipped {
+		name, _, _ := strings.Cut(line, ": ")
+		kind := cmp.Or(strings.ToLower(filepath.Ext(name)), line) // load has put together those of kinds that are not read
+		if count[kind]++; count[kind] == 1 {
+			first[kind] = line
+		}
+	}
+	var out []string
+	for kind, n := range count {
+		if out = append(out, first[kind]); n > 1 {
+			out[len(out)-1] += fmt.Sprintf(" (and %s %s)", cli.Digits(n-1), kind)
+		}
+	}
+	slices.Sort(out)
+	more := ""
+	if len(out) > mostKinds {
+		out, more = out[:mostKinds], fmt.Sprintf("; and %d kinds", len(out)-mostKinds)
+	}
+	if len(out) < len(skipped) {
+		more += "; -v lists all"
+	}
+	return strings.Join(out, "; ") + more
+}
+
+// mostKinds is how many kinds of skipped files are told in a line.
+const mostKinds = 6
 
 // toldName is the file beside the index that remembers which skipped files were listed.
 const toldName = "told"

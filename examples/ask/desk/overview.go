@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -127,6 +129,19 @@ func example(name string, v any) string {
 
 // excerpt bounds what is shown of a file before, in and after a quote, in bytes.
 const excerpt = 4 << 10
+
+// PDF opens a PDF of the index as it lies in the folder, under a condition.
+func (d *Desk) PDF(file string, where *graphrag.Condition) (*os.File, error) {
+	fields, ok := d.fieldsOf(file)
+	if both := d.where(where); !ok || both != nil && !both.Compile()(fields) || !strings.EqualFold(filepath.Ext(file), ".pdf") {
+		return nil, fmt.Errorf("%.200q is no PDF of the index, or not among the files that are asked", file)
+	}
+	dir := d.o.Docs
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		dir = filepath.Dir(dir)
+	}
+	return os.OpenInRoot(dir, filepath.FromSlash(file))
+}
 
 // Excerpt is what stands around a place of a file: bytes of its text as it was indexed, see
 // [Source]. Only files that the index has are read, from the index.

@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
@@ -127,15 +128,18 @@ func TestRefreshGone(t *testing.T) {
 	}
 }
 
-// Skipped files are listed once, and again when others are skipped.
+// Skipped files are told once by their kinds, in a line, and again when others are skipped.
 func TestReport(t *testing.T) {
 	var log strings.Builder
 	d := open(t, &log)
-	for i, want := range []int{0, 1, 0, 2, 0} {
+	for i, want := range []int{0, 1, 0, 1, 0} {
 		if i == 1 || i == 3 {
 			d.change.Skipped = append(d.change.Skipped, errors.New("load: b.png: another kind of file"))
 		}
 		lines := d.Report(false)
+		if i == 3 && lines[0] != "skipped: b.png: another kind of file (and 1 .png); -v lists all" {
+			t.Errorf("%q", lines)
+		}
 		if len(lines) != want+1 || strings.Contains(lines[len(lines)-1], "some are skipped") != (i == 2 || i == 4) {
 			t.Errorf("%d: %q", i, lines)
 		}
@@ -151,4 +155,25 @@ func TestReport(t *testing.T) {
 	if lines := d.Report(true); len(lines) != 3 {
 		t.Errorf("all: %q", lines)
 	}
+}
+
+// Who watches has the new index ready before the next question, which does not look itself.
+func TestWatch(t *testing.T) {
+	var log strings.Builder
+	d := open(t, &log)
+	ctx, end := context.WithCancel(t.Context())
+	told, ended := make(chan folder.Change, 9), make(chan bool)
+	go func() {
+		d.Watch(ctx, func(c folder.Change) { told <- c })
+		close(ended)
+	}()
+	add(t, d.o.Docs, "owl.md", "The barn owl hears a mouse.")
+	if c := <-told; c.Added != 1 {
+		t.Errorf("%+v", c)
+	}
+	if files, _ := d.Files(); files != 2 {
+		t.Errorf("%d files", files)
+	}
+	end()
+	<-ended
 }

@@ -25,6 +25,7 @@ type settings struct {
 	system                           all.System
 	k                                int
 	json, verbose, mcp, incomplete   bool
+	watch                            bool
 	serve                            string
 	where                            *graphrag.Condition
 	tokenFile, trace                 string
@@ -44,7 +45,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 			"  ask -docs FOLDER               a dialogue\n"+
 			"  ask -docs FOLDER -serve :8080  a page in the browser\n"+
 			"  ask -docs FOLDER -mcp          a server for the Model Context Protocol",
-			cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "q", "questions", "serve", "tokens", "mcp"}},
+			cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "q", "questions", "serve", "tokens", "mcp", "watch"}},
 			cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
 			cli.Group{Title: "Output", Flags: []string{"json", "v", "trace"}},
 			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
@@ -59,6 +60,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.StringVar(&s.serve, "serve", "", "answer on a page at this `ADDR` of this machine, such as :8080")
 	fs.StringVar(&s.tokenFile, "tokens", "", "with -serve: the `FILE` of those who may ask from elsewhere, {\"TOKEN\": {\"scope\": \"team = \\\"ops\\\"\"}}; without the page, for chat programs in OpenAI's form")
 	fs.BoolVar(&s.mcp, "mcp", false, "answer to a program by the Model Context Protocol, on the standard input and output")
+	fs.BoolVar(&s.watch, "watch", false, "look at the files every two seconds, not at questions alone, so that a new index is ready before it is asked; says what changed")
 	system := fs.String("system", wild.Name, "`NAME` of the system that searches: "+all.Shown(all.Names()))
 	fs.StringVar(&s.Mode, "mode", string(reader.Reject), "reject or open: what to do when the folder does not hold the answer")
 	fs.IntVar(&s.k, "k", 5, "how many passages are read for an answer")

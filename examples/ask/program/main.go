@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/mcp"
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
@@ -65,6 +67,17 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 	defer d.Close()
 	for _, line := range d.Report(s.verbose) {
 		fmt.Fprintln(std.err, text.Printable(line))
+	}
+	if s.watch {
+		watching, end := context.WithCancel(ctx)
+		var done sync.WaitGroup
+		done.Go(func() {
+			d.Watch(watching, func(c folder.Change) {
+				fmt.Fprintf(std.err, "(%d new, %d changed, %d gone)\n", c.Added, c.Changed, c.Deleted)
+			})
+		})
+		defer done.Wait() // before the desk is closed
+		defer end()
 	}
 	switch {
 	case s.mcp:

@@ -69,7 +69,7 @@ func TestOneQuestion(t *testing.T) {
 	if err != nil || !strings.Contains(out, "   notes/owl.md:5  “The barn owl hears a mouse under the snow.”\n") {
 		t.Errorf("%v, output:\n%s", err, out)
 	}
-	for _, want := range []string{"skipped: broken.txt: not UTF-8", "1 file: another kind of file (.png)", "2 files; index in "} {
+	for _, want := range []string{"skipped: 1 file: another kind of file (.png); broken.txt: not UTF-8", "2 files; index in "} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("the messages lack %q:\n%s", want, errs)
 		}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
+	"os"
 	"strconv"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
@@ -46,6 +47,31 @@ func (s *site) source(w http.ResponseWriter, r *http.Request) {
 		e, err = s.d.Excerpt(get("file"), start, end, q.Where)
 	}
 	write(w, e, status, err)
+}
+
+// pdf is a PDF of the index, which a browser opens at a page. The policy of the page would keep the
+// browser's own viewer out; a PDF runs nothing in the page.
+func (s *site) pdf(w http.ResponseWriter, r *http.Request) {
+	q, status, err := query(r.URL.Query().Get)
+	var f *os.File
+	if err == nil {
+		status = http.StatusNotFound
+		f, err = s.d.PDF(r.URL.Query().Get("file"), q.Where)
+	}
+	var info os.FileInfo
+	if err == nil {
+		defer f.Close()
+		if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+			err = errors.New("it is no file")
+		}
+	}
+	if err != nil {
+		http.Error(w, err.Error(), status)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "application/pdf")
+	http.ServeContent(w, r, "", info.ModTime(), f)
 }
 
 // facts are those of the graph around what a question names. The graph of some files may have

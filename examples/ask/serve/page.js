@@ -29,13 +29,18 @@ function place(x, number, where) {
   b.title = x.path + ":" + x.place;
   b.setAttribute("aria-expanded", "false");
   b.addEventListener("click", () => openFile(b, x, where));
-  return b;
+  const page = /^p(\d+)/.exec(x.place);
+  if (!page || !/\.pdf$/i.test(x.file)) return b;
+  const both = document.createDocumentFragment(), open = make("a", "note", `Open page ${page[1]} of the PDF`);
+  Object.assign(open, { href: "api/pdf?" + query({ file: x.file, where }) + "#page=" + page[1], target: "_blank", rel: "noopener" });
+  both.append(b, open);
+  return both;
 }
 
 // openFile shows the text of a file around a place, below the button, or closes it.
 async function openFile(button, x, where) {
-  const shown = button.nextElementSibling;
-  if (shown && shown.classList.contains("file")) {
+  const shown = button.parentElement.querySelector(".file");
+  if (shown) {
     shown.remove();
     button.setAttribute("aria-expanded", "false");
     return;

@@ -78,6 +78,7 @@ func Handler(d *desk.Desk, address string, tokens map[string]serve.Token) (http.
 	mux.HandleFunc("GET /api/about", s.about)
 	mux.HandleFunc("GET /api/suggestions", s.suggestions)
 	mux.HandleFunc("GET /api/source", s.source)
+	mux.HandleFunc("GET /api/pdf", s.pdf)
 	mux.HandleFunc("GET /api/graph", s.facts)
 	mux.HandleFunc("POST /graph", s.graph)
 	mux.HandleFunc("POST /api/ask", s.ask)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -392,5 +393,39 @@ func TestAround(t *testing.T) {
 		if status, _, body := send(t, "GET", url+path, ""); status != 200 || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %s, want %s", path, status, body, want)
 		}
+	}
+}
+
+// A PDF of the index is opened at its page, by those who may see it; nothing else of the folder is.
+func TestPDF(t *testing.T) {
+	pdf := "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
+		"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>endobj\n" +
+		"4 0 obj<</Length 62>>stream\nBT /F1 12 Tf 20 200 Td (The barn owl hears a mouse.) Tj ET     \nendstream endobj\n" +
+		"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n"
+	d := desktest.OpenFiles(t, map[string]string{"owl.pdf": pdf, "notes.md": "The light is red."}, "bm25")
+	h, err := serve.Handler(d, "127.0.0.1:80", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(query, site string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest("GET", "http://127.0.0.1/api/pdf?"+query, nil)
+		r.Header.Set("Sec-Fetch-Site", site)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	w := get("file=owl.pdf&where="+url.QueryEscape(`kind = "pdf"`), "same-origin")
+	if w.Code != 200 || w.Body.String() != pdf || w.Header().Get("Content-Type") != "application/pdf" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("%d %v", w.Code, w.Header())
+	}
+	for query, status := range map[string]int{
+		"file=notes.md": 404, "file=none.pdf": 404, "file=../owl.pdf": 404, "file=": 404, "file=owl.pdf&where=" + url.QueryEscape(`kind = "md"`): 404, "file=owl.pdf&where=kind": 400,
+	} {
+		if w := get(query, "same-origin"); w.Code != status || strings.Contains(w.Body.String(), "%PDF") {
+			t.Errorf("%s: %d", query, w.Code)
+		}
+	}
+	if w := get("file=owl.pdf", "cross-site"); w.Code != 403 {
+		t.Errorf("from elsewhere: %d", w.Code)
 	}
 }
