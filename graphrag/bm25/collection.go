@@ -122,7 +122,9 @@ type Found struct {
 	Score float64
 }
 
-// Search is [Index.SearchWith] in all indexes as one; documents of equal score are
+// Search is [Index.Search] in all indexes as one, among the documents that keep wants; nil
+// wants all. Keep must say the same of a document each time it is asked, and is asked of
+// those alone whose score may be among the k best. Documents of equal score are
 // in the order of their indexes. All that score as the last of the k are found, so
 // there may be more: a caller with another order for them needs no second search.
 func (c *Collection) Search(query string, k int, keep func(part int, doc int32) bool, dst []Found) []Found {

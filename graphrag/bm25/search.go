@@ -19,20 +19,9 @@ import (
 // only as far as its capacity is short; nothing else is allocated for words
 // the index has been asked before, which it forgets once there are more than 65,536.
 func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Scored[int32] {
-	return ix.SearchWith(query, k, nil, dst)
-}
-
-// SearchWith is [Index.Search] among the documents that keep wants; nil wants all.
-// The statistics in the scores are those of all documents. Keep must say the same of
-// a document each time it is asked; it is asked of those alone whose score may be
-// among the k best.
-func (ix *Index) SearchWith(query string, k int, keep func(doc int32) bool, dst []rank.Scored[int32]) []rank.Scored[int32] {
 	s := ix.alone.ask(query)
-	if keep != nil {
-		s.keepDoc, s.keep = keep, s.ofDoc
-	}
 	dst = s.search(k, dst[:0])
-	s.done() // unless keep panics
+	s.done()
 	return dst
 }
 
@@ -114,8 +103,6 @@ type searcher struct {
 	candidates candidates
 	active     []activeTerm
 	keep       func(part int, doc int32) bool // what may be found; nil: all
-	keepDoc    func(doc int32) bool
-	ofDoc      func(part int, doc int32) bool // keepDoc, bound once
 	blockOf    []uint32                       // for each window and listed term of the query, its block plus 1
 	upper      []float32                      // upper bound of the scores of each window
 	order      []int32                        // windows to search, by upper bound
@@ -165,13 +152,12 @@ func newSearcher(c *Collection) *searcher {
 	s := &searcher{c: c, numbers: text.NewNumbering(c.options.Analyzer), upper: make([]float32, windows), order: make([]int32, 0, windows)}
 	s.candidates = newCandidates(min(windowSize, c.numbers))
 	s.add = s.addAll
-	s.ofDoc = func(_ int, doc int32) bool { return s.keepDoc(doc) }
 	return s
 }
 
 // done gives the searcher back.
 func (s *searcher) done() {
-	s.keep, s.keepDoc, s.tied = nil, nil, false
+	s.keep, s.tied = nil, false
 	s.c.searchers.Put(s)
 }
 

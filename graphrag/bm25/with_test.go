@@ -3,13 +3,10 @@
 package bm25_test
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
-	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -49,69 +46,4 @@ func randomQuery(rng *rand.Rand, chunks []graphrag.Chunk) string {
 		return chunks[rng.IntN(len(chunks))].Text
 	}
 	return randomWords(rng, 1+rng.IntN(20), 10_000, rng.IntN(200))
-}
-
-// What is not kept is not found, and hides nothing that is kept.
-func TestSearchWith(t *testing.T) {
-	for seed := range uint64(12) {
-		rng := rand.New(rand.NewPCG(seed, 11))
-		chunks := randomTexts(rng, []int{0, 5, 300, 9000, 20_000}[seed%5], 1+rng.IntN(8000))
-		ix, err := bm25.Build(t.Context(), chunks, bm25.Plain())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var scores []float64
-		var got []rank.Scored[int32]
-		for range 12 {
-			q := randomQuery(rng, chunks)
-			scores = ix.Scores(q, scores)
-			for name, keep := range predicates(rng, scores) {
-				for _, k := range []int{1, 10, 100} {
-					want := among(scores, k, keep)
-					if got = ix.SearchWith(q, k, keep, got); !slices.Equal(got, want) {
-						t.Fatalf("seed %d, %q, %d of %s:\n%v, want\n%v", seed, q, k, name, got, want)
-					}
-				}
-			}
-			if got = ix.Search(q, 10, got); !slices.Equal(got, among(scores, 10, func(int32) bool { return true })) {
-				t.Fatalf("seed %d, %q: a condition stays", seed, q)
-			}
-		}
-	}
-}
-
-// The condition is asked of few documents, and of none that a query does not meet.
-func TestSearchWithAsksLittle(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 11))
-	chunks := randomTexts(rng, 20_000, 3000)
-	ix, err := bm25.Build(t.Context(), chunks, bm25.Plain())
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := "w1 w2 w40 w700"
-	scores := ix.Scores(q, nil)
-	asked, met := 0, 0
-	ix.SearchWith(q, 10, func(d int32) bool {
-		if asked++; scores[d] == 0 {
-			t.Errorf("asked of document %d, which has no word of the query", d)
-		}
-		return d%2 == 0
-	}, nil)
-	for _, s := range scores {
-		if s > 0 {
-			met++
-		}
-	}
-	if asked*10 > met {
-		t.Errorf("asked %d times with %d documents met", asked, met)
-	}
-	dst := make([]rank.Scored[int32], 0, 10)
-	keep := func(d int32) bool { return d%3 == 0 }
-	least := math.Inf(1) // under the race detector, pools lose things at random
-	for range 50 {
-		least = min(least, testing.AllocsPerRun(1, func() { dst = ix.SearchWith(q, 10, keep, dst) }))
-	}
-	if least > 0 {
-		t.Errorf("%v allocations per search", least)
-	}
 }

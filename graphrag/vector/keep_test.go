@@ -93,3 +93,50 @@ func TestKeepIsLazy(t *testing.T) {
 		}
 	}
 }
+
+// A search of some rows alone finds what a condition that says the same finds, in one that is long
+// enough to be shared by workers too; rows are taken over from another index to the bit.
+func TestIDs(t *testing.T) {
+	for _, kernels := range kernelSets() {
+		idsWith(t, kernels)
+	}
+}
+
+func idsWith(t *testing.T, kernels kernels) {
+	rng := rand.New(rand.NewPCG(8, 9))
+	x := newIndex(t, Options{Dim: 9, Cosine: true, Workers: 3}, kernels)
+	if err := x.Add(someVectors(rng, 6000, 9, false)...); err != nil {
+		t.Fatal(err)
+	}
+	y := newIndex(t, Options{Dim: 9, Cosine: true}, kernels)
+	var ids []int32
+	for id := int32(0); id < 6000; id += int32(1 + rng.IntN(3)) {
+		ids = append(ids, id)
+	}
+	if err := y.AddFrom(x, ids...); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range append(someVectors(rng, 5, 9, false), make([]float32, 9)) {
+		for _, k := range []int{0, 1, 30} {
+			got, err := x.SearchWith(q, Params{K: k, IDs: ids}, nil)
+			want := keptOf(t, x, q, Params{K: k, Keep: func(id int32) bool { return slices.Contains(ids, id) }})
+			if err != nil || !slices.Equal(got, want) {
+				t.Fatalf("%v, want %v, error %v", got, want, err)
+			}
+			if got, err = y.Search(q, k, nil); err != nil || len(got) != len(want) {
+				t.Fatal(got, err)
+			}
+			for i := range got {
+				if got[i].Score != want[i].Score || ids[got[i].ID] != want[i].ID {
+					t.Fatalf("taken over: %v, want %v", got[i], want[i])
+				}
+			}
+		}
+	}
+	if got, err := x.SearchWith(make([]float32, 9), Params{K: 3, IDs: []int32{}}, nil); err != nil || len(got) != 0 {
+		t.Errorf("of no rows: %v, %v", got, err)
+	}
+	if err := y.AddFrom(x, 6000); err == nil {
+		t.Error("a row that is not there was taken over")
+	}
+}
