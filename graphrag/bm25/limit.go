@@ -179,9 +179,10 @@ func (ix *inverted) countIn(term int, set Docs) (n uint32) {
 	e := ix.entries[term]
 	if e.blocks == 0 {
 		column := ix.columns[int(e.first)*len(ix.lengths):]
-		for d := range set.All() {
-			if column[d] != 0 {
-				n++
+		for w, word := range set { // a term of most documents: this loop is what a new word costs
+			for ; word != 0; word &= word - 1 {
+				tf := uint32(column[w<<6+bits.TrailingZeros64(word)])
+				n += (tf + largeTF) >> 8 // 1 unless it is 0
 			}
 		}
 	}

@@ -131,9 +131,9 @@ func TestSearch(t *testing.T) {
 		if !slices.Equal(ids, []int32{2}) {
 			t.Errorf("%s: found %v", name, ids)
 		}
-		got := ix.Words().SearchWith("Fram, Belgica: 1892", 1, func(triple int32) bool { return triple != 3 }, nil)
-		if len(got) != 1 || got[0].ID != 4 {
-			t.Errorf("%s: without the best, found %v", name, got)
+		got := ix.Words().Search("Fram, Belgica: 1892", 2, nil)
+		if len(got) != 2 || got[0].ID != 4 || got[1].ID != 3 {
+			t.Errorf("%s: by words, found %v", name, got)
 		}
 		if got := ix.Neighbors(0, 10, nil); len(got) != 0 {
 			t.Errorf("%s: two things of one name are neighbors: %v", name, got)
