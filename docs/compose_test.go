@@ -11,6 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
@@ -29,11 +30,15 @@ func Example_compose() {
 	}
 	both, _ := retrieve.Fuse(graph, words)
 	pages, _ := retrieve.PerDoc(both, 1)
-	next := func(_ context.Context, _ graphrag.Question, sofar graphrag.Found) (string, graphrag.Usage, error) {
-		sentences := strings.SplitAfter(sofar.Ranked[0].Chunk.Text, ". ")
-		return strings.TrimSpace(sentences[1]), graphrag.Usage{}, nil
+	next := func(_ context.Context, m agent.Memory) (agent.Verdict, error) {
+		sentences := strings.SplitAfter(m.Found.Ranked[0].Chunk.Text, ". ")
+		return agent.Verdict{Query: strings.TrimSpace(sentences[1])}, nil
 	}
-	hops, err := retrieve.Iterate(pages, next, 2)
+	hops, err := agent.Reflecting(pages, pages, next, agent.Options{
+		Steps: 1, Merge: func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
+			return retrieve.Highest(all, want)
+		},
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -50,7 +55,6 @@ func Example_compose() {
 		fmt.Println(hit.Chunk.Doc)
 	}
 	// Output:
-	// searched: Where was the builder of the Fram born?
 	// searched: Colin Archer built the ship in Larvik for Fridtjof Nansen.
 	// fram.md
 	// larvik.md

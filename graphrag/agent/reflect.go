@@ -200,6 +200,8 @@ type Options struct {
 	Steps int
 	// Tokens is their common budget; 0 is no limit.
 	Tokens int
+	// GoOn searches on where a search found nothing new.
+	GoOn bool
 	// Draft, if set, returns the first thought: an answer from the first result.
 	Draft func(ctx context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error)
 	// Merge merges the results of the searches into want hits; nil interleaves them.
@@ -322,7 +324,7 @@ func (r *reflecting) step(ctx context.Context, m *Memory) (found graphrag.Found,
 	if found, err = trace.Do(ctx, "search", func(ctx context.Context) (graphrag.Found, error) { return r.again.Retrieve(ctx, asked) }); err != nil {
 		return found, "", fmt.Errorf("agent: search %d: %w", len(m.Turns)+1, err)
 	}
-	if !m.news(found) {
+	if !m.news(found) && !r.o.GoOn {
 		stop = stopNothing
 	}
 	m.Turns = append(m.Turns, Turn{v.Query, v.Thought})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -124,7 +125,7 @@ func (s *searching) Retrieve(ctx context.Context, q graphrag.Question) (graphrag
 	stop := stopTurns
 	for stale := 0; t.Turns > 0; t.Turns-- {
 		t.Left = tools.Left()
-		m, err := s.next(ctx, t)
+		m, err := trace.Do(ctx, "turn", func(ctx context.Context) (Move, error) { return s.next(ctx, t) })
 		if reason := ending(err); reason != "" {
 			stop = reason
 			break

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -162,7 +163,7 @@ func (t *Tools) Do(ctx context.Context, calls ...Call) ([]Result, error) {
 	g, gctx := errgroup.WithContext(ctx)
 	for _, i := range new {
 		g.Go(func() (err error) {
-			out[i], err = t.look(gctx, calls[i], limit)
+			out[i], err = trace.Do(gctx, "tool", func(ctx context.Context) (Result, error) { return t.look(ctx, calls[i], limit) })
 			return err
 		})
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
-	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
 // Batch is a retriever that takes several questions in one call, which saves round trips.
@@ -154,6 +153,12 @@ func (o FuseOptions) fused(all []graphrag.Found, want int) graphrag.Found {
 	return found
 }
 
+// Highest merges results so that a chunk has the best of its scores, which must be comparable
+// between them (IRCoT in HippoRAG, src/ircot).
+func Highest(all []graphrag.Found, want int) (graphrag.Found, error) {
+	return merge(all, want, rank.CombMAX)
+}
+
 // merge merges several results by a rule for their rankings.
 func merge(all []graphrag.Found, want int, rule func(...[]rank.Scored[string]) ([]rank.Scored[string], error)) (graphrag.Found, error) {
 	var out graphrag.Found
@@ -266,74 +271,6 @@ func (p perDoc) first(hits []graphrag.Hit, want int) []graphrag.Hit {
 		if len(out) < want && limit.take(h.Chunk.Doc) {
 			out = append(out, h)
 		}
-	}
-	return out
-}
-
-// StepSearch is the kind of the steps of [Iterate], which have the query.
-const StepSearch = "search"
-
-// Next returns the next query, given the question and the results so far; "" ends the
-// search. Its usage is added to that of the search.
-type Next func(ctx context.Context, q graphrag.Question, sofar graphrag.Found) (query string, usage graphrag.Usage, err error)
-
-// Iterate returns a retriever that retrieves for the question and then, at most steps times
-// in all, for the queries of next. The score of a chunk is the best of its scores over the
-// steps (IRCoT in HippoRAG, src/ircot), so scores of r must be comparable between queries.
-func Iterate(r graphrag.Retriever, next Next, steps int) (graphrag.Retriever, error) {
-	var errs []error
-	if r == nil {
-		errs = append(errs, fmt.Errorf("retrieve: Iterate: %w", errMissing))
-	}
-	if next == nil {
-		errs = append(errs, errors.New("retrieve: Iterate: the function for the next query is missing"))
-	}
-	if steps < 1 {
-		errs = append(errs, fmt.Errorf("retrieve: Iterate: %d steps, want 1 or more", steps))
-	}
-	return iterated{r, next, steps}, errors.Join(errs...)
-}
-
-type iterated struct {
-	r     graphrag.Retriever
-	next  Next
-	steps int
-}
-
-func (it iterated) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	var all []graphrag.Found
-	var sofar graphrag.Found
-	asked := q
-	for step := 1; ; step++ {
-		found, err := trace.Do(ctx, StepSearch, func(ctx context.Context) (graphrag.Found, error) { return it.r.Retrieve(ctx, asked) })
-		if err != nil {
-			return graphrag.Found{}, fmt.Errorf("retrieve: step %d: %w", step, err)
-		}
-		found.Steps = append([]graphrag.Step{{Kind: StepSearch, Query: asked.Text, Found: chunkIDs(found.Read(q))}}, found.Steps...)
-		all = append(all, found)
-		if sofar, err = merge(all, q.Want(), rank.CombMAX); err != nil {
-			return graphrag.Found{}, fmt.Errorf("retrieve: step %d: %w", step, err)
-		}
-		if step == it.steps {
-			return sofar, nil
-		}
-		query, usage, err := it.next(ctx, q, sofar)
-		if err != nil {
-			return graphrag.Found{}, fmt.Errorf("retrieve: after step %d: %w", step, err)
-		}
-		all[len(all)-1].Usage = found.Usage.Add(usage)
-		if query == "" {
-			sofar.Usage = sofar.Usage.Add(usage)
-			return sofar, nil
-		}
-		asked.Text = query
-	}
-}
-
-func chunkIDs(hits []graphrag.Hit) []string {
-	out := make([]string, len(hits))
-	for i, h := range hits {
-		out[i] = h.Chunk.ID
 	}
 	return out
 }

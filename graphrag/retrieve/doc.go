@@ -7,9 +7,8 @@
 // [NewPages] ranks pages by clean passages ([chunk.Pages]), and spends a budget of tokens on
 // the pieces that are worth most.
 // [Fuse] merges several retrievers by rank, [PerDoc] limits the chunks of one document,
-// [Budget] limits the evidence to a number of tokens, and [Iterate] retrieves again with
-// queries derived from the results so far, as IRCoT does. Each is a graphrag.Retriever
-// over any other, so they compose in any order. [All] answers several questions at once.
+// [Budget] limits the evidence to a number of tokens. Each is a graphrag.Retriever over any
+// other, so they compose in any order. [All] answers several questions at once.
 //
 // [Texts] compares a query with texts of any kind: entities, facts, sentences,
 // reports. [NewWords] does so by BM25, [NewVectors] by the vectors of an embedder.

@@ -105,40 +105,14 @@ func TestFuse(t *testing.T) {
 	}
 }
 
-// Each step asks with what the one before led to; a chunk has its best score.
-func TestIterate(t *testing.T) {
-	var asked []string
-	r := graphrag.RetrieverFunc(func(_ context.Context, q graphrag.Question) (graphrag.Found, error) {
-		asked = append(asked, q.Text)
-		hits := map[string][]graphrag.Hit{
-			"q":  {{Chunk: chunkOf("a1"), Score: 5}, {Chunk: chunkOf("b1"), Score: 1}},
-			"a1": {{Chunk: chunkOf("c1"), Score: 4}, {Chunk: chunkOf("b1"), Score: 3}},
-		}
-		return graphrag.Found{Ranked: hits[q.Text], Usage: graphrag.Usage{Calls: 1}}, nil
-	})
-	next := func(_ context.Context, _ graphrag.Question, sofar graphrag.Found) (string, graphrag.Usage, error) {
-		if len(asked) == 2 {
-			return "", graphrag.Usage{Calls: 10}, nil
-		}
-		return sofar.Ranked[0].Chunk.ID, graphrag.Usage{Calls: 10}, nil
-	}
-	it, err := retrieve.Iterate(r, next, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := it.Retrieve(t.Context(), graphrag.Question{Text: "q", K: 2, Depth: 3})
-	if err != nil || strings.Join(asked, " ") != "q a1" || found.Usage.Calls != 22 {
-		t.Fatalf("%q, %+v, %v", asked, found.Usage, err)
-	}
-	if got := strings.Join(ids(found.Ranked), " "); got != "a1 c1 b1" || found.Ranked[2].Score != 3 {
-		t.Errorf("%s: %+v", got, found.Ranked)
-	}
-	want := []graphrag.Step{{Kind: "search", Query: "q", Found: []string{"a1", "b1"}}, {Kind: "search", Query: "a1", Found: []string{"c1", "b1"}}}
-	if diff := cmp.Diff(want, found.Steps); diff != "" {
-		t.Error(diff)
-	}
-	if _, err := retrieve.Iterate(nil, nil, 0); err == nil || !strings.Contains(err.Error(), "retriever") || !strings.Contains(err.Error(), "next") || !strings.Contains(err.Error(), "steps") {
-		t.Errorf("%v does not name all problems", err)
+// A chunk has the best of its scores.
+func TestHighest(t *testing.T) {
+	found, err := retrieve.Highest([]graphrag.Found{
+		{Ranked: []graphrag.Hit{{Chunk: chunkOf("a1"), Score: 5}, {Chunk: chunkOf("b1"), Score: 1}}, Usage: graphrag.Usage{Calls: 1}},
+		{Ranked: []graphrag.Hit{{Chunk: chunkOf("c1"), Score: 4}, {Chunk: chunkOf("b1"), Score: 3}}, Usage: graphrag.Usage{Calls: 2}},
+	}, 3)
+	if got := strings.Join(ids(found.Ranked), " "); err != nil || got != "a1 c1 b1" || found.Ranked[2].Score != 3 || found.Usage.Calls != 3 {
+		t.Errorf("%s: %+v, %v", got, found, err)
 	}
 }
 

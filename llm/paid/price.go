@@ -124,7 +124,7 @@ func (p *Prices) Check() error {
 		if _, err := time.Parse(time.DateOnly, m.AsOf); err != nil {
 			fail("as_of is no day: write it like 2025-12-31")
 		}
-		for _, x := range []float64{m.Prompt, m.Completion, m.Embedded} {
+		for _, x := range []float64{m.Prompt, m.Cached, m.Completion, m.Embedded} {
 			if !(x >= 0 && x <= mostPrice) {
 				fail("a price is negative or out of range")
 			}

@@ -5,6 +5,7 @@ package ircot_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/ircot"
@@ -31,10 +32,12 @@ func ExampleNew() {
 	}
 	fmt.Println(a.Text)
 	for _, step := range a.Steps {
-		fmt.Println(step.Kind, step.Query)
+		fmt.Println(strings.TrimSpace(step.Kind + " " + step.Query))
 	}
 	// Output:
 	// The Fram was built by Colin Archer.
 	// search Who built the Fram?
 	// link Fram
+	// reflect
+	// stop
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
@@ -71,30 +72,32 @@ func around(inner graphrag.Retriever, k kit.Kit, steps, passages int) (graphrag.
 		found, err := inner.Retrieve(ctx, q)
 		return scale(found), err
 	})
-	think := kit.Step(k.AnswerModel, byModel(k, passages), nobody)
-	next := func(ctx context.Context, q graphrag.Question, sofar graphrag.Found) (string, graphrag.Usage, error) {
-		before := searched(sofar)
-		query, err := think(ctx, q, sofar, before[1:])
-		if slices.Contains(before, query) {
-			query = "" // it would find the same again
-		}
-		return query, graphrag.Usage{}, err // metered where it is asked
+	first := graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		q.Depth = max(q.Depth, passages)
+		found, err := scaled.Retrieve(ctx, q)
+		found.Steps = append([]graphrag.Step{{Kind: "search", Query: q.Text}}, found.Steps...)
+		return found, err
+	})
+	if steps == 1 {
+		return first, nil
 	}
-	it, err := retrieve.Iterate(scaled, next, steps)
+	think := kit.Step(k.AnswerModel, byModel(k, passages), nobody)
+	next := func(ctx context.Context, m agent.Memory) (agent.Verdict, error) {
+		var thoughts []string
+		for _, t := range m.Turns[1:] {
+			thoughts = append(thoughts, t.Query)
+		}
+		query, err := think(ctx, m.Question, m.Found, thoughts)
+		return agent.Verdict{Query: query}, err
+	}
+	it, err := agent.Reflecting(first, scaled, next, agent.Options{Steps: steps - 1, GoOn: true,
+		Merge: func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
+			return retrieve.Highest(all, want)
+		}})
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		q.Depth = max(q.Depth, passages)
 		return it.Retrieve(ctx, q)
 	}), err
-}
-
-// searched are the queries of the steps so far; the first is the question.
-func searched(found graphrag.Found) (queries []string) {
-	for _, s := range found.Steps {
-		if s.Kind == retrieve.StepSearch {
-			queries = append(queries, s.Query)
-		}
-	}
-	return queries
 }
 
 // scale brings the scores of a step to a best one of 1: those of steps compare then,
