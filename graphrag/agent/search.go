@@ -73,7 +73,8 @@ const (
 // side; those beyond the limit are dropped, and said to be. A call that was made before is
 // answered from what it found. The evidence is what was read and cited, or without a
 // citation all that was read; whatever was done stands in the steps, of which the last has
-// the reason for the end.
+// the reason for the end. Where the first reply cannot be used, one search for the question
+// takes its place.
 //
 // Do We Still Need GraphRAG (arXiv 2604.09666) puts retrievers into the hands of such an
 // agent, Search-o1 (arXiv 2501.05366) condenses what it reads.
@@ -119,60 +120,78 @@ func (s *searching) Retrieve(ctx context.Context, q graphrag.Question) (graphrag
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	t := &Trail{Question: q, Tools: tools.Names(), Turns: s.o.Turns, Calls: s.o.Calls, Found: graphrag.Nothing()}
-	var steps []graphrag.Step
-	var cited []graphrag.Hit
-	stop := stopTurns
-	for stale := 0; t.Turns > 0; t.Turns-- {
-		t.Left = tools.Left()
-		m, err := trace.Do(ctx, "turn", func(ctx context.Context) (Move, error) { return s.next(ctx, t) })
-		if reason := ending(err); reason != "" {
-			stop = reason
-			break
-		}
-		if err != nil {
-			return graphrag.Found{}, fmt.Errorf("agent: turn %d: %w", len(t.Rounds)+1, err)
-		}
-		m.Thought = clip(clean(m.Thought))
-		turn := graphrag.Step{Kind: "turn"}
-		if m.Thought != "" {
-			turn.Found = []string{m.Thought}
-		}
-		steps = append(steps, turn)
-		if m.Done {
-			var unread []int
-			cited, unread = tools.Cited(m.IDs)
-			steps = append(steps, answered(m, cited, unread))
-			stop = stopAnswered
-			break
-		}
-		if len(m.Calls) == 0 {
-			stop = stopGaveUp
-			break
-		}
-		if t.Last() {
-			break
-		}
-		round, more, err := s.carryOut(ctx, t, tools, m)
-		if err != nil {
+	w := &walk{searching: s, tools: tools, stop: stopTurns}
+	w.Trail = Trail{Question: q, Tools: tools.Names(), Turns: s.o.Turns, Calls: s.o.Calls, Found: graphrag.Nothing()}
+	for done := false; !done && w.Turns > 0; w.Turns-- {
+		w.Left = tools.Left()
+		if done, err = w.turn(ctx); err != nil {
 			return graphrag.Found{}, err
 		}
-		steps = append(steps, more...)
-		t.Rounds, t.Found = append(t.Rounds, round), tools.all(nil)
-		if stale++; round.news() {
-			stale = 0
-		}
-		if stale == 2 {
-			stop = stopNothing
-			break
+	}
+	if w.stop == stopTurns && tools.Left() <= 0 {
+		w.stop = stopSpent
+	}
+	if w.stop == stopUnread && len(w.Rounds) == 0 && s.o.Retriever != nil { // read what one search finds, rather than nothing
+		if _, err := w.carryOut(ctx, Move{Calls: []Call{{Tool: ToolSearch, Query: q.Text}}}); err != nil {
+			return graphrag.Found{}, err
 		}
 	}
-	if stop == stopTurns && tools.Left() <= 0 {
-		stop = stopSpent
-	}
-	out := tools.all(cited)
-	out.Steps = append(steps, graphrag.Step{Kind: stepStop, Found: []string{stop}})
+	out := tools.all(w.cited)
+	out.Steps = append(w.steps, graphrag.Step{Kind: stepStop, Found: []string{w.stop}})
 	return out, ctx.Err()
+}
+
+// walk is a search under way.
+type walk struct {
+	*searching
+	Trail
+	tools *Tools
+	steps []graphrag.Step
+	cited []graphrag.Hit
+	stop  string // the reason for the end
+	stale int    // turns without anything new
+}
+
+// turn makes the next move, and tells whether it was the last.
+func (w *walk) turn(ctx context.Context) (done bool, err error) {
+	m, err := trace.Do(ctx, "turn", func(ctx context.Context) (Move, error) { return w.next(ctx, &w.Trail) })
+	if reason := ending(err); reason != "" {
+		w.stop = reason
+		return true, nil
+	}
+	if err != nil {
+		return true, fmt.Errorf("agent: turn %d: %w", len(w.Rounds)+1, err)
+	}
+	m.Thought = clip(clean(m.Thought))
+	turn := graphrag.Step{Kind: "turn"}
+	if m.Thought != "" {
+		turn.Found = []string{m.Thought}
+	}
+	w.steps = append(w.steps, turn)
+	switch {
+	case m.Done:
+		var unread []int
+		w.cited, unread = w.tools.Cited(m.IDs)
+		w.steps, w.stop = append(w.steps, answered(m, w.cited, unread)), stopAnswered
+		return true, nil
+	case len(m.Calls) == 0:
+		w.stop = stopGaveUp
+		return true, nil
+	case w.Last():
+		return true, nil
+	}
+	round, err := w.carryOut(ctx, m)
+	if err != nil {
+		return true, err
+	}
+	w.Rounds, w.Found = append(w.Rounds, round), w.tools.all(nil)
+	if w.stale++; round.news() {
+		w.stale = 0
+	}
+	if w.stale == 2 {
+		w.stop = stopNothing
+	}
+	return w.stale == 2, nil
 }
 
 // ending is the reason why an error of a reply ends a search, "" if it does not.
@@ -198,29 +217,29 @@ func answered(m Move, cited []graphrag.Hit, unread []int) graphrag.Step {
 }
 
 // carryOut makes the calls of a move.
-func (s *searching) carryOut(ctx context.Context, t *Trail, tools *Tools, m Move) (r Round, steps []graphrag.Step, err error) {
-	if n := len(m.Calls); n > s.o.Calls {
-		m.Calls = m.Calls[:s.o.Calls]
-		steps = append(steps, graphrag.Step{Kind: "limit", Found: []string{fmt.Sprintf("%d calls at once, the first %d are made", n, s.o.Calls)}})
+func (w *walk) carryOut(ctx context.Context, m Move) (r Round, err error) {
+	if n := len(m.Calls); n > w.o.Calls {
+		m.Calls = m.Calls[:w.o.Calls]
+		w.steps = append(w.steps, graphrag.Step{Kind: "limit", Found: []string{fmt.Sprintf("%d calls at once, the first %d are made", n, w.o.Calls)}})
 	}
 	r.Move = m
 	r.Calls = append([]Call{}, m.Calls...)
-	if r.Results, err = tools.Do(ctx, r.Calls...); err != nil {
-		return r, nil, err
+	if r.Results, err = w.tools.Do(ctx, r.Calls...); err != nil {
+		return r, err
 	}
 	for _, res := range r.Results {
 		step := graphrag.Step{Kind: res.Tool, Query: res.about(), Found: chunkIDs(res.found.Evidence), Tokens: res.Tokens}
 		if len(res.Data) == 0 {
 			step.Found = []string{res.Note}
 		}
-		steps = append(append(steps, step), res.found.Steps...)
+		w.steps = append(append(w.steps, step), res.found.Steps...)
 	}
-	if s.o.Condense != nil && r.news() {
-		if r.Condensed, err = s.o.Condense(ctx, t, r.Results); err != nil {
-			return r, nil, fmt.Errorf("agent: condensing turn %d: %w", len(t.Rounds)+1, err)
+	if w.o.Condense != nil && r.news() {
+		if r.Condensed, err = w.o.Condense(ctx, &w.Trail, r.Results); err != nil {
+			return r, fmt.Errorf("agent: condensing turn %d: %w", len(w.Rounds)+1, err)
 		}
 	}
-	return r, steps, nil
+	return r, nil
 }
 
 // news tells whether a round brought anything new.
