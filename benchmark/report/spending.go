@@ -327,6 +327,8 @@ func (p *Payoff) sentence() string {
 	switch {
 	case p.Questions == nil && p.Difference >= 0:
 		return fmt.Sprintf("A graph saves nothing here at any number of questions: %s costs %.1f times as much a question as %s, without a graph, and has %s.", p.Graph, p.costs, p.Plain, points)
+	case p.Questions == nil && p.Interval != nil && p.Interval[1] >= 0:
+		return fmt.Sprintf("Whether a graph pays here cannot be told: %s has %s beside %s, the best without one, and costs %.1f times as much a question.", p.Graph, points, p.Plain, p.costs)
 	case p.Questions == nil:
 		return fmt.Sprintf("A graph does not pay here: the best without one, %s, answers better than %s (%s).", p.Plain, p.Graph, points)
 	}
