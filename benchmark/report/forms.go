@@ -166,11 +166,22 @@ var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*"
 
 func markdownText(s string) string { return markdownEscapes.Replace(text.OneLine(s)) }
 
-// WriteLaTeX writes the first table of the report for LaTeX with the package booktabs; the best figure
-// of a column is bold. Notes are comments.
-func (r *Report) WriteLaTeX(w io.Writer) error {
+// WriteLaTeX writes the tables of the report for LaTeX with the package booktabs, with their intervals;
+// the best figure of a column is bold. Notes are comments.
+func (r *Report) WriteLaTeX(w io.Writer) error { return writeLaTeX(w, r.Tables()) }
+
+// writeMain writes the first of them.
+func (r *Report) writeMain(w io.Writer) error {
+	tables := r.Tables()
+	return writeLaTeX(w, tables[:min(1, len(tables))])
+}
+
+func writeLaTeX(w io.Writer, tables []page.Table) error {
 	b := bufio.NewWriter(w)
-	for _, t := range r.Tables()[:min(1, len(r.Tables()))] {
+	for i, t := range tables {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
 		fmt.Fprintf(b, "%% %s\n", t.Title)
 		for _, n := range t.Notes {
 			fmt.Fprintf(b, "%% %s\n", n)
@@ -187,6 +198,9 @@ func (r *Report) WriteLaTeX(w io.Writer) error {
 				if c.Best {
 					cell = "\\textbf{" + cell + "}"
 				}
+				if c.Interval != "" {
+					cell += " {\\scriptsize(" + latexText(c.Interval) + ")}"
+				}
 				b.WriteString(" & " + cell)
 			}
 			b.WriteString(" \\\\\n")
@@ -197,7 +211,7 @@ func (r *Report) WriteLaTeX(w io.Writer) error {
 }
 
 var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`, "_", `\_`,
-	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "↳", `$\hookrightarrow$`)
+	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "↳", `$\hookrightarrow$`, "–", "--", "≤", `$\le$`, "≥", `$\ge$`, "−", "$-$", "†", `\dag{}`)
 
 func latexText(s string) string { return latexEscapes.Replace(text.OneLine(s)) }
 

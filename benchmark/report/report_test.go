@@ -89,6 +89,7 @@ func TestReportForms(t *testing.T) {
 	golden(t, "report.md", got["/report.md"])
 	golden(t, "report.csv", got["/report.csv"])
 	golden(t, "main.tex", got["/main.tex"])
+	golden(t, "tables.tex", got["/tables.tex"])
 	golden(t, "pairs.csv", got["/pairs.csv"])
 	golden(t, "report.json", got["/report.json"])
 	golden(t, "judgments.jsonl", got["/judgments.jsonl"])

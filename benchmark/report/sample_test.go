@@ -5,6 +5,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -60,6 +61,11 @@ func TestPagesAreTheUnit(t *testing.T) {
 	// far apart. By questions it would be 2 of 64.
 	if p := r.Pairs[0]; p.Figure != "evidence_recall_at_5" || p.N != 12 || p.Difference != 0.25 || math.Abs(*p.P-0.5) > 0.02 {
 		t.Errorf("%+v", p)
+	}
+	var latex strings.Builder
+	want := fmt.Sprintf(`a & 75.00 {\scriptsize(%.1f--100.0)} &`, 100*got[0])
+	if err := r.WriteLaTeX(&latex); err != nil || !strings.Contains(latex.String(), want) || !strings.Contains(latex.String(), `b & \textbf{100.00} {\scriptsize(`) {
+		t.Errorf("%v, %s is not in %s", err, want, &latex)
 	}
 }
 

@@ -30,6 +30,47 @@ function paint(figure, plot) {
   for (const node of plot.querySelectorAll("[aria-label]")) node.removeAttribute("aria-label");
   for (const old of figure.querySelectorAll(":scope > svg, :scope > .plot")) old.remove();
   figure.append(plot);
+  figure.querySelector(".save")?.remove();
+  figure.append(el("p", { class: "save" },
+    button("Save as SVG", () => saveSVG(figure), { class: "plain" }), button("Save as PDF", () => savePDF(figure), { class: "plain" })));
+}
+
+// saveSVG saves a chart as a picture that needs no page: its colours and letters are written into it, and
+// its legend stands below.
+function saveSVG(figure) {
+  const from = figure.querySelector("svg.plot, .plot svg"), to = from.cloneNode(true), legend = [...figure.querySelectorAll(".legend li")];
+  const own = [from, ...from.querySelectorAll("*")], copies = [to, ...to.querySelectorAll("*")];
+  own.forEach((node, i) => {
+    const style = getComputedStyle(node);
+    for (const name of ["fill", "stroke"]) if (style[name]) copies[i].setAttribute(name, style[name]);
+  });
+  const { width, height } = from.viewBox.baseVal, paper = getComputedStyle(document.body), svg = (tag, props, text) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [key, value] of Object.entries(props)) node.setAttribute(key, value);
+    if (text) node.textContent = text;
+    return node;
+  };
+  const high = height + legend.length * 18;
+  for (const [key, value] of Object.entries({ xmlns: "http://www.w3.org/2000/svg", width, height: high, viewBox: `0 0 ${width} ${high}`, "font-family": paper.fontFamily, "font-size": getComputedStyle(from).fontSize })) to.setAttribute(key, value);
+  to.prepend(svg("title", {}, from.getAttribute("aria-label")), svg("rect", { width: "100%", height: "100%", fill: paper.backgroundColor }));
+  legend.forEach((item, i) => to.append(
+    svg("rect", { x: 8, y: height + i * 18, width: 10, height: 10, fill: item.querySelector(".key").style.background }),
+    svg("text", { x: 24, y: height + i * 18 + 9, fill: paper.color }, item.textContent)));
+  const link = el("a", { href: URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(to)], { type: "image/svg+xml" })), download: `${figure.id || "chart"}.svg` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+// savePDF prints a chart alone: the browser's printer writes PDF, in lines and letters.
+function savePDF(figure) {
+  const root = document.documentElement;
+  figure.classList.add("alone");
+  root.classList.add("one-figure");
+  window.addEventListener("afterprint", () => {
+    figure.classList.remove("alone");
+    root.classList.remove("one-figure");
+  }, { once: true });
+  window.print();
 }
 
 async function drawDots() {

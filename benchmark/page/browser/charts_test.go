@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package browser_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
+)
+
+// Charts are saved as SVG that needs no page, with their legend, and are alone on the sheet as PDF.
+func TestChartsAreSaved(t *testing.T) {
+	p := generated(40)
+	tab := open(t, save(t, p), "", wide)
+	dir := t.TempDir()
+	if _, err := chromedp.CallBrowser(tab.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
+		t.Fatal(err)
+	}
+	saved := func(name string) string {
+		t.Helper()
+		for start := time.Now(); time.Since(start) < wait; time.Sleep(50 * time.Millisecond) {
+			if data, err := os.ReadFile(filepath.Join(dir, name)); err == nil && bytes.HasSuffix(data, []byte("</svg>")) {
+				return string(data)
+			}
+		}
+		t.Fatalf("no %s", name)
+		return ""
+	}
+	tab.until(`document.querySelector("#dots svg")`)
+	tab.click("#dots .save button")
+	dots := saved("dots.svg")
+	eval[chromedp.Void](tab, `for (const d of document.querySelectorAll("details")) d.open = true`)
+	tab.until(`document.querySelector("[data-chart] .save")`)
+	legend := tab.text("[data-chart] .legend li")
+	tab.click("[data-chart] .save button")
+	for name, svg := range map[string]string{p.Run.Systems[0].Name: dots, legend: saved("chart.svg")} {
+		for in := xml.NewDecoder(strings.NewReader(svg)); ; {
+			if _, err := in.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("%v: %.300s", err, svg)
+			}
+		}
+		if !strings.HasPrefix(svg, `<svg xmlns="http://www.w3.org/2000/svg"`) && !strings.Contains(svg[:400], `xmlns="http://www.w3.org/2000/svg"`) || strings.Contains(svg, `="var(`) || !strings.Contains(svg, "<title>") || !strings.Contains(svg, strings.TrimSpace(name)) || !strings.Contains(svg, "rgb(") {
+			t.Errorf("%q in %.600s", name, svg)
+		}
+	}
+	eval[chromedp.Void](tab, `window.print = () => { window.printed = document.querySelector(".alone").id }`)
+	tab.click("#dots .save button + button")
+	if got := eval[string](tab, `window.printed`); got != "dots" {
+		t.Errorf("%q is printed", got)
+	}
+	sheet, err := chromedp.Call(tab.ctx, cdppage.PrintToPDF, cdppage.PrintToPDFParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := pdf.New(pdf.Options{})
+	defer reader.Close()
+	printed, err := reader.Read("dots.pdf", sheet.Data)
+	if err != nil || !strings.Contains(printed.Document.Text, p.Run.Systems[0].Name) || strings.Contains(printed.Document.Text, "Save as") || strings.Contains(printed.Document.Text, p.Run.Questions[0].Text) {
+		t.Errorf("the PDF reads %v, %v", printed, err)
+	}
+	eval[chromedp.Void](tab, `dispatchEvent(new Event("afterprint"))`)
+	if eval[bool](tab, `document.querySelector(".alone, .one-figure") !== null`) {
+		t.Error("the page stays as it was printed")
+	}
+}
