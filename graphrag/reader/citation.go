@@ -3,6 +3,8 @@
 package reader
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,6 +84,57 @@ func cite(reply string, of material) (string, []graphrag.Citation) {
 	}
 	return answer, citations
 }
+
+// quoted is what stands between quotation marks, of three words or more.
+var quoted = regexp.MustCompile(`[“"«„]((?:[^\s“”"«»„]+\s+){2,}[^“”"«»„]+)[”"»“]`)
+
+// supported returns the citations of an answer whose pieces have words of the sentence that cites
+// them, and all of what it quotes. A sentence in another language than the piece is believed.
+func supported(answer graphrag.Answer, marked []graphrag.Citation) (out []graphrag.Citation) {
+	known := make(map[graphrag.Citation]*claimed)
+	for _, c := range marked {
+		of := graphrag.Citation{Of: c.Of, Evidence: c.Evidence}
+		if known[of] == nil && c.Of != graphrag.OfMemory {
+			s := ""
+			if c.Of == "" {
+				s = passage(answer.Evidence[c.Evidence].Chunk)
+			} else {
+				s = answer.Derived[c.Evidence].Text
+			}
+			known[of] = &claimed{oneLine(s), make(map[string]bool), text.LanguageOf(s)}
+			for _, t := range text.Default().Terms(s) {
+				known[of].terms[t] = true
+			}
+		}
+		if c.Of == graphrag.OfMemory || known[of].by(answer.Text[c.Start:c.End]) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// claimed is a piece that sentences claim to rest on.
+type claimed struct {
+	text     string
+	terms    map[string]bool
+	language text.Language
+}
+
+// by reports whether a sentence can rest on the piece.
+func (c *claimed) by(sentence string) bool {
+	for _, m := range quoted.FindAllStringSubmatch(sentence, -1) {
+		if !strings.Contains(c.text, strings.TrimRight(oneLine(m[1]), ".,;:!?… ")) {
+			return false
+		}
+	}
+	terms := slices.DeleteFunc(text.Default().Terms(sentence), func(t string) bool { return t == "yes" || t == "no" })
+	if l := text.LanguageOf(sentence); len(terms) == 0 || l != c.language && l != "" && c.language != "" {
+		return true
+	}
+	return slices.ContainsFunc(terms, func(t string) bool { return c.terms[t] })
+}
+
+func oneLine(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 // piece is the one of a number, counted from 1, under a letter.
 func (m material) piece(letter byte, number int) graphrag.Citation {

@@ -45,7 +45,9 @@ func Minimal(m Mode) string {
 // ByModel returns a reader that asks a language model. Passages, facts and reports
 // are numbered, and what the model cites becomes citations; in open mode it marks
 // what it knows by itself, and that becomes one as well. The marks are taken out of
-// the answer. The instruction depends on the form of the question.
+// the answer. A mark at a sentence none of whose words are in the piece that it names, or whose
+// quotation is not, leads nowhere and counts as Unread. The instruction depends on the form of the
+// question.
 //
 // Without evidence, Open asks the model for what it knows, and Reject refuses
 // without a call. Errors are those of the model, wrapped.
@@ -123,7 +125,10 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
 	answer := graphrag.Answer{Found: graphrag.Found{Evidence: evidence, Derived: derived, Usage: reply.Usage}}
-	answer.Text, answer.Citations = cite(reply.Text, materialOf(evidence, derived, r.o.Mode))
+	var marked []graphrag.Citation
+	answer.Text, marked = cite(reply.Text, materialOf(evidence, derived, r.o.Mode))
+	answer.Citations = supported(answer, marked)
+	answer.Usage.Unread += len(marked) - len(answer.Citations)
 	if answer.Refused = r.refuses(answer); answer.Refused {
 		answer.Citations = nil
 	}

@@ -212,3 +212,32 @@ func TestInstruction(t *testing.T) {
 		}
 	}
 }
+
+// A mark leads to what it names only if that has words of the sentence, and all of what it quotes;
+// the others are counted.
+func TestCitationsAreChecked(t *testing.T) {
+	evidence := hits("# Owls\n\nThe barn owl hears a mouse\nunder the snow.", "Harbours close in winter.")
+	for reply, want := range map[string][]int{
+		"A barn owl finds mice by hearing [1].":                    {0},
+		"A barn owl finds mice by hearing [2].":                    nil,
+		"Harbours close when owls come [1, 2].":                    {0, 1},
+		"It says “hears a mouse under the snow” [1].":              {0},
+		"It says \"hears a mouse under the ice\" [1].":             nil,
+		"It “hears a mouse” there [1]. Quantum chess is hard [2].": {0},
+		"Die Eule hört die Maus unter dem Schnee [1].":             {0},
+		"Yes [1].": {0},
+	} {
+		model := &fake{reply: reply}
+		a, err := byModel(t, reader.ModelOptions{Model: model}).Read(t.Context(), graphrag.Question{Text: "What do owls hear?"}, evidence, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, c := range a.Citations {
+			got = append(got, c.Evidence)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || a.Usage.Unread != strings.Count(reply, "[")+strings.Count(reply, ",")-len(got) {
+			t.Errorf("%s (-want +got):\n%s%d marks are counted", reply, diff, a.Usage.Unread)
+		}
+	}
+}
