@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/dry"
 	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
@@ -34,8 +35,13 @@ func (k keptEncoder) EmbedDocuments(ctx context.Context, texts []string) ([][]fl
 }
 
 // openEncoder opens the model, which may be fetched first. Its vectors are kept beside the
-// replies of models, in a file of the model's name; a dry run writes none.
+// replies of models, in a file of the model's name; a dry run fetches and writes none.
 func (p *Parts) openEncoder(ctx context.Context) error {
+	if p.settings.DryRun && !strings.HasPrefix(p.settings.EmbedModel, "file:") {
+		e, err := dry.NewServer(p.Count).Embedder(p.settings.EmbedModel)
+		p.Embedder = e
+		return err
+	}
 	e, err := hub.Open(ctx, p.settings.EmbedModel, hub.Options{Progress: p.fetching("embed-model", p.settings.EmbedModel), Int8: p.settings.EmbedInt8})
 	if err != nil {
 		return badModel("embed-model", p.settings.EmbedModel, err)

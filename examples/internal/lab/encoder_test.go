@@ -189,6 +189,26 @@ func TestVectorsAreKeptByOneProgram(t *testing.T) {
 	}
 }
 
+// A dry run fetches no model: it makes no calls to be counted.
+func TestDryRunFetchesNothing(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", home)
+	t.Setenv("HOME", home)
+	t.Setenv("HTTPS_PROXY", "http://127.0.0.1:1") // nobody listens there
+	for _, name := range []string{"minilm", "hf:org/name@0123456789012345678901234567890123456789"} {
+		p, err := parts("-dry-run", "-embed-model", name, "-cache", filepath.Join(home, "r"))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if rows, err := p.Embedder.EmbedDocuments(t.Context(), []string{"owl"}); err != nil || len(rows) != 1 {
+			t.Error(name, rows, err)
+		}
+		if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+			t.Errorf("%s left %v, error %v", name, left, err)
+		}
+	}
+}
+
 // auto says what it takes, none takes nothing, a folder needs no prefix, and a model of the
 // cache that is damaged is told.
 func TestEncoderByName(t *testing.T) {
