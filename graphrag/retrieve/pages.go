@@ -65,6 +65,11 @@ type PagesOptions struct {
 	// cosines lie closer together weigh the same.
 	Like     Texts
 	Likeness float64
+	// Among, if set, is how many pages are compared, in place of all: those that are best by words,
+	// each by its best passage and so by the tiles that this overlaps, with Some. Which pages these
+	// are and how they are ordered depends on nothing that was compared before.
+	Among int
+	Some  func(ctx context.Context, query string, tiles []int32) ([]float64, error)
 	// Follow, if set, propagates relevance between pages: it is given the probability of
 	// each page to be relevant and returns that after propagation. Both sum to at most 1.
 	Follow func(ctx context.Context, question string, right []float64) ([]float64, error)
@@ -98,7 +103,7 @@ const (
 // Defaults returns the options with what zero stands for.
 func (o PagesOptions) Defaults() PagesOptions {
 	spread, overview, aspects := defaultSpread, defaultOverviewSpread, defaultAspects
-	if o.Like != nil {
+	if o.Like != nil || o.Some != nil {
 		spread, overview, aspects = 2*spread, 1.5*overview, 1.5*aspects
 	}
 	for of, usual := range map[*float64]float64{
@@ -351,6 +356,12 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read te
 	a.more = p.page.Scores(read.Names, a.more)
 	add(a.fields, a.more, p.o.Page)
 	p.order(a)
+	if p.o.Some != nil && p.o.Among > 0 && len(a.order) > 0 {
+		if err := p.among(ctx, a, read.Words); err != nil {
+			return nil, err
+		}
+		p.order(a)
+	}
 	if read.Overview && len(a.order) > 0 {
 		if err := p.aspects(ctx, a, q.Text); err != nil {
 			return nil, err
@@ -363,6 +374,31 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read te
 		}
 	}
 	return a.order, nil
+}
+
+// among adds the similarities of the best passages of the pages that are best by words, above the
+// least of them.
+func (p *Pages) among(ctx context.Context, a *asked, words string) error {
+	var tiles []int32
+	best := a.order[:min(p.o.Among, len(a.order))]
+	for _, x := range best {
+		i := a.best[x.ID]
+		for t := p.tiles[2*i]; t < p.tiles[2*i+1]; t++ {
+			tiles = append(tiles, t)
+		}
+	}
+	scores, err := p.o.Some(ctx, words, tiles)
+	if err != nil {
+		return err
+	}
+	weight, least := p.o.Likeness/deviation(scores), slices.Min(scores)
+	for _, x := range best {
+		i := a.best[x.ID]
+		n := p.tiles[2*i+1] - p.tiles[2*i]
+		a.passage[i] += weight * (slices.Max(scores[:n]) - least)
+		scores = scores[n:]
+	}
+	return nil
 }
 
 // The standard deviation of similarities of MiniLM, which counts as much as that of so many

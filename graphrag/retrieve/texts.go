@@ -5,7 +5,9 @@ package retrieve
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
@@ -175,6 +177,54 @@ func (v *Vectors) copy(from *Vectors, id int32) (err error) {
 		}
 	}
 	return v.index.AddFrom(from.index, id)
+}
+
+// Lazy compares queries with texts whose vectors are made when they are first compared, and kept. It
+// is safe for concurrent use.
+type Lazy struct {
+	embedder embed.Embedder
+	texts    text.List
+	mu       sync.Mutex
+	rows     map[int32][]float32
+}
+
+// NewLazy embeds nothing.
+func NewLazy(e embed.Embedder, texts text.List) *Lazy {
+	return &Lazy{embedder: e, texts: texts, rows: make(map[int32][]float32)}
+}
+
+// Scores returns the cosines of some texts.
+func (l *Lazy) Scores(ctx context.Context, query string, of []int32) ([]float64, error) {
+	row, err := embed.Query(ctx, l.embedder, query)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var lacking []int32
+	var texts []string
+	for _, i := range of {
+		if l.rows[i] == nil && !slices.Contains(lacking, i) {
+			lacking, texts = append(lacking, i), append(texts, l.texts.At(int(i)))
+		}
+	}
+	if len(texts) > 0 {
+		rows, err := l.embedder.EmbedDocuments(ctx, texts)
+		if err == nil && len(rows) != len(texts) {
+			err = fmt.Errorf("the embedder returned %d vectors for %d texts", len(rows), len(texts))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("retrieve: %w", err)
+		}
+		for n, i := range lacking {
+			l.rows[i] = rows[n]
+		}
+	}
+	out := make([]float64, len(of))
+	for n, i := range of {
+		out[n] = vector.Cosine(row, l.rows[i])
+	}
+	return out, nil
 }
 
 // Len is the number of texts.

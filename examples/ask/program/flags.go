@@ -25,7 +25,7 @@ type settings struct {
 	system                           all.System
 	k                                int
 	json, verbose, mcp, incomplete   bool
-	watch                            bool
+	watch, encodeAll                 bool
 	serve                            string
 	where                            *graphrag.Condition
 	tokenFile, trace                 string
@@ -48,7 +48,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 			cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "q", "questions", "serve", "tokens", "mcp", "watch"}},
 			cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
 			cli.Group{Title: "Output", Flags: []string{"json", "v", "trace"}},
-			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
+			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "encode-all", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
 	}
 	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files, or one file")
 	fs.Func("where", "`CONDITION` that limits questions to some files, such as 'folder = \"notes\" and year >= 2024'; the fields are those of front matter, folder and kind", func(v string) error {
@@ -66,6 +66,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.IntVar(&s.k, "k", 5, "how many passages are read for an answer")
 	fs.BoolVar(&s.incomplete, "incomplete", false, "answer also if the model failed at more than half of the passages when the index was made")
 	fs.StringVar(&s.index, "index", "", "`DIR` of the index (default: a folder of the user's cache, named for -docs and -system)")
+	fs.BoolVar(&s.encodeAll, "encode-all", false, "compare a question with all passages by -embed-model, encoded when the index is made; else with those of the pages that are best by words, encoded when they are first asked for (-system wild)")
 	fs.BoolVar(&s.json, "json", false, "write the answer as JSON")
 	fs.BoolVar(&s.verbose, "v", false, "write the passages that were found as well, with their scores")
 	fs.StringVar(&s.trace, "trace", "", "write where time and money of the index and the answers went to this `FILE`: spans as OTLP in JSON, which Jaeger opens; with -serve the page shows them")
@@ -102,6 +103,10 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	return s, cli.Usage(errors.Join(append(problems, s.check(*system)...)...))
 }
 
+// among is how many pages a question is compared with by an encoder: 70 passages or so of 180 tokens,
+// which MiniLM encodes in less than two seconds on two cores.
+const among = "40"
+
 // check finds what is wrong with the program's own flags.
 func (s *settings) check(system string) (problems []error) {
 	var ok bool
@@ -116,6 +121,9 @@ func (s *settings) check(system string) (problems []error) {
 	} else if s.system.Agent && !s.ByModel() {
 		problems = append(problems, fmt.Errorf("-system %s needs -model NAME: a model decides what it reads", s.system.Name))
 	} else {
+		if s.system.Name == wild.Name && s.EmbedModel != "" && !s.encodeAll {
+			s.system, _ = s.system.With("pages.among", among) // -set may change it
+		}
 		s.system, problems = s.Changed(s.system)
 		if lacks := s.system.Lacks(); lacks != "" && len(problems) == 0 {
 			problems = append(problems, fmt.Errorf("-system %s %s", s.system.Name, lacks))

@@ -48,7 +48,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 			return nil, err
 		}
 		options := o.Pages
-		if options.Like, err = like(ctx, k, c, pages); err != nil {
+		if options.Like, options.Some, err = like(ctx, k, c, pages, o.Pages.Among > 0); err != nil {
 			return nil, err
 		}
 		if k.AnswerModel != nil && options.Plan == nil && options.Planned >= 0 {
@@ -83,11 +83,12 @@ func documents(chunks []graphrag.Chunk) []graphrag.Document {
 	return docs
 }
 
-// like compares questions with tiles of the pages by a trained embedder. By words they
-// are compared already, and LSA knows no more than these (docs/systems.md).
-func like(ctx context.Context, k kit.Kit, c *kit.Corpus, pages []chunk.Page) (retrieve.Texts, error) {
+// like compares questions with tiles of the pages by a trained embedder, all of them or, lazily, those
+// that are asked for. By words they are compared already, and LSA knows no more than these
+// (docs/systems.md).
+func like(ctx context.Context, k kit.Kit, c *kit.Corpus, pages []chunk.Page, lazily bool) (retrieve.Texts, func(context.Context, string, []int32) ([]float64, error), error) {
 	if !k.Trained {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var tiles []graphrag.Chunk
 	for i := range pages {
@@ -95,5 +96,13 @@ func like(ctx context.Context, k kit.Kit, c *kit.Corpus, pages []chunk.Page) (re
 			tiles = append(tiles, pages[i].Chunk(first, pages[i].Ends[first]))
 		}
 	}
-	return c.Find(ctx, retrieve.TitledTexts(tiles))
+	if !lazily {
+		all, err := c.Find(ctx, retrieve.TitledTexts(tiles))
+		return all, nil, err
+	}
+	e, err := c.Embedder(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return nil, retrieve.NewLazy(e, retrieve.TitledTexts(tiles)).Scores, nil
 }

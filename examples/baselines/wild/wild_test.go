@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -46,6 +49,66 @@ func (seamen) EmbedDocuments(ctx context.Context, texts []string) (rows [][]floa
 func (e seamen) EmbedQuery(ctx context.Context, s string) ([]float32, error) {
 	rows, err := e.EmbedDocuments(ctx, []string{s})
 	return rows[0], err
+}
+
+// counted counts the passages that are encoded, and not the names by which titled ones lead to each
+// other.
+type counted struct {
+	seamen
+	texts map[string]int
+}
+
+func (c counted) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	for _, s := range texts {
+		if strings.Contains(s, ".") {
+			c.texts[s]++
+		}
+	}
+	return c.seamen.EmbedDocuments(ctx, texts)
+}
+
+// Lazily, nothing is encoded to index, and each passage once, when it is first among the candidates;
+// what is found does not depend on what was encoded before.
+func TestLazily(t *testing.T) {
+	opened := func() (*kit.System, counted) {
+		c := counted{texts: make(map[string]int)}
+		s, err := wild.New(baselinestest.OfflineKit(t).WithEmbedder(c), wild.Options{Pages: retrieve.PagesOptions{Among: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil || len(c.texts) > 0 {
+			t.Fatal(err, c.texts)
+		}
+		return s, c
+	}
+	one, seen := opened()
+	for range 2 {
+		for _, q := range baselinestest.Questions {
+			before, err := one.Retrieve(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh, c := opened()
+			first, err := fresh.Retrieve(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(first, before, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
+				t.Errorf("%q (-first question +after others):\n%s", q.Text, diff)
+			}
+			if len(c.texts) > 4 {
+				t.Errorf("%q: %d passages are encoded for two pages", q.Text, len(c.texts))
+			}
+		}
+	}
+	for s, n := range seen.texts {
+		if n != 1 {
+			t.Errorf("%q is encoded %d times", s, n)
+		}
+	}
+	if len(seen.texts) == 0 {
+		t.Error("nothing is encoded")
+	}
 }
 
 // Without an embedder nothing is made beside the words that Pages have.
