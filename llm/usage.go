@@ -123,8 +123,9 @@ func (m traced) Stream(ctx context.Context, req Request, piece func(string) erro
 	return reply, err
 }
 
-// full is the name of a model: "openai:https://api.openai.com/v1:gpt-5-mini".
-var full = regexp.MustCompile(`^(\w+):https?://(\[[^\]]*\]|[^/:]+)(?::\d+)?(?:/[^:]*)?:(.+)$`)
+// full is the name of a model, "openai:https://api.openai.com/v1:gpt-5-mini", perhaps with settings in
+// braces behind it.
+var full = regexp.MustCompile(`^(\w+):https?://(\[[^\]]*\]|[^/:]+)(?::\d+)?(?:/[^:]*)?:([^{]+)`)
 
 // spanOf is what a trace says of a call when it begins.
 func spanOf(model string, req Request) []slog.Attr {

@@ -4,11 +4,14 @@ package llm_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -65,4 +68,38 @@ func Example() {
 	}
 	fmt.Println(meter.Usage().Calls, meter.Usage().Tokens())
 	// Output: 2 20
+}
+
+// A call in a trace has the conventions' names, and what a failed one took.
+func TestTraced(t *testing.T) {
+	for name, want := range map[string]string{
+		"openai:https://api.openai.com/v1:gpt-5-mini":        `"gpt-5-mini" "openai" "api.openai.com"`,
+		`ollama:http://127.0.0.1:11434:llama3:8b{"top_k":1}`: `"llama3:8b" "ollama" "127.0.0.1"`,
+		"openai:http://[::1]:80/v1/x:m":                      `"m" "openai" "[::1]"`,
+		"of a test":                                          `"of a test" "" ""`,
+	} {
+		spans := new(trace.Recorder)
+		m := llm.Metered(llm.ByFunc(name, func(context.Context, llm.Request) (llm.Reply, error) {
+			return llm.Reply{}, &llm.Error{Kind: llm.ErrTruncated, Body: "canary", Usage: llm.Usage{Calls: 1, PromptTokens: 7, CompletionTokens: 3}}
+		}))
+		if _, err := m.Generate(trace.With(t.Context(), spans), llm.Request{Stage: "read"}); err == nil {
+			t.Fatal("no error")
+		}
+		data, err := json.Marshal(spans)
+		if err != nil || strings.Contains(string(data), "canary") {
+			t.Fatal(err, string(data))
+		}
+		value := func(key string) string {
+			_, rest, _ := strings.Cut(string(data), `"key":"`+key+`","value":{`)
+			rest, _, _ = strings.Cut(rest, "}")
+			_, v, _ := strings.Cut(rest, `Value":`)
+			return strings.Trim(v, `"`)
+		}
+		if got := fmt.Sprintf("%q %q %q", value("gen_ai.request.model"), value("gen_ai.provider.name"), value("server.address")); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		if got := value("gen_ai.usage.input_tokens") + value("gen_ai.usage.output_tokens") + value("error.type") + value("wildgraph.stage"); got != "73reply truncatedread" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
 }
