@@ -367,15 +367,17 @@ type figures struct{ Prompt, Completion, Total, Cached llm.Count }
 
 func (f *figures) UnmarshalJSON(b []byte) error {
 	var r struct {
-		Prompt     llm.Count `json:"prompt_tokens"`
-		Completion llm.Count `json:"completion_tokens"`
-		Total      llm.Count `json:"total_tokens"`
-		Details    struct {
-			Cached llm.Count `json:"cached_tokens"`
-		} `json:"prompt_tokens_details"`
+		Prompt     llm.Count       `json:"prompt_tokens"`
+		Completion llm.Count       `json:"completion_tokens"`
+		Total      llm.Count       `json:"total_tokens"`
+		Details    json.RawMessage `json:"prompt_tokens_details"`
+	}
+	var details struct {
+		Cached llm.Count `json:"cached_tokens"`
 	}
 	if json.Unmarshal(b, &r) == nil {
-		*f = figures{r.Prompt, r.Completion, r.Total, min(max(r.Details.Cached, 0), max(r.Prompt, 0))}
+		_ = json.Unmarshal(r.Details, &details) // details of another shape are as good as none
+		*f = figures{r.Prompt, r.Completion, r.Total, min(max(details.Cached, 0), max(r.Prompt, 0))}
 	}
 	return nil
 }

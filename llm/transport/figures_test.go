@@ -49,6 +49,16 @@ func TestStrangeFiguresOfUsage(t *testing.T) {
 				t.Errorf("%s: a vector with a figure of %s: %v, %v", kind, figure, v, err)
 			}
 		}
+		for details, want := range map[string]int{`{"cached_tokens": 8}`: 8, `{"cached_tokens": 80}`: 20, `{"cached_tokens": -1}`: 0, `7`: 0, `null`: 0, `[]`: 0, `{"cached_tokens": {}}`: 0} {
+			s.Fail(llmtest.Fault{Status: 200, Body: `{"choices":[{"message":{"content":"x"}}],"usage":{"prompt_tokens":20,"completion_tokens":1,"prompt_tokens_details":` + details + `}}`})
+			m, err := provider(s, "openai", Config{}).Model("m")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if reply, err := m.Generate(t.Context(), llm.Prompt("hello")); err != nil || reply.Usage.ProviderCached != want || reply.Usage.PromptTokens != 20 {
+				t.Errorf("details %s: %+v, %v", details, reply, err)
+			}
+		}
 		for _, odd := range []string{`7`, `"none"`, `[]`, `null`} {
 			s.Fail(llmtest.Fault{Status: 200, Body: `{"choices":[{"message":{"content":"x"}}],"usage":` + odd + `}`})
 			m, err := provider(s, "openai", Config{}).Model("m")
