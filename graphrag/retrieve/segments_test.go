@@ -34,6 +34,14 @@ func TestUpdate(t *testing.T) {
 		"sparse": func(c []graphrag.Chunk) (retrieve.Updater, error) {
 			return retrieve.NewSparse(t.Context(), c, bm25.Options{TitleWeight: 2})
 		},
+		"capped": func(c []graphrag.Chunk) (retrieve.Updater, error) {
+			r, err := retrieve.NewSparse(t.Context(), c, bm25.Options{})
+			if err != nil {
+				return nil, err
+			}
+			capped, err := retrieve.PerDoc(r, 1)
+			return capped.(retrieve.Updater), err
+		},
 		"dense": func(c []graphrag.Chunk) (retrieve.Updater, error) {
 			return retrieve.NewDense(t.Context(), c, embed.Func(hashed))
 		},
