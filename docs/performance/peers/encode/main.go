@@ -1,0 +1,123 @@
+//go:build linux
+
+// Command encode measures sentence encoding for .ci/peers encode: see the file run.
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/embed/local"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "encode:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	switch {
+	case len(args) == 2 && args[0] == "texts":
+		return texts(args[1])
+	case len(args) == 6 && args[0] == "encode":
+		tokens, err1 := strconv.Atoi(args[4])
+		round, err2 := strconv.Atoi(args[5])
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		return encode(args[1], args[2], args[3], tokens, round)
+	}
+	return fmt.Errorf("usage: encode texts DATA | encode MODEL TEXTS VECTORS TOKENS ROUND")
+}
+
+// texts prints a passage of each of the first pages.
+func texts(data string) error {
+	const passages, words = 128, 125
+	var out []string
+	err := fs.WalkDir(os.DirFS(data), ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || path.Ext(name) != ".txt" || len(out) >= passages {
+			return err
+		}
+		page, err := os.ReadFile(path.Join(data, name))
+		if all := strings.Fields(strings.ToValidUTF8(string(page), "")); len(all) >= 3*words {
+			out = append(out, strings.Join(all[2*words:3*words], " "))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(out)
+}
+
+// encode prints tokens a second of CPU time on one core, of wall time on more, and writes
+// the vectors of both kinds.
+func encode(model, file, vectors string, tokens, round int) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var texts []string
+	if err := json.Unmarshal(b, &texts); err != nil {
+		return err
+	}
+	out, err := os.Create(vectors)
+	if err != nil {
+		return err
+	}
+	where := "one core"
+	if runtime.GOMAXPROCS(0) > 1 {
+		where = "two cores, wall time"
+	}
+	for _, kind := range []string{"float32", "int8"} {
+		e, err := local.Open(model, local.Options{Int8: kind == "int8"})
+		if err != nil {
+			return err
+		}
+		var v [][]float32
+		best := 0.
+		for pass := range 3 {
+			start := now()
+			if v, err = e.EmbedDocuments(context.Background(), texts); err != nil {
+				return err
+			}
+			if took := now() - start; pass == 1 || pass > 1 && took < best {
+				best = took
+			}
+		}
+		line, _ := json.Marshal(map[string]any{
+			"set": fmt.Sprintf("all-MiniLM-L6-v2, %d passages of 125 words", len(texts)), "who": "wildgraph", "round": round,
+			"what": kind + ", " + where, "value": float64(tokens) / best, "unit": "tokens/s",
+		})
+		fmt.Println(string(line))
+		for _, x := range v {
+			if err := binary.Write(out, binary.LittleEndian, x); err != nil {
+				return err
+			}
+		}
+	}
+	return out.Close()
+}
+
+// now is the CPU time of the process on one core, and the time of day on more, in seconds.
+func now() float64 {
+	if runtime.GOMAXPROCS(0) > 1 {
+		return float64(time.Now().UnixNano()) / 1e9
+	}
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
