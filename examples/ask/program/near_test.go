@@ -15,7 +15,8 @@ import (
 
 // Questions whose answers stand in a sentence with a pronoun, in a cell, or are asked after
 // others, half of them near misses: the right person and the wrong year, the neighbour's cell.
-// The set was finished before the rules that answer it, and is no part of their making.
+// The set was finished before the rules that answer it, and had no part in their making; the
+// confidence was fitted with it, among others.
 func TestNearMisses(t *testing.T) {
 	b, err := os.ReadFile("testdata/near.json")
 	var set struct {
