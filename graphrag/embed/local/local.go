@@ -14,7 +14,7 @@ import (
 
 // Options of an [Encoder]. The zero value uses all cores.
 type Options struct {
-	// Int8 multiplies weights and activations in codes of 8 bits: 2.4 times as fast with
+	// Int8 multiplies weights and activations in codes of 8 bits: 2.5 times as fast with
 	// AVX-512 VNNI, 1.6 times with AVX2. The cosine of a vector to that without Int8 is .995 and
 	// more for the models of package hub; the two are not to be mixed, so the name is another.
 	Int8 bool
