@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -38,12 +37,4 @@ func among(scores []float64, k int, keep func(int32) bool) []rank.Scored[int32] 
 		}
 	}
 	return rank.Best(all, k)
-}
-
-// randomQuery is of words, or the text of a document.
-func randomQuery(rng *rand.Rand, chunks []graphrag.Chunk) string {
-	if rng.IntN(3) == 0 && len(chunks) > 0 {
-		return chunks[rng.IntN(len(chunks))].Text
-	}
-	return randomWords(rng, 1+rng.IntN(20), 10_000, rng.IntN(200))
 }
