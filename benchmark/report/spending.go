@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -342,7 +343,7 @@ func (p *Payoff) sentence() string {
 	return fmt.Sprintf("A graph pays here from %s on (%s): from there %s costs no more than %s, without a graph, and has %s.", plural(int(*p.Questions), "question"), sure, p.Graph, p.Plain, points)
 }
 
-// WriteCostSVG draws the chart of the costs as a picture; nothing without one.
+// writeCostSVG draws the chart of the costs as a picture; nothing without one.
 func (r *Report) writeCostSVG(w io.Writer) error {
 	c := r.costChart()
 	const width, height, left, bottom, top = 760.0, 420.0, 60.0, 50.0, 30.0
@@ -356,7 +357,7 @@ func (r *Report) writeCostSVG(w io.Writer) error {
 	x := func(v float64) float64 { return left + (math.Log10(max(v, 1))-low)/(high-low)*(width-left-20) }
 	y := func(v float64) float64 { return height - bottom - v/100*(height-bottom-top) }
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="sans-serif" font-size="12" role="img"><title>%s</title><rect width="100%%" height="100%%" fill="#fff"/>`, width, height, escaped(c.Title))
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="sans-serif" font-size="12" role="img"><title>%s</title><rect width="100%%" height="100%%" fill="#fff"/>`, width, height, html.EscapeString(c.Title))
 	for v := 0.0; v <= 100; v += 20 {
 		fmt.Fprintf(&b, `<path d="M%.1f %.1fH%.1f" stroke="#ddd"/><text x="%.1f" y="%.1f" text-anchor="end">%.0f</text>`, left, y(v), width-20, left-6, y(v)+4, v)
 	}
@@ -376,13 +377,9 @@ func (r *Report) writeCostSVG(w io.Writer) error {
 		if p.Low != nil {
 			fmt.Fprintf(&b, `<path d="M%.1f %.1fV%.1f" stroke="#9bb3d4"/>`, x(p.X), y(*p.Low), y(*p.High))
 		}
-		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="4" fill="#3f6fb5"/><text x="%.1f" y="%.1f">%s</text>`, x(p.X), y(p.Y), x(p.X)+7, y(p.Y)-5, escaped(l.Name))
+		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="4" fill="#3f6fb5"/><text x="%.1f" y="%.1f">%s</text>`, x(p.X), y(p.Y), x(p.X)+7, y(p.Y)-5, html.EscapeString(l.Name))
 	}
-	fmt.Fprintf(&b, `<text x="%.0f" y="18">%s</text><text x="%.0f" y="%.0f" text-anchor="end">%s; dashed: the frontier</text></svg>`+"\n", left, escaped(c.Title), width-20, height-8, escaped(c.X))
+	fmt.Fprintf(&b, `<text x="%.0f" y="18">%s</text><text x="%.0f" y="%.0f" text-anchor="end">%s; dashed: the frontier</text></svg>`+"\n", left, html.EscapeString(c.Title), width-20, height-8, html.EscapeString(c.X))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
-
-var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
-
-func escaped(s string) string { return escaper.Replace(s) }

@@ -38,6 +38,11 @@ const (
 type searchInput struct {
 	Query string `json:"query" jsonschema:"what to look for: a question or some words"`
 	K     int    `json:"k,omitempty" jsonschema:"how many passages, 5 if left out, at most 50"`
+	limited
+}
+
+// limited is what all tools take.
+type limited struct {
 	Where string `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
 }
 
@@ -51,20 +56,20 @@ type askInput struct {
 	Question string   `json:"question" jsonschema:"the question, in plain words"`
 	Before   []string `json:"before,omitempty" jsonschema:"questions asked before, oldest first, that this one may lean on"`
 	Answers  []string `json:"answers,omitempty" jsonschema:"the answers to them, an empty text for a refusal"`
-	Where    string   `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
+	limited
 }
 
 // neighboursInput is what neighbours takes.
 type neighboursInput struct {
 	Name  string `json:"name" jsonschema:"the name of a person, place or thing"`
 	Limit int    `json:"limit,omitempty" jsonschema:"how many facts, 20 if left out, at most 50"`
-	Where string `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
+	limited
 }
 
 // findInput is what find takes.
 type findInput struct {
 	Pattern string `json:"pattern" jsonschema:"a regular expression (RE2), case ignored; a word or a name is one, too"`
-	Where   string `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
+	limited
 }
 
 type findOutput struct {
@@ -82,14 +87,14 @@ type place struct {
 // readInput is what read takes.
 type readInput struct {
 	place
-	Where string `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
+	limited
 }
 
 // answerInput is what answer takes.
 type answerInput struct {
 	Answer string  `json:"answer" jsonschema:"the answer"`
 	Cited  []place `json:"cited,omitempty" jsonschema:"the places that it rests on"`
-	Where  string  `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
+	limited
 }
 
 type answerOutput struct {
