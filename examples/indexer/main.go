@@ -262,21 +262,25 @@ func (f *flags) submit(ctx context.Context, x *index.Index, stderr io.Writer) (i
 		}
 		o := cli.NewFiles()
 		defer o.Close() // all was read
-		read, more := 0, true
-		problems, err := o.Walk(ctx, docs, func(name string, data []byte) error {
-			file, err := o.Read(name, data)
-			if err != nil || !more {
-				return err
+		read := 0
+		for raw, err := range o.Files(ctx, docs) {
+			var file *load.File
+			if err == nil {
+				file, err = o.Read(raw.Name, raw.Data)
+			}
+			if err != nil {
+				skipped = append(skipped, err)
+				continue
 			}
 			read++
-			more = yield(file.Document, nil)
-			return nil
-		})
-		skipped = problems
-		if err == nil && read == 0 {
+			if !yield(file.Document, nil) {
+				return
+			}
+		}
+		if err = ctx.Err(); err == nil && read == 0 {
 			err = o.Nothing(skipped)
 		}
-		if err != nil && more {
+		if err != nil {
 			yield(graphrag.Document{}, err)
 		}
 	})

@@ -117,26 +117,34 @@ func Open(ctx context.Context, o Options) (*Folder, Change, error) {
 // maxMoved bounds the retries of opening an index that another process replaces meanwhile.
 const maxMoved = 5
 
-func (f *Folder) open(ctx context.Context) (c Change, err error) {
+func (f *Folder) open(ctx context.Context) (Change, error) {
+	f.writing.Lock()
+	defer f.writing.Unlock()
 	for moved := 0; ; moved++ {
 		old, reason := current(f.o.Index, f.o.Settings)
-		gone := false
-		c, err = f.refresh(ctx, old, reason, func(next *draft) (graphrag.IndexStats, error) {
-			if old == nil {
-				return f.System.Index(ctx, next.all())
-			}
-			stats, err := f.System.OpenUpdated(ctx, old.dir, next.documents(), next.deleted()...)
-			gone = errors.Is(err, fs.ErrNotExist) && moved < maxMoved
-			if err == nil || ctx.Err() != nil || gone {
-				return stats, err
-			}
-			next.rebuilt = err.Error()
-			return f.System.Index(ctx, next.all())
-		})
-		if !gone {
+		next := newDraft(old, f.o.Index)
+		c, err := f.read(ctx, next)
+		c.Rebuilt = reason
+		if err != nil {
 			return c, err
 		}
-		_ = old.close()
+		if old != nil {
+			c.Stats, err = f.System.OpenUpdated(ctx, old.dir, next.documents(), next.deleted()...)
+			if errors.Is(err, fs.ErrNotExist) && ctx.Err() == nil && moved < maxMoved {
+				_ = old.close()
+				continue
+			}
+			if err != nil && ctx.Err() == nil {
+				c.Rebuilt = err.Error()
+			}
+		}
+		if old == nil || err != nil && ctx.Err() == nil {
+			c.Stats, err = f.System.Index(ctx, next.all())
+		}
+		if err != nil {
+			return c, err
+		}
+		return c, f.publish(ctx, next, c)
 	}
 }
 
@@ -175,70 +183,79 @@ func resolved(path string) string {
 // Refresh updates the index. Meanwhile, and if it fails, questions are answered from the previous
 // index.
 func (f *Folder) Refresh(ctx context.Context) (Change, error) {
-	return f.refresh(ctx, f.now.Load(), "", func(next *draft) (graphrag.IndexStats, error) {
-		return f.System.Update(ctx, next.documents(), next.deleted()...)
-	})
-}
-
-// refresh reads the folder, and if anything changed since the old generation, or there is none,
-// updates the system and writes a new generation.
-func (f *Folder) refresh(ctx context.Context, old *generation, rebuilt string, update func(*draft) (graphrag.IndexStats, error)) (Change, error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if now := f.now.Load(); now != nil {
-		old = now // another refresh replaced it
-	}
-	next := &draft{old: old, rebuilt: rebuilt, index: f.o.Index}
-	skipped, err := f.read(ctx, next)
-	c := Change{Files: len(next.entries), Added: next.added, Changed: next.changed, Deleted: len(next.deleted()), Skipped: skipped, Rebuilt: rebuilt}
-	if err != nil {
+	next := newDraft(f.now.Load(), f.o.Index)
+	c, err := f.read(ctx, next)
+	if err != nil || !c.Any() {
 		return c, err
 	}
-	if !c.Any() && old != nil && f.now.Load() != nil {
-		return c, nil // of an index that is open already
-	}
-	if c.Stats, err = update(next); err != nil {
+	if c.Stats, err = f.System.Update(ctx, next.documents(), next.deleted()...); err != nil {
 		return c, err
 	}
-	c.Rebuilt = next.rebuilt
-	if old == nil || c.Any() || next.failures {
-		if old, err = next.publish(ctx, f.System, f.o.Settings); err != nil {
-			return c, fmt.Errorf("folder: writing the index: %w", err)
+	return c, f.publish(ctx, next, c)
+}
+
+// publish writes a generation if it differs from the one before, and replaces that.
+func (f *Folder) publish(ctx context.Context, next *draft, c Change) (err error) {
+	now := next.old
+	if now == nil || c.Any() || next.failures {
+		if now, err = next.publish(ctx, f.System, f.o.Settings); err != nil {
+			return fmt.Errorf("folder: writing the index: %w", err)
 		}
 	}
-	f.now.Store(old)
-	if next.old != nil && next.old != old {
+	f.now.Store(now)
+	if next.old != nil && next.old != now {
 		next.old.remove()
 	}
-	return c, nil
+	return nil
 }
 
 // read finds changed files, and parses them.
-func (f *Folder) read(ctx context.Context, next *draft) (skipped []error, err error) {
+func (f *Folder) read(ctx context.Context, next *draft) (c Change, err error) {
 	if _, err := os.Stat(f.o.Docs); err != nil { // moved or removed: its files are not deleted one by one
-		return nil, fmt.Errorf("folder: %w", err)
+		return c, fmt.Errorf("folder: %w", err)
 	}
 	tell := f.o.Progress
 	if tell == nil {
 		tell = func(int) {}
 	}
-	files := 0
-	skipped, err = f.o.Load.Walk(ctx, f.docs, func(name string, data []byte) error {
-		files++
-		tell(files)
-		return next.file(name, sha256.Sum256(data), func() (*load.File, error) {
-			file, err := f.o.Load.Read(name, data)
-			if err == nil {
-				f.date(name, &file.Document)
-			}
-			return file, err
-		})
-	})
-	tell(0)
-	if err == nil && len(next.seen) == 0 && next.old == nil {
-		err = f.o.Load.Nothing(skipped)
+	for raw, err := range f.o.Load.Files(ctx, f.docs) {
+		if err == nil {
+			err = f.file(next, raw)
+			tell(len(next.entries))
+		}
+		if err != nil {
+			c.Skipped = append(c.Skipped, err)
+		}
 	}
-	return skipped, err
+	tell(0)
+	if ctx.Err() != nil {
+		return c, fmt.Errorf("folder: %w", ctx.Err())
+	}
+	c.Files, c.Added, c.Changed, c.Deleted = len(next.entries), next.added, next.changed, len(next.deleted())
+	if len(next.seen) == 0 && next.old == nil {
+		err = f.o.Load.Nothing(c.Skipped)
+	}
+	return c, err
+}
+
+// file adds a file to the next generation, parsed if it is new or has changed. The error is why it
+// is skipped.
+func (f *Folder) file(next *draft, raw load.Raw) error {
+	hash := sha256.Sum256(raw.Data)
+	e := entry{Name: raw.Name, Hash: hex.EncodeToString(hash[:])}
+	if before := next.before(raw.Name); before.Hash == e.Hash {
+		return next.keep(before)
+	}
+	parsed, err := f.o.Load.Read(raw.Name, raw.Data)
+	if err != nil {
+		e.Failed = err.Error()
+		return next.fail(e)
+	}
+	f.date(raw.Name, &parsed.Document)
+	next.add(e, parsed)
+	return nil
 }
 
 // date adds the time of a file to fields that say none. A file is read again when its content

@@ -151,7 +151,7 @@ func (g *generation) file(name string) (*load.File, error) {
 // parsed forms of the new and changed ones.
 type draft struct {
 	old            *generation
-	index, rebuilt string
+	index          string
 	entries        []entry
 	fresh          map[string]*load.File
 	seen           map[string]bool
@@ -159,41 +159,44 @@ type draft struct {
 	failures       bool // other files cannot be read than before
 }
 
-// file adds one. The error is why it is skipped.
-func (d *draft) file(name string, hash [32]byte, parse func() (*load.File, error)) error {
-	if d.seen == nil {
-		d.seen, d.fresh = make(map[string]bool), make(map[string]*load.File)
-	}
-	e := entry{Name: name, Hash: fmt.Sprintf("%x", hash)}
-	before := entry{Failed: "there was none"}
+func newDraft(old *generation, index string) *draft {
+	return &draft{old: old, index: index, fresh: make(map[string]*load.File), seen: make(map[string]bool)}
+}
+
+// before is the entry of a file in the generation before.
+func (d *draft) before(name string) entry {
 	if d.old != nil {
 		if i, ok := d.old.byName[name]; ok {
-			before = d.old.Files[i]
+			return d.old.Files[i]
 		}
 	}
-	switch {
-	case before.Hash == e.Hash:
-		e = before
-	default:
-		f, err := parse()
-		if err != nil {
-			e.Failed = err.Error()
-			d.failures = true
-			break
-		}
-		d.fresh[name] = f
-		if before.Failed == "" {
-			d.changed++
-		} else {
-			d.added++
-		}
-	}
+	return entry{Failed: "there was none"}
+}
+
+// keep adds a file that is as it was. The error is why it could not be read then.
+func (d *draft) keep(e entry) error {
 	d.entries = append(d.entries, e)
 	if e.Failed != "" {
 		return errors.New(e.Failed)
 	}
-	d.seen[name] = true
+	d.seen[e.Name] = true
 	return nil
+}
+
+// fail adds a new or changed file that cannot be read, and returns why.
+func (d *draft) fail(e entry) error {
+	d.failures = true
+	return d.keep(e)
+}
+
+// add adds a new or changed file.
+func (d *draft) add(e entry, f *load.File) {
+	if d.before(e.Name).Failed == "" {
+		d.changed++
+	} else {
+		d.added++
+	}
+	d.entries, d.seen[e.Name], d.fresh[e.Name] = append(d.entries, e), true, f
 }
 
 // deleted are the documents that are no more.

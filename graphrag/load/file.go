@@ -231,14 +231,20 @@ func Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, err
 
 // Folder is [Folder] with options.
 func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped []error, err error) {
-	skipped, err = o.Walk(ctx, fsys, func(name string, data []byte) error {
-		f, err := o.Read(name, data)
+	for raw, err := range o.Files(ctx, fsys) {
+		var f *File
 		if err == nil {
+			f, err = o.Read(raw.Name, raw.Data)
+		}
+		if err != nil {
+			skipped = append(skipped, err)
+		} else {
 			files = append(files, f)
 		}
-		return err
-	})
-	if err == nil && len(files) == 0 {
+	}
+	if err = ctx.Err(); err != nil {
+		err = fmt.Errorf("load: %w", err)
+	} else if len(files) == 0 {
 		err = o.Nothing(skipped)
 	}
 	if err != nil {
@@ -257,76 +263,101 @@ func (o Options) Nothing(skipped []error) error {
 	return errors.Join(append(slices.Clone(skipped), fmt.Errorf("load: no file that can be read (%s and %d more kinds)", strings.Join(some, " "), len(all)-len(some)))...)
 }
 
-// Walk calls read with the content of each file that [Options.Folder] would read. If read returns
-// an error, the file is skipped.
-func (o Options) Walk(ctx context.Context, fsys fs.FS, read func(name string, data []byte) error) (skipped []error, err error) {
-	w := &walk{limit: cmp.Or(o.MaxFile, MaxFile), others: make(map[string]int)}
-	formats, most := make(map[string]bool), cmp.Or(o.MaxFiles, MaxFiles)
-	_, named := fsys.(alone)
-	for _, ext := range o.Extensions() {
-		formats[ext] = true
-	}
-	err = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-		ext := ""
-		if d != nil {
-			ext = strings.ToLower(path.Ext(name))
-		}
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil:
-			w.skipped = append(w.skipped, err)
-		case strings.HasPrefix(d.Name(), ".") && name != "." && !named:
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-		case d.IsDir():
-		case d.Type()&fs.ModeSymlink != 0:
-			w.links++
-		case !d.Type().IsRegular() || ext != "" && !formats[ext]:
-			w.others[cmp.Or(ext, "no extension")]++
-		case w.files == most:
-			w.skipped = append(w.skipped, fmt.Errorf("load: more than %d files: those from %s on are left out", most, name))
-			return fs.SkipAll
-		default:
-			w.file(fsys, name, ext, read)
-		}
-		return nil
-	})
-	if err != nil {
-		return w.skipped, fmt.Errorf("load: %w", err)
-	}
-	for _, ext := range slices.Sorted(maps.Keys(w.others)) {
-		w.skipped = append(w.skipped, fmt.Errorf("load: %s: %w (%s)", counted(w.others[ext]), ErrFormat, ext))
-	}
-	if w.links > 0 {
-		w.skipped = append(w.skipped, fmt.Errorf("load: %d symbolic links are not followed", w.links))
-	}
-	return w.skipped, nil
+// Raw is a file that is not parsed yet.
+type Raw struct {
+	Name string
+	Data []byte
 }
 
-// walk is the state of a walk.
+// Files yields the files that [Options.Folder] would parse. An error is the reason why some are
+// skipped, and does not end the sequence; the end of ctx does, without an error.
+func (o Options) Files(ctx context.Context, fsys fs.FS) iter.Seq2[Raw, error] {
+	return func(yield func(Raw, error) bool) {
+		w := &walk{fs: fsys, limit: cmp.Or(o.MaxFile, MaxFile), most: cmp.Or(o.MaxFiles, MaxFiles), formats: make(map[string]bool), others: make(map[string]int), yield: yield}
+		for _, ext := range o.Extensions() {
+			w.formats[ext] = true
+		}
+		_, w.named = fsys.(alone)
+		err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return w.entry(name, d, err)
+		})
+		for _, ext := range slices.Sorted(maps.Keys(w.others)) {
+			if err == nil {
+				err = w.skip(fmt.Errorf("load: %s: %w (%s)", counted(w.others[ext]), ErrFormat, ext))
+			}
+		}
+		if err == nil && w.links > 0 {
+			_ = w.skip(fmt.Errorf("load: %d symbolic links are not followed", w.links)) // the last
+		}
+	}
+}
+
+// walk is the state of a walk over files.
 type walk struct {
+	fs           fs.FS
 	limit        int64
+	most         int
+	formats      map[string]bool // by extension
+	named        bool            // the folder is one file, whatever its name
 	files, links int
 	others       map[string]int
-	skipped      []error
+	yield        func(Raw, error) bool
+}
+
+// errStopped ends a walk whose caller wants no more.
+var errStopped = errors.New("stopped")
+
+func (w *walk) skip(err error) error {
+	if !w.yield(Raw{}, err) {
+		return errStopped
+	}
+	return nil
+}
+
+// entry yields a file, or the reason why it is skipped, unless that is counted.
+func (w *walk) entry(name string, d fs.DirEntry, err error) error {
+	ext := ""
+	if d != nil {
+		ext = strings.ToLower(path.Ext(name))
+	}
+	switch {
+	case err != nil:
+		return w.skip(err)
+	case strings.HasPrefix(d.Name(), ".") && name != "." && !w.named:
+		if d.IsDir() {
+			return fs.SkipDir
+		}
+	case d.IsDir():
+	case d.Type()&fs.ModeSymlink != 0:
+		w.links++
+	case !d.Type().IsRegular() || ext != "" && !w.formats[ext]:
+		w.others[cmp.Or(ext, "no extension")]++
+	case w.files == w.most:
+		return cmp.Or(w.skip(fmt.Errorf("load: more than %d files: those from %s on are left out", w.most, name)), fs.SkipAll)
+	default:
+		return w.file(name, ext)
+	}
+	return nil
 }
 
 // file reads a file, up to the limit.
-func (w *walk) file(fsys fs.FS, name, ext string, read func(string, []byte) error) {
-	data, err := readFile(fsys, name, w.limit)
+func (w *walk) file(name, ext string) error {
+	data, err := readFile(w.fs, name, w.limit)
 	if err == nil && ext == "" && sniff(data) == nil {
 		w.others["no extension"]++
-		return
+		return nil
 	}
 	w.files++
-	if err == nil {
-		err = read(name, data)
-	}
 	if err != nil {
-		w.skipped = append(w.skipped, err)
+		return w.skip(err)
 	}
+	if !w.yield(Raw{Name: name, Data: data}, nil) {
+		return errStopped
+	}
+	return nil
 }
 
 func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
