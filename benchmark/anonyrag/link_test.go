@@ -3,13 +3,10 @@
 package anonyrag_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
-	pq "github.com/parquet-go/parquet-go"
 
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -83,48 +80,5 @@ func TestLinkedByModel(t *testing.T) {
 		if err != nil || strings.Join(got, "; ") != want {
 			t.Errorf("%s: %q, %v; want %s", reply, got, err, want)
 		}
-	}
-}
-
-// Parquet as Hugging Face has it reads as JSON does.
-func TestLoadParquet(t *testing.T) {
-	type passage struct {
-		ID   string `parquet:"id"`
-		Text string `parquet:"text"`
-	}
-	type question struct {
-		Question string   `parquet:"question"`
-		Options  []string `parquet:"options,list"`
-		Answer   string   `parquet:"answer"`
-		Hops     int32    `parquet:"hops"`
-		Book     *string  `parquet:"book,optional"`
-		Evidence []string `parquet:"evidence,list"`
-	}
-	out := make(fstest.MapFS)
-	write := func(name string, err error, data *bytes.Buffer) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[name] = &fstest.MapFile{Data: data.Bytes()}
-	}
-	var first, second, asked bytes.Buffer
-	write("data/eng_corpus-00000-of-00002.parquet", pq.Write(&first, []passage{{"a", "[PERSON#1] slept."}}), &first)
-	write("data/eng_corpus-00001-of-00002.parquet", pq.Write(&second, []passage{{"b", "[PERSON#2] sang."}}), &second)
-	write("data/eng_qa-00000-of-00001.parquet", pq.Write(&asked, []question{{"Who sang?", []string{"[PERSON#1]", "[PERSON#2]"}, "B", 5, nil, []string{"b"}}}), &asked)
-	got, err := anonyrag.Load(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := anonyrag.Load(folder("eng_corpus.json", `[{"id": "a", "text": "[PERSON#1] slept."}, {"id": "b", "text": "[PERSON#2] sang."}]`,
-		"eng_qa.json", `[{"question": "Who sang?", "options": ["[PERSON#1]", "[PERSON#2]"], "answer": "B", "hops": 5, "evidence": ["b"]}]`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want.Domains[0].Items, got.Domains[0].Items); diff != "" || got.Domains[0].Fingerprint != want.Domains[0].Fingerprint || got.Domains[0].Items[0].Type != "choice-complex" {
-		t.Error(diff)
-	}
-	out["data/eng_qa-00000-of-00001.parquet"].Data = asked.Bytes()[:asked.Len()/2]
-	if _, err := anonyrag.Load(out); err == nil || !strings.Contains(err.Error(), "eng_qa-00000-of-00001.parquet: no Parquet file") {
-		t.Error(err)
 	}
 }

@@ -23,8 +23,9 @@ import (
 const MaxRecord = 16 << 20
 
 // Load reads a data set from a folder: for each language a file of passages and one of
-// questions, JSON arrays or lines, such as eng_corpus.json and eng_qa.json, or Parquet, in
-// parts if it has several, as Hugging Face has them: data/eng_corpus-00000-of-00002.parquet.
+// questions, JSON arrays or lines, such as eng_corpus.json and eng_qa.json, in parts if it has
+// several: eng_corpus-00000-of-00002.jsonl. Parquet, as Hugging Face has it, is written as such
+// lines by buildbench -parquet, since few programs need to link what reads it.
 // A name holds the language (chs, zh, eng, en) and what the file is (corpus or chunks; qa
 // or questions).
 //
@@ -64,7 +65,7 @@ type files struct{ corpus, qa []string }
 // find tells the files by their names.
 func find(fsys fs.FS) (map[string]files, error) {
 	var names []string
-	for _, pattern := range []string{"*.json", "*.jsonl", "*.parquet", "*/*.parquet"} {
+	for _, pattern := range []string{"*.json", "*.jsonl"} {
 		found, err := fs.Glob(fsys, pattern)
 		if err != nil {
 			return nil, err
@@ -107,22 +108,23 @@ func find(fsys fs.FS) (map[string]files, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no data set here: want files such as eng_corpus.json and eng_qa.json, or chs_corpus.json and chs_qa.json, or the same in Parquet")
+		for _, pattern := range []string{"*.parquet", "*/*.parquet"} {
+			if found, err := fs.Glob(fsys, pattern); err == nil && len(found) > 0 {
+				return nil, fmt.Errorf("%s: Parquet is not read here: write it as JSON lines with buildbench -parquet FOLDER -out OTHER, and take that", found[0])
+			}
+		}
+		return nil, errors.New("no data set here: want files such as eng_corpus.json and eng_qa.json, or chs_corpus.json and chs_qa.json")
 	}
 	return out, nil
 }
 
-// part is what the names of the parts of a table differ by, in Parquet.
-var part = regexp.MustCompile(`-[0-9]+-of-[0-9]+\.parquet$`)
+// part is what the names of the parts of a table differ by.
+var part = regexp.MustCompile(`-[0-9]+-of-[0-9]+\.jsonl$`)
 
 // each hands the records of files to take.
 func each(fsys fs.FS, names []string, take func(line int, raw json.RawMessage) error) error {
 	var problems []error
 	for _, name := range names {
-		if strings.HasSuffix(name, ".parquet") {
-			problems = append(problems, table(fsys, name, take))
-			continue
-		}
 		problems = append(problems, rows.Each(fsys, name, MaxRecord, take))
 	}
 	return errors.Join(problems...)

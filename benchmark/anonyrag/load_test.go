@@ -97,7 +97,8 @@ func TestLoadWhatWasBuilt(t *testing.T) {
 func TestLoadReportsProblems(t *testing.T) {
 	ok := `{"question": "Who?", "answer": "A"}`
 	for want, fsys := range map[string]fs.FS{
-		"no data set here":                        folder("data.parquet", "x"),
+		"no data set here":                        folder("data.txt", "x"),
+		"buildbench -parquet":                     folder("data/eng_qa-00000-of-00001.parquet", "x"),
 		"of chs there is only chs_qa.json":        folder("chs_qa.json", ok),
 		"both look like the qa of eng":            folder("eng_qa.json", ok, "en_questions.json", ok, "eng_corpus.json", `["x"]`),
 		"eng_corpus.json holds nothing":           folder("eng_corpus.json", "[]", "eng_qa.json", ok),

@@ -10,7 +10,8 @@
 // An article is a URL or a file: Markdown with Wikipedia's citation marks or with
 // footnotes, or HTML; what it cites are pages of the web, or files beside it, as
 // file:NAME. Without -model, statements and questions are made by rules and
-// are weaker; the report says so. What was fetched and paid for is kept: a second start
+// are weaker; the report says so. Tables in Parquet, as Hugging Face has AnonyRAG's, it writes as
+// JSON lines (-parquet). What was fetched and paid for is kept: a second start
 // with the same flags goes on where the first one ended and makes the same benchmark.
 package main
 
@@ -34,8 +35,8 @@ import (
 
 // settings are the parsed flags.
 type settings struct {
-	articles []string
-	out      string
+	articles     []string
+	out, parquet string
 
 	agent, reader, readerKey string
 	trusted                  []netip.Prefix
@@ -55,7 +56,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs := cli.NewFlags("buildbench")
 	fs.Usage = func() {
 		cli.Help(stderr, fs, "Makes a benchmark of articles that cite the web, or files beside them (file:NAME), for wildgraphbench -data.",
-			cli.Group{Title: "What to build", Flags: []string{"article", "articles", "out", "single", "multi", "summary", "apart", "seed"}},
+			cli.Group{Title: "What to build", Flags: []string{"article", "articles", "parquet", "out", "single", "multi", "summary", "apart", "seed"}},
 			cli.Group{Title: "Pages", Flags: []string{"agent", "pause", "trust", "no-robots", "reader"}},
 			cli.Group{Title: "Model and money", Flags: []string{"model", "temperature", "concurrency", "budget-tokens", "prices", "cache"}})
 	}
@@ -64,6 +65,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 		return nil
 	})
 	fs.IntVar(&s.mostArticles, "articles", 0, "at most `N` articles, those with the most references (0 = all)")
+	fs.StringVar(&s.parquet, "parquet", "", "`FOLDER` of tables in Parquet, in place of -article: they are written as JSON lines, which wildgraphbench reads")
 	fs.StringVar(&s.out, "out", "", "`DIR` of the benchmark; a build goes on from what is there")
 	fs.StringVar(&s.agent, "agent", "wildgraph-buildbench/1.0 (+https://github.com/wildgraph/wildgraph)", "what servers are told of who asks; name an address where you can be reached")
 	fs.StringVar(&s.reader, "reader", "", "`URL` of a service that reads pages, such as https://r.jina.ai, with its key in $JINA_API_KEY (default: pages are read here)")
@@ -97,8 +99,10 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	if fs.NArg() > 0 {
 		problems = append(problems, fmt.Errorf("unexpected argument %q", fs.Arg(0)))
 	}
-	if len(s.articles) == 0 || s.out == "" {
+	if len(s.articles) == 0 && s.parquet == "" || s.out == "" {
 		problems = append(problems, errors.New("-article and -out are missing: name an article and the folder of the benchmark"))
+	} else if len(s.articles) > 0 && s.parquet != "" {
+		problems = append(problems, errors.New("-article and -parquet are two ways to a benchmark: leave one out"))
 	}
 	if min(s.Single, s.Multi, s.Summary, s.budgetTokens) < 0 || s.Concurrency < 1 || s.pause <= 0 {
 		problems = append(problems, errors.New("a number is negative, or -concurrency or -pause 0"))
@@ -122,6 +126,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	s, err := parse(args, getenv, stderr)
 	if err != nil {
 		return err
+	}
+	if s.parquet != "" {
+		return tables(s.parquet, s.out, stdout)
 	}
 	if err := os.MkdirAll(filepath.Join(s.out, "build"), 0o777); err != nil {
 		return err

@@ -327,6 +327,8 @@ func TestWrongUse(t *testing.T) {
 		says  string
 	}{
 		{nil, true, "-article and -out are missing"},
+		{[]string{"-article", none, "-parquet", t.TempDir(), "-out", t.TempDir()}, true, "leave one out"},
+		{[]string{"-parquet", t.TempDir(), "-out", t.TempDir()}, false, "no file NAME.parquet"},
 		{[]string{"-article", none, "-out", t.TempDir()}, true, "none.md"},
 		{[]string{"-article", plain, "-out", t.TempDir(), "-reader", "ftp://x"}, true, "reader service"},
 		{[]string{"-article", plain, "-out", t.TempDir(), "-trust", "everyone"}, true, "trust"},
