@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"unicode"
@@ -16,7 +17,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/rank"
 )
 
 // Evidence measures what a system found, without any model. All figures are
@@ -39,8 +39,7 @@ type Evidence struct {
 	// MRR is 1/rank of the first chunk of a gold document, 0 without one.
 	MRR *float64 `json:"mrr,omitempty"`
 	// NDCGAt10 is the discounted cumulative gain of the documents of the first ten
-	// chunks over that of the ideal ranking, where documents are graded; see package
-	// judge/rank.
+	// chunks over that of the ideal ranking, where documents are graded.
 	NDCGAt10 *float64 `json:"ndcg_at_10,omitempty"`
 	// PromptRecall is the share of gold units met by the source text that was
 	// really put into the final prompt, ProvenanceRecall the same over that text
@@ -118,19 +117,34 @@ func reciprocalRank(gold []Unit, docs []string) float64 {
 	return 0
 }
 
-// gain is the nDCG of documents in their order, of which each counts once; nil without
-// grades.
+// gain is nDCG@10 as trec_eval defines it, of the first ten places, in which each document
+// counts once: the gain of a document is its level, the discount of a rank log2(rank+1), and the
+// ideal ranking that of all judged documents, retrieved or not. It is nil without grades.
 func gain(grades map[string]int32, docs []string) *float64 {
 	if grades == nil {
 		return nil
 	}
 	var distinct []string
+	var levels []int32
 	for _, d := range docs {
 		if !slices.Contains(distinct, d) {
-			distinct = append(distinct, d)
+			distinct, levels = append(distinct, d), append(levels, grades[d])
 		}
 	}
-	return ref(rank.NDCG(distinct, grades, 0))
+	ideal := slices.Sorted(maps.Values(grades))
+	slices.Reverse(ideal)
+	if best := dcg(ideal[:min(10, len(ideal))]); best > 0 {
+		return ref(dcg(levels) / best)
+	}
+	return ref(0)
+}
+
+func dcg(levels []int32) float64 {
+	sum := 0.0
+	for i, level := range levels {
+		sum += float64(max(level, 0)) / math.Log2(float64(i+2))
+	}
+	return sum
 }
 
 func ref(f float64) *float64 { return &f }

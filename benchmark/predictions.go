@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
@@ -98,7 +97,7 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 	if len(problems) == 0 {
 		problems = p.gaps(file, want)
 	}
-	if err := rows.Some(problems, 10); err != nil {
+	if err := jsonl.Some(problems, 10); err != nil {
 		return nil, fmt.Errorf("benchmark: predictions of %s: %w", name, err)
 	}
 	return p, nil
@@ -220,7 +219,7 @@ func (p *Predictions) Locate(set *Dataset) error {
 			}
 		}
 	}
-	if err := rows.Some(problems, 5); err != nil {
+	if err := jsonl.Some(problems, 5); err != nil {
 		return fmt.Errorf("benchmark: predictions of %s: %w", p.name, err)
 	}
 	return nil

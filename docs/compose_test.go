@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
-	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
@@ -22,7 +22,7 @@ func Example_compose() {
 	ctx := context.Background()
 	parts, _ := kit.Offline(kit.OfflineOptions{Seed: 1})
 	graph, _ := hipporag.New(parts, hipporag.Options{})
-	words, _ := bm25.New(parts, bm25.Options{})
+	words, _ := flat.NewBM25(parts, flat.BM25Options{})
 	for _, system := range []graphrag.System{graph, words} {
 		if _, err := system.Index(ctx, graphrag.Documents(baselinestest.Pages...)); err != nil {
 			panic(err)

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // Book is what a part of a data set is made of: passages with their names, the
@@ -64,7 +64,7 @@ func (b Book) Anonymized() (Language, error) {
 		return hidden, err
 	}, d)
 	if err == nil && len(leaks) > 0 {
-		err = fmt.Errorf("anonyrag: %s: %w", b.Title, rows.Some(leaks, most))
+		err = fmt.Errorf("anonyrag: %s: %w", b.Title, jsonl.Some(leaks, most))
 	}
 	return l, err
 }
@@ -114,7 +114,7 @@ func (b Book) build(turn func(string) (string, error), d *Dictionary) (Language,
 		problems = append(problems, errors.New("no passage"))
 	}
 	if len(problems) > 0 {
-		return l, fmt.Errorf("anonyrag: %s: %w", b.Title, rows.Some(problems, most))
+		return l, fmt.Errorf("anonyrag: %s: %w", b.Title, jsonl.Some(problems, most))
 	}
 	return l, nil
 }
@@ -218,7 +218,7 @@ func NewDictionary(entities []Entity) (*Dictionary, error) {
 		problems = append(problems, errors.New("no entity to hide"))
 	}
 	if len(problems) > 0 {
-		return nil, fmt.Errorf("anonyrag: dictionary: %w", rows.Some(problems, most))
+		return nil, fmt.Errorf("anonyrag: dictionary: %w", jsonl.Some(problems, most))
 	}
 	for _, names := range d.byFirst {
 		slices.SortStableFunc(names, func(a, b hidden) int { return len(b.name) - len(a.name) })

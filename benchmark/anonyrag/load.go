@@ -16,7 +16,7 @@ import (
 	"unicode"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // MaxRecord is the largest passage or question that is read, in bytes.
@@ -125,7 +125,7 @@ var part = regexp.MustCompile(`-[0-9]+-of-[0-9]+\.jsonl$`)
 func each(fsys fs.FS, names []string, take func(line int, raw json.RawMessage) error) error {
 	var problems []error
 	for _, name := range names {
-		problems = append(problems, rows.Each(fsys, name, MaxRecord, take))
+		problems = append(problems, jsonl.Each(fsys, name, MaxRecord, take))
 	}
 	return errors.Join(problems...)
 }

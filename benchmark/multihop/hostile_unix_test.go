@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // A pipe in place of a file is no file, and a link out of the folder leads nowhere:
@@ -48,11 +48,11 @@ func TestNoFiles(t *testing.T) {
 
 // A file without end is read so far and no further.
 func TestCapped(t *testing.T) {
-	got, err := io.ReadAll(&rows.Capped{R: strings.NewReader(strings.Repeat("x", 100)), Left: 10})
+	got, err := io.ReadAll(&jsonl.Capped{R: strings.NewReader(strings.Repeat("x", 100)), Left: 10})
 	if len(got) != 10 || err == nil || !strings.Contains(err.Error(), "larger than 1024 MiB") {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	if got, err := io.ReadAll(&rows.Capped{R: strings.NewReader("0123456789"), Left: 11}); len(got) != 10 || err != nil {
+	if got, err := io.ReadAll(&jsonl.Capped{R: strings.NewReader("0123456789"), Left: 11}); len(got) != 10 || err != nil {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // ErrUnknownSet is wrapped by errors about a data set that is none, or not there.
@@ -149,7 +149,7 @@ func beside(file, name string) string { return path.Join(path.Dir(file), name) }
 // records reads the records of a file and hands the value of each to take, with the
 // number of its line.
 func records[T any](fsys fs.FS, file string, take func(line int, value T) error) error {
-	return rows.Each(fsys, file, MaxRecord, take)
+	return jsonl.Each(fsys, file, MaxRecord, take)
 }
 
 // check finds what is wrong with a question of any data set.

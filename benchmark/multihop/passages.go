@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -112,7 +111,7 @@ func (p *passages) readTitled(fsys fs.FS, file, joiner string) error {
 		return err
 	}
 	defer f.Close() // only read
-	in := bufio.NewReader(&rows.Capped{R: f, Left: rows.MaxFile})
+	in := bufio.NewReader(&jsonl.Capped{R: f, Left: jsonl.MaxFile})
 	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		_, _ = in.Discard(len(byteOrderMark)) // it was just seen
 	}

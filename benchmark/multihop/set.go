@@ -11,7 +11,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/judge/answer"
 	"github.com/wildgraph/wildgraph/judge/short"
 )
 
@@ -55,20 +54,20 @@ var kinds = func() []kind {
 			out = append(out, kind{key, title, short, sets, form, s})
 		}
 	}
-	hotpot, twoWiki := short.Scheme{Profile: answer.HotpotQA}, short.Scheme{Profile: answer.TwoWiki}
+	hotpot, twoWiki := short.Scheme{Script: short.HotpotQA}, short.Scheme{Script: short.TwoWiki}
 	add([]string{HotpotQA}, graphrag.Short, hotpot, "bridge=Bridge", "comparison=Comparison")
 	add([]string{TwoWiki}, graphrag.Short, twoWiki,
 		"2wiki-compositional=Compositional", "2wiki-inference=Inference", "2wiki-comparison=Comparison of two", "2wiki-bridge-comparison=Bridge comparison")
-	add([]string{MuSiQue}, graphrag.Short, short.Scheme{Profile: answer.MuSiQue}, "2-hop=2-hop", "3-hop=3-hop", "4-hop=4-hop")
+	add([]string{MuSiQue}, graphrag.Short, short.Scheme{Script: short.MuSiQue}, "2-hop=2-hop", "3-hop=3-hop", "4-hop=4-hop")
 	bench := []string{Medical, Novel}
-	fact := short.Scheme{Profile: answer.MRQA, Rouge: true, Statements: true}
+	fact := short.Scheme{Script: short.MRQA, Rouge: true, Statements: true}
 	add(bench, graphrag.Sentence, fact, "fact-retrieval=Fact retrieval", "complex-reasoning=Complex reasoning")
-	long := short.Scheme{Profile: answer.MRQA, Rouge: true, Statements: true, Coverage: true}
+	long := short.Scheme{Script: short.MRQA, Rouge: true, Statements: true, Coverage: true}
 	add(bench, graphrag.Overview, long, "contextual-summarize=Contextual summary")
 	long.Faithful = true
 	add(bench, graphrag.Overview, long, "creative-generation=Creative generation")
 	books := []string{Textbooks}
-	open := short.Scheme{Profile: answer.MRQA, Graded: true}
+	open := short.Scheme{Script: short.MRQA, Graded: true}
 	add(books, graphrag.Short, open, "fill-in-blank=Fill-in-blank")
 	add(books, graphrag.Short, short.Scheme{Kind: short.One}, "multi-choice=Multi-choice")
 	add(books, graphrag.Short, short.Scheme{Kind: short.Selection}, "multi-select=Multi-select")

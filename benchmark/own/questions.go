@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
@@ -175,7 +174,7 @@ func readQuestions(name string, r io.Reader, named names) (items []benchmark.Ite
 	if len(items) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf(`%s holds no question; want a line such as {"question": "…", "answer": "…"}`, name))
 	}
-	return items, notes, rows.Some(problems, most)
+	return items, notes, jsonl.Some(problems, most)
 }
 
 // item checks a question and finds its gold pages.

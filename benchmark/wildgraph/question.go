@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/benchmark/internal/rows"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -91,7 +90,7 @@ func (t *topic) questions(domain string, stats *Stats) ([]benchmark.Item, error)
 	if len(items) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf("%s holds no question", name))
 	}
-	return items, rows.Some(problems, 5)
+	return items, jsonl.Some(problems, 5)
 }
 
 // item checks one question and joins it to its pages.

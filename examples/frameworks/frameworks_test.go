@@ -11,11 +11,10 @@ import (
 	"github.com/cloudwego/eino/compose"
 	"github.com/cloudwego/eino/schema"
 	"github.com/firebase/genkit/go/ai"
-	gk "github.com/firebase/genkit/go/genkit"
+	"github.com/firebase/genkit/go/genkit"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
-	"github.com/wildgraph/wildgraph/examples/frameworks/eino"
-	"github.com/wildgraph/wildgraph/examples/frameworks/genkit"
+	"github.com/wildgraph/wildgraph/examples/frameworks"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
@@ -41,7 +40,7 @@ func system(t *testing.T) graphrag.System {
 // A chain of Eino retrieves from a system, as does Genkit; a system that fails fails there.
 func TestFrameworks(t *testing.T) {
 	const question = "What did Ada Lovelace write about?"
-	chain, err := compose.NewChain[string, []*schema.Document]().AppendRetriever(eino.New(system(t))).Compile(t.Context())
+	chain, err := compose.NewChain[string, []*schema.Document]().AppendRetriever(frameworks.Eino(system(t))).Compile(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,9 +48,9 @@ func TestFrameworks(t *testing.T) {
 	if err != nil || len(docs) == 0 || docs[0].MetaData["document"] != "ada" || docs[0].Score() <= 0 || !strings.Contains(docs[0].Content, "Babbage") {
 		t.Errorf("eino: %v, %v", docs, err)
 	}
-	g := gk.Init(t.Context())
-	r := genkit.Define(g, "wildgraph/hipporag2", system(t), 1)
-	got, err := gk.Retrieve(t.Context(), g, ai.WithRetriever(r), ai.WithTextDocs(question))
+	g := genkit.Init(t.Context())
+	r := frameworks.Genkit(g, "wildgraph/hipporag2", system(t), 1)
+	got, err := genkit.Retrieve(t.Context(), g, ai.WithRetriever(r), ai.WithTextDocs(question))
 	if err != nil || len(got.Documents) != 1 || got.Documents[0].Metadata["document"] != "ada" || !strings.Contains(got.Documents[0].Content[0].Text, "Babbage") {
 		t.Errorf("genkit: %v, %v", got, err)
 	}
@@ -60,7 +59,7 @@ func TestFrameworks(t *testing.T) {
 	if _, err := chain.Invoke(ctx, question); err == nil {
 		t.Error("eino: no error of a cancelled question")
 	}
-	for _, file := range []string{"eino/eino.go", "genkit/genkit.go"} {
+	for _, file := range []string{"eino.go", "genkit.go"} {
 		if data, err := os.ReadFile(file); err != nil || strings.Count(string(data), "\n") > 40 {
 			t.Errorf("%s has more than 40 lines, %v", file, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
@@ -19,7 +19,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	system, err := bm25.New(parts, bm25.Options{})
+	system, err := flat.NewBM25(parts, flat.BM25Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
@@ -21,7 +21,7 @@ func TestAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	system, err := bm25.New(parts, bm25.Options{})
+	system, err := flat.NewBM25(parts, flat.BM25Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

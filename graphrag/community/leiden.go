@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/fold"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
@@ -213,7 +212,7 @@ const fewTwins = 1. / 32
 func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32, error) {
 	n := net.n()
 	class := make([]int32, n)
-	t, err := fold.Twins(s.ctx, g)
+	t, err := g.Twins(s.ctx)
 	if err != nil {
 		return nil, nil, err
 	}

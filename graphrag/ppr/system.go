@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/fold"
 )
 
 // ErrWeights is wrapped by the error for graphs whose weights are too far apart,
@@ -135,7 +134,7 @@ type arcs[W float32 | float64] struct {
 const stride = 1 << 14
 
 func newQuotient(ctx context.Context, s *system) (*quotient, error) {
-	c, err := fold.Twins(ctx, s.g)
+	c, err := s.g.Twins(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +166,7 @@ func newQuotient(ctx context.Context, s *system) (*quotient, error) {
 }
 
 // measure computes the vectors over classes.
-func (q *quotient) measure(s *system, c fold.Classes, order []int32) {
+func (q *quotient) measure(s *system, c graph.Classes, order []int32) {
 	n := len(order)
 	q.size, q.inside, q.strength = make([]float64, n), make([]float64, n), make([]float64, n)
 	q.pivot, q.share = make([]float64, n), make([]float64, n)

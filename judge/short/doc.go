@@ -12,7 +12,7 @@
 // Beside the verdict stand scores under names of their own. A [Scheme] says for a
 // type of questions which there are:
 //
-//	em/P, f1/P    exact match and token F1 by the rules of the profile P (judge/answer)
+//	em/S, f1/S    exact match and token F1 by the rules of the script S, see below
 //	contains      1 if a gold answer stands in the answer, word for word, after the same
 //	              normalization
 //	rouge_l       F-measure of the longest common subsequence of words (Lin 2004) over
@@ -29,4 +29,21 @@
 // they are not applicable.
 //
 // [LiveRAG] judges the same kind of answers on the scales of the LiveRAG challenge.
+//
+// The evaluation scripts of the data sets share one normalizer, [Normalize], and differ in
+// what they do with empty answers, with yes and no, and with several gold answers. Figures of
+// different scripts do not compare, so the name of a [Script] is part of their names
+// ("f1/hotpot").
+//
+//	                        SQuAD1   SQuAD2   HotpotQA  TwoWiki    MuSiQue   MRQA
+//	one side empty          F1 0     F1 0     F1 0      F1 0       F1 0      F1 0
+//	both sides empty        F1 0     F1 1     F1 0      F1 0       F1 1      F1 0
+//	differing yes/no rule   no       no       F1 0      F1 0       no        no
+//	several gold answers    best     best     one only  best each  best      best
+//	no gold answer          error    means "" error     error      error     error
+//
+// Empty means empty after normalization ("the" is). Two empty sides are always
+// an exact match. "Best each" means that F1, precision and recall are each the
+// best over the gold answers, taken apart. SQuAD2 also leaves out gold answers
+// that are empty, unless all are. MRQA is the script of HippoRAG as well.
 package short

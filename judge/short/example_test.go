@@ -7,12 +7,11 @@ import (
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/answer"
 	"github.com/wildgraph/wildgraph/judge/short"
 )
 
 func Example() {
-	j, err := short.New(short.Options{Schemes: map[string]short.Scheme{"2-hop": {Profile: answer.MuSiQue}}})
+	j, err := short.New(short.Options{Schemes: map[string]short.Scheme{"2-hop": {Script: short.MuSiQue}}})
 	if err != nil {
 		fmt.Println(err)
 		return

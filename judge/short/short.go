@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/answer"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
 	"github.com/wildgraph/wildgraph/judge/lexical"
 	"github.com/wildgraph/wildgraph/llm"
@@ -87,8 +86,8 @@ const (
 // Scheme says how the answers to a type of questions are scored. The zero Scheme has
 // accuracy, contains, and EM and F1 by the rules of SQuAD 1.1.
 type Scheme struct {
-	Kind    Kind
-	Profile answer.Profile
+	Kind   Kind
+	Script Script
 	// Rouge adds rouge_l, Graded graded, Statements factuality and correctness,
 	// Coverage coverage, and Faithful faithfulness.
 	Rouge, Graded, Statements, Coverage, Faithful bool
@@ -119,8 +118,8 @@ const version = 2
 // New returns a judge.
 func New(o Options) (*Judge, error) {
 	for name, s := range o.Schemes {
-		if _, err := s.Profile.Score("", []string{"gold"}); err != nil || s.Kind > Selection {
-			return nil, fmt.Errorf("judge: the scheme of %q has profile %v and kind %d: want those there are", name, s.Profile, s.Kind)
+		if _, err := s.Script.Score("", []string{"gold"}); err != nil || s.Kind > Selection {
+			return nil, fmt.Errorf("judge: the scheme of %q has script %v and kind %d: want those there are", name, s.Script, s.Kind)
 		}
 	}
 	b, err := newBy(o.Model, Profile, version)
@@ -174,8 +173,8 @@ func byWords(c judge.Case, s Scheme) map[string]judge.Verdict {
 	if s.Kind != Text {
 		return map[string]judge.Verdict{"choice": judge.Score(Choice(c.Answer, c.Reference, s.Kind == Selection), "")}
 	}
-	em, f1 := "em/"+s.Profile.String(), "f1/"+s.Profile.String()
-	a, err := s.Profile.Score(c.Answer, golds(c))
+	em, f1 := "em/"+s.Script.String(), "f1/"+s.Script.String()
+	a, err := s.Script.Score(c.Answer, golds(c))
 	if err != nil {
 		out[em], out[f1] = judge.NoScore(err.Error()), judge.NoScore(err.Error())
 	} else {

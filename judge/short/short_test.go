@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/answer"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/judge/short"
 	"github.com/wildgraph/wildgraph/llm"
@@ -100,10 +99,10 @@ func TestContains(t *testing.T) {
 
 func schemes() map[string]short.Scheme {
 	return map[string]short.Scheme{
-		"musique": {Profile: answer.MuSiQue},
+		"musique": {Script: short.MuSiQue},
 		"choice":  {Kind: short.One},
-		"essay":   {Profile: answer.MRQA, Rouge: true, Statements: true, Coverage: true, Faithful: true},
-		"open":    {Profile: answer.MRQA, Graded: true},
+		"essay":   {Script: short.MRQA, Rouge: true, Statements: true, Coverage: true, Faithful: true},
+		"open":    {Script: short.MRQA, Graded: true},
 	}
 }
 
@@ -246,7 +245,7 @@ func TestStatements(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	if _, err := short.New(short.Options{Schemes: map[string]short.Scheme{"x": {Profile: 99}}}); err == nil || !strings.Contains(err.Error(), `"x"`) {
+	if _, err := short.New(short.Options{Schemes: map[string]short.Scheme{"x": {Script: 99}}}); err == nil || !strings.Contains(err.Error(), `"x"`) {
 		t.Errorf("a profile that there is not: %v", err)
 	}
 	j, err := short.New(short.Options{})

@@ -5,16 +5,14 @@ package short
 import (
 	"slices"
 	"strings"
-
-	"github.com/wildgraph/wildgraph/judge/answer"
 )
 
 // Contains reports whether a gold answer stands in the answer, word for word, after
-// [answer.Normalize]. A gold answer without a word stands in none.
+// [Normalize]. A gold answer without a word stands in none.
 func Contains(given string, golds ...string) bool {
-	text := " " + answer.Normalize(given) + " "
+	text := " " + Normalize(given) + " "
 	return slices.ContainsFunc(golds, func(g string) bool {
-		g = answer.Normalize(g)
+		g = Normalize(g)
 		return g != "" && strings.Contains(text, " "+g+" ")
 	})
 }

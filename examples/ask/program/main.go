@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
-	"github.com/wildgraph/wildgraph/examples/ask/mcp"
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
@@ -81,7 +80,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 	}
 	switch {
 	case s.mcp:
-		return mcp.Run(ctx, d, std.in, std.out)
+		return serve.RunMCP(ctx, d, std.in, std.out)
 	case s.serve != "":
 		return serve.Run(ctx, d, s.serve, s.tokens, func(address string) {
 			what := "Open %s in a browser; Ctrl-C ends it.\n"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
@@ -89,7 +89,7 @@ func plainQuestionsBy(t *testing.T, name string) {
 			return nil, err
 		}
 		if name == "bm25" { // as it was cut, without the files
-			return bm25.New(parts, bm25.Options{Common: kit.Common{Cut: kit.Cut{Size: 300, Overlap: 50, KeepLinks: true}}})
+			return flat.NewBM25(parts, flat.BM25Options{Common: kit.Common{Cut: kit.Cut{Size: 300, Overlap: 50, KeepLinks: true}}})
 		}
 		parts.Read = f.Reader(parts.Read, true)
 		return wild.New(parts, wild.Options{})

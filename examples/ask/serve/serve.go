@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package serve answers questions on a page in the browser, for this machine alone.
+// Package serve answers questions on a page in the browser, for this machine alone, and those of
+// other programs by the Model Context Protocol.
 //
 // The page loads nothing from elsewhere and shows all text as text. Requests for another
 // host name are refused (DNS rebinding), and so are requests that another site makes a

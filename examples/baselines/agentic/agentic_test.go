@@ -9,7 +9,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/agentic"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
-	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -27,7 +27,7 @@ func asked(make baselinestest.Maker) baselinestest.Maker {
 }
 
 func around(k kit.Kit) (*kit.System, error) {
-	inner, err := bm25.New(k, bm25.Options{})
+	inner, err := flat.NewBM25(k, flat.BM25Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
-	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
@@ -81,7 +81,7 @@ func TestRule(t *testing.T) {
 	data := baselinestest.LoadMuSiQue(t)
 	k := baselinestest.OfflineKit(t)
 	for name, made := range map[string]func() (*kit.System, error){
-		"bm25": func() (*kit.System, error) { return bm25.New(k, bm25.Options{}) },
+		"bm25": func() (*kit.System, error) { return flat.NewBM25(k, flat.BM25Options{}) },
 		"wild": func() (*kit.System, error) { return wild.New(k, wild.Options{}) },
 	} {
 		s, err := made()

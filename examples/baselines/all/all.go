@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/agentic"
-	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
 	"github.com/wildgraph/wildgraph/examples/baselines/e2graphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/examples/baselines/gretriever"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
@@ -20,11 +20,9 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
-	"github.com/wildgraph/wildgraph/examples/baselines/naiverag"
 	"github.com/wildgraph/wildgraph/examples/baselines/raptor"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
-	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/llm"
@@ -89,15 +87,15 @@ func Systems() []System {
 	const (
 		edge, dong = "Edge and others 2024", "Dong and others 2025"
 	)
-	naive := of(naiverag.Name, "Lewis and others 2020", naiverag.Options{}, naiverag.New)
+	naive := of(flat.NaiveRAG, "Lewis and others 2020", flat.NaiveOptions{}, flat.NewNaiveRAG)
 	naive.Also = []string{lightrag.Name + "-" + string(lightrag.Naive)}
-	blind := of(zeroshot.Name, "the model alone", struct{ kit.Common }{}, func(k kit.Kit, _ struct{ kit.Common }) (*kit.System, error) { return zeroshot.New(k) })
+	blind := of(flat.ZeroShot, "the model alone", struct{ kit.Common }{}, func(k kit.Kit, _ struct{ kit.Common }) (*kit.System, error) { return flat.NewZeroShot(k) })
 	blind.Blind = true
 	linked := of(gear.Name, "Shen and others 2025", gear.Options{}, gear.New, 0, 3, 0) // read, reflect, filter
 	linked.Graph = true
 	return []System{
 		naive,
-		of(bm25.Name, "Robertson and Zaragoza 2009", bm25.Options{}, bm25.New),
+		of(flat.BM25, "Robertson and Zaragoza 2009", flat.BM25Options{}, flat.NewBM25),
 		of(wild.Name, "", wild.Options{}, wild.New),
 		of(fastgraphrag.Name, "Circlemind 2024", fastgraphrag.Options{}, fastgraphrag.New, 1, 1, 0),                 // no gleaning; entities of the question
 		of(msgraphrag.NameLocal, edge, msgraphrag.LocalOptions{}, msgraphrag.NewLocal, 2, 0, 0),                     // a graph and a report

@@ -15,9 +15,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
-	"github.com/wildgraph/wildgraph/judge/rank"
 )
 
 // MuSiQue is HippoRAG's sample of MuSiQue's training set: 100 questions over
@@ -186,12 +186,12 @@ func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
 		for i, h := range a.Ranked {
 			docs[i] = h.Chunk.Doc
 		}
-		gold := make(rank.Judgments)
+		var gold []benchmark.Unit
 		for _, doc := range q.Gold {
-			gold[doc] = 1
+			gold = append(gold, benchmark.Unit{doc})
 		}
 		for _, k := range Ks {
-			share := 100 * rank.Recall(docs, gold, k)
+			share := 100 * benchmark.UnitRecall(gold, docs[:min(k, len(docs))])
 			r.Each[k] = append(r.Each[k], share)
 			r.At[k] += share / float64(len(m.Questions))
 			if share == 100 {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/dry"
 	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
@@ -38,7 +37,7 @@ func (k keptEncoder) EmbedDocuments(ctx context.Context, texts []string) ([][]fl
 // replies of models, in a file of the model's name; a dry run fetches and writes none.
 func (p *Parts) openEncoder(ctx context.Context) error {
 	if p.settings.DryRun && !strings.HasPrefix(p.settings.EmbedModel, "file:") {
-		e, err := dry.NewServer(p.Count).Embedder(p.settings.EmbedModel)
+		e, err := newDryServer(p.Count).Embedder(p.settings.EmbedModel)
 		p.Embedder = e
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/dry"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm"
@@ -37,7 +36,7 @@ type Parts struct {
 	absent   error            // why there is no server
 	vectors  *journal.Journal // of an embedding model that needs no server, or nil
 	heads    map[string]any   // names of the models of openHeads, by their settings
-	dry      *dry.Server      // in a dry run with models
+	dry      *dryServer       // in a dry run with models
 }
 
 // NewParts makes the parts of the settings. They are closed after use. It may fetch the
@@ -120,7 +119,7 @@ func (a absent) Embedder(string) (llm.NamedEmbedder, error) { return nil, a.err 
 func (p *Parts) connect() (server, error) {
 	s := p.settings
 	if s.DryRun {
-		p.dry = dry.NewServer(p.Count)
+		p.dry = newDryServer(p.Count)
 		return p.dry, nil
 	}
 	options := transport.Options{Concurrency: s.Concurrency, Logger: p.Log}

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark/report"
-	"github.com/wildgraph/wildgraph/examples/internal/dry"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -48,12 +47,12 @@ func agentServer(t *testing.T, before func(n int, req llm.Request)) (asked func(
 		if before != nil {
 			before(at, req)
 		}
-		if text, ok := dry.Grader.Reply(req); ok {
+		if text, ok := lab.DryGrader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
 		if req.SchemaName == agent.StageSearch {
 			req.Stage = agent.StageSearch
-			return llm.Reply{Text: dry.Extracted(req)}
+			return llm.Reply{Text: lab.DryReply(req)}
 		}
 		last := req.Messages[len(req.Messages)-1].Text // of another length from system to system
 		return llm.Reply{Text: fmt.Sprintf("So it is, in %d words [1]. And that was that, as the passages say at some length, with names and with dates, more than once.", len(strings.Fields(last)))}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
-	"github.com/wildgraph/wildgraph/examples/baselines/zeroshot"
+	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -273,7 +273,7 @@ func batches[T any](list []T, size, n int) [][]T {
 
 // filtered leaves out the questions that the model answers without the book.
 func (s anonySettings) filtered(ctx context.Context, parts *lab.Parts, l anonyrag.Language) (anonyrag.Language, error) {
-	blind, err := zeroshot.New(parts.Kit)
+	blind, err := flat.NewZeroShot(parts.Kit)
 	if err != nil {
 		return l, err
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
-	"github.com/wildgraph/wildgraph/examples/internal/dry"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -51,7 +50,7 @@ func dryRow(t *testing.T, estimate, stage string) (row [4]int) {
 // several share once.
 func TestDryRunFollowsTheRun(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
-		if text, ok := dry.Grader.Reply(req); ok {
+		if text, ok := lab.DryGrader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
 		// A server knows of the stage what the schema's name and the prompt tell.
@@ -63,7 +62,7 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 				req.Stage = stage
 			}
 		}
-		return llm.Reply{Text: dry.Extracted(req)}
+		return llm.Reply{Text: lab.DryReply(req)}
 	}})
 	defer server.Close()
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
@@ -131,7 +130,7 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
 		_, stage := baselinestest.RecordedKind(req.Messages[0].Text)
 		if stage == "" {
-			text, _ := dry.Grader.Reply(req)
+			text, _ := lab.DryGrader.Reply(req)
 			return llm.Reply{Text: text}
 		}
 		u := llm.Usage{Calls: 1, PromptTokens: count(string(req.Schema))}

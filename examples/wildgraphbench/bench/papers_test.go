@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
-	"github.com/wildgraph/wildgraph/examples/internal/dry"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -58,7 +58,7 @@ func TestReaderOfGeAR(t *testing.T) {
 // serveGrader serves a model that answers and grades.
 func serveGrader(t *testing.T) {
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
-		if text, ok := dry.Grader.Reply(req); ok {
+		if text, ok := lab.DryGrader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
 		return llm.Reply{Text: "An answer [1]."}

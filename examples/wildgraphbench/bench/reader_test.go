@@ -10,7 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/examples/baselines/bm25"
+	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
@@ -92,7 +92,7 @@ func TestReaderLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		system, err := bm25.New(parts, bm25.Options{})
+		system, err := flat.NewBM25(parts, flat.BM25Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

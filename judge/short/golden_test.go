@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package answer
+package short
 
 import (
 	"crypto/sha256"
@@ -146,7 +146,7 @@ func TestScoresAsPython(t *testing.T) {
 				golds[i] = words()
 			}
 			var row []byte
-			for _, p := range Profiles() {
+			for _, p := range Scripts() {
 				golds := golds
 				if p == HotpotQA {
 					golds = golds[:1]

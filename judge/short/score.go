@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package answer
+package short
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 )
 
 // ErrGolds is wrapped by errors about a question whose gold answers do not fit
-// the profile: none, or more than the script reads.
+// the script: none, or more than the script reads.
 var ErrGolds = errors.New("wrong number of gold answers")
 
 // Score is how well one answer fits, or a mean of that. All values are in
@@ -32,18 +32,18 @@ type Score struct {
 //
 // The error wraps [ErrGolds] when there is no gold answer (under SQuAD2 that
 // is a question without an answer) or HotpotQA is given several.
-func (p Profile) Score(prediction string, golds []string) (Score, error) {
+func (p Script) Score(prediction string, golds []string) (Score, error) {
 	if err := p.check(golds); err != nil {
-		return Score{}, fmt.Errorf("answer: score: %w", err)
+		return Score{}, fmt.Errorf("short: score: %w", err)
 	}
 	return p.score(prediction, golds), nil
 }
 
-func (p Profile) check(golds []string) error {
+func (p Script) check(golds []string) error {
 	r := p.rules()
 	switch {
 	case !p.valid():
-		return fmt.Errorf("%v: no such profile", p)
+		return fmt.Errorf("%v: no such script", p)
 	case len(golds) == 0 && !r.emptyGoldsDropped:
 		return fmt.Errorf("%w: none, %v needs one at least", ErrGolds, p)
 	case len(golds) > 1 && r.oneGold:
@@ -52,7 +52,7 @@ func (p Profile) check(golds []string) error {
 	return nil
 }
 
-func (p Profile) score(prediction string, golds []string) Score {
+func (p Script) score(prediction string, golds []string) Score {
 	r := p.rules()
 	pred := newSide(prediction)
 	var best Score
@@ -114,7 +114,7 @@ func (r *rules) compare(pred, gold side) Score {
 	case r.strictYesNo && !equal && (pred.yesNo() || gold.yesNo()):
 		return s
 	}
-	same := common(pred.words, gold.words)
+	same := shared(pred.words, gold.words)
 	if same == 0 {
 		return s
 	}
@@ -124,8 +124,8 @@ func (r *rules) compare(pred, gold side) Score {
 	return s
 }
 
-// common is the size of the intersection of two sorted bags of words.
-func common(a, b []string) int {
+// shared is the size of the intersection of two sorted bags of words.
+func shared(a, b []string) int {
 	n := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch strings.Compare(a[i], b[j]) {
@@ -142,21 +142,21 @@ func common(a, b []string) int {
 	return n
 }
 
-// Profile is the set of rules by which the script of a data set scores
-// answers; the table in the package comment compares them.
-type Profile uint8
+// Script is the evaluation script of a data set, by whose rules answers are scored; the
+// table in the package comment compares them.
+type Script uint8
 
-// The profiles and the scripts they follow.
+// The scripts.
 const (
-	SQuAD1   Profile = iota // evaluate-v1.1.py of SQuAD 1.1
-	SQuAD2                  // evaluate-v2.0.py of SQuAD 2.0, without no-answer probabilities
-	HotpotQA                // hotpot_evaluate_v1.py, the answer part
-	TwoWiki                 // 2wikimultihop_evaluate_v1.1.py, the answer part
-	MuSiQue                 // evaluate_v1.0.py of MuSiQue, the answer part
-	MRQA                    // mrqa_official_eval.py; also HippoRAG's qa_eval.py
+	SQuAD1   Script = iota // evaluate-v1.1.py of SQuAD 1.1
+	SQuAD2                 // evaluate-v2.0.py of SQuAD 2.0, without no-answer probabilities
+	HotpotQA               // hotpot_evaluate_v1.py, the answer part
+	TwoWiki                // 2wikimultihop_evaluate_v1.1.py, the answer part
+	MuSiQue                // evaluate_v1.0.py of MuSiQue, the answer part
+	MRQA                   // mrqa_official_eval.py; also HippoRAG's qa_eval.py
 )
 
-// rules are what profiles differ in.
+// rules are what scripts differ in.
 type rules struct {
 	name string
 	// emptyAgrees: two empty sides have F1 1.
@@ -174,8 +174,8 @@ type rules struct {
 	apart bool
 }
 
-// byProfile is indexed by Profile and never changed.
-var byProfile = [...]rules{
+// byScript is indexed by Script and never changed.
+var byScript = [...]rules{
 	SQuAD1:   {name: "squad1"},
 	SQuAD2:   {name: "squad2", emptyAgrees: true, emptyGoldsDropped: true},
 	HotpotQA: {name: "hotpot", strictYesNo: true, oneGold: true},
@@ -184,26 +184,26 @@ var byProfile = [...]rules{
 	MRQA:     {name: "mrqa"},
 }
 
-// Profiles are all profiles.
-func Profiles() []Profile {
-	return []Profile{SQuAD1, SQuAD2, HotpotQA, TwoWiki, MuSiQue, MRQA}
+// Scripts are all scripts.
+func Scripts() []Script {
+	return []Script{SQuAD1, SQuAD2, HotpotQA, TwoWiki, MuSiQue, MRQA}
 }
 
-// String is the name of the profile, as in "f1/hotpot".
-func (p Profile) String() string {
+// String is the name of the script, as in "f1/hotpot".
+func (p Script) String() string {
 	if !p.valid() {
-		return "profile(" + strconv.Itoa(int(p)) + ")"
+		return "script(" + strconv.Itoa(int(p)) + ")"
 	}
-	return byProfile[p].name
+	return byScript[p].name
 }
 
-func (p Profile) valid() bool { return int(p) < len(byProfile) }
+func (p Script) valid() bool { return int(p) < len(byScript) }
 
-// rules of the profile; those of SQuAD1 for a number that is no profile, which
+// rules of the script; those of SQuAD1 for a number that is no script, which
 // check has refused by then.
-func (p Profile) rules() *rules {
+func (p Script) rules() *rules {
 	if !p.valid() {
 		p = SQuAD1
 	}
-	return &byProfile[p]
+	return &byScript[p]
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dry has models that are asked nothing: a dry run of a program counts what
-// it would ask.
-package dry
+package lab
 
 import (
 	"context"
@@ -55,11 +53,11 @@ const (
 	mapPoint       = 220
 )
 
-// Server hands out models that are asked nothing: what a call would take is
+// dryServer hands out models that are asked nothing, for a dry run: what a call would take is
 // written down, once for calls that are alike, and the reply is made up of the
 // prompt, of the kind and the length that a model's would have. So the prompts are
 // the real ones, and there are as many as the replies lead to.
-type Server struct {
+type dryServer struct {
 	count func(string) int
 
 	mu     sync.Mutex
@@ -77,34 +75,34 @@ type row struct{ stage, model string }
 // sum is a usage of weighted calls.
 type sum struct{ calls, prompt, completion, embedded float64 }
 
-// NewServer counts tokens by count.
-func NewServer(count func(string) int) *Server {
-	return &Server{count: count, pages: 1, seen: map[string]bool{}, sums: map[row]*sum{}}
+// newDryServer counts tokens by count.
+func newDryServer(count func(string) int) *dryServer {
+	return &dryServer{count: count, pages: 1, seen: map[string]bool{}, sums: map[row]*sum{}}
 }
 
 // Model hands out a model.
-func (d *Server) Model(name string) (llm.Model, error) { return model{d, name, ""}, nil }
+func (d *dryServer) Model(name string) (llm.Model, error) { return dryModel{d, name, ""}, nil }
 
 // Embedder hands out an embedder.
-func (d *Server) Embedder(name string) (llm.NamedEmbedder, error) {
-	return embedder{d, name}, nil
+func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
+	return dryEmbedder{d, name}, nil
 }
 
 // Judge is a model whose calls are those of a judge.
-func (d *Server) Judge(name string) llm.Model { return model{d, name, "judge"} }
+func (d *dryServer) Judge(name string) llm.Model { return dryModel{d, name, "judge"} }
 
 // Part says what the next calls stand for: those of a question for as many as its
 // weight, all others for so many pages; long are questions that are answered at
 // length.
-func (d *Server) Part(pages float64, weight map[string]float64, long map[string]bool) {
+func (d *dryServer) Part(pages float64, weight map[string]float64, long map[string]bool) {
 	d.pages, d.weight, d.long = pages, weight, long
 }
 
 // System names the system that makes the next calls.
-func (d *Server) System(name string) { d.system = name }
+func (d *dryServer) System(name string) { d.system = name }
 
 // add counts a call, unless one like it was counted before.
-func (d *Server) add(ctx context.Context, key, stage, model string, u sum) {
+func (d *dryServer) add(ctx context.Context, key, stage, model string, u sum) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.seen[key] {
@@ -133,7 +131,7 @@ func questionOf(ctx context.Context) string {
 }
 
 // Estimate is what was counted.
-func (d *Server) Estimate() (e paid.Estimate) {
+func (d *dryServer) Estimate() (e paid.Estimate) {
 	for _, at := range d.order {
 		u := d.sums[at]
 		e.Add(at.stage, at.model, llm.Usage{
@@ -143,15 +141,15 @@ func (d *Server) Estimate() (e paid.Estimate) {
 	return e
 }
 
-type model struct {
-	*Server
+type dryModel struct {
+	*dryServer
 	name, stage string
 }
 
-func (m model) Name() string { return m.name }
+func (m dryModel) Name() string { return m.name }
 
 // Generate implements [llm.Model].
-func (m model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+func (m dryModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	stage := m.stage
 	if stage == "" {
 		stage = map[string]string{"index": "index", "retrieve": "search"}[llm.StageOf(ctx)]
@@ -177,13 +175,13 @@ func (m model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error)
 }
 
 // reply makes up a reply; bytes is how long a model's would be if it is longer.
-func (m model) reply(ctx context.Context, req llm.Request, stage string) (text string, bytes int) {
+func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (text string, bytes int) {
 	switch stage {
 	case "judge":
 		if req.Stage == "judge-accuracy" || req.Stage == "judge-grade" {
 			return "1", 1
 		}
-		text, ok := Grader.Reply(req)
+		text, ok := DryGrader.Reply(req)
 		if !ok {
 			text = `{"statements": []}`
 		}
@@ -205,13 +203,13 @@ func (m model) reply(ctx context.Context, req llm.Request, stage string) (text s
 		return m.quote(req, int(bytes)), 0
 	}
 	if stage == "search" {
-		return Extracted(req), searchReply
+		return DryReply(req), searchReply
 	}
-	return Extracted(req), 0
+	return DryReply(req), 0
 }
 
-// Grader judges the dry answers: it agrees, and cuts answers into pieces.
-var Grader = judgetest.Grader{
+// DryGrader judges the dry answers: it agrees, and cuts answers into pieces.
+var DryGrader = judgetest.Grader{
 	Fact:     func(_, _ string) bool { return true },
 	Concerns: func(_, _ string) bool { return true },
 	Statements: func(answer string) (out []string) {
@@ -226,7 +224,7 @@ var Grader = judgetest.Grader{
 }
 
 // quote is an answer of words of the evidence, or of the question without any.
-func (m model) quote(req llm.Request, bytes int) string {
+func (m dryModel) quote(req llm.Request, bytes int) string {
 	text := passage(req)
 	var b strings.Builder
 	for b.Len() < bytes && len(text) > 0 {
@@ -273,8 +271,8 @@ func entities(text string, n int) (out []entity) {
 	return out
 }
 
-// Extracted is a reply to a prompt of an index or a search, by its stage.
-func Extracted(req llm.Request) string {
+// DryReply is a reply to a prompt of an index or a search, by its stage.
+func DryReply(req llm.Request) string {
 	text := passage(req)
 	typed := entities(text, max(len(text)/perEntity, 1))
 	plain := names(entities(text, max(len(text)/perName, 1)))
@@ -287,7 +285,7 @@ func Extracted(req llm.Request) string {
 	case extract.StageEntities:
 		return asJSON("named_entities", plain)
 	case extract.StageTriples:
-		return asJSON("triples", triples(text, len(text)/perTriple, "is said to have been near to"))
+		return asJSON("triples", madeTriples(text, len(text)/perTriple, "is said to have been near to"))
 	case extract.StageInduce:
 		return asJSON("Nodes", []string{"person", "event", "place"}, "Relations", []string{"took_part_in", "happened_in", "built_by", "part_of"}, "Attributes", []string{"date", "size"})
 	case extract.StageSchema:
@@ -295,7 +293,7 @@ func Extracted(req llm.Request) string {
 		for _, name := range plain {
 			types[name] = "event"
 		}
-		return asJSON("attributes", map[string]any{}, "triples", triples(text, len(plain), "took_part_in"), "entity_types", types)
+		return asJSON("attributes", map[string]any{}, "triples", madeTriples(text, len(plain), "took_part_in"), "entity_types", types)
 	case perception.Stage:
 		return groupNames(text)
 	case summary.Stage:
@@ -341,7 +339,7 @@ func recipe(stage, text string, typed []entity) string {
 	}
 	switch stage {
 	case gear.StageRead:
-		return asJSON("triples", triples(text, 10, "is said to have been near to"))
+		return asJSON("triples", madeTriples(text, 10, "is said to have been near to"))
 	case gear.StageFilter:
 		return asJSON("keep", []int{1, 2, 3, 4, 5})
 	case hipporag2.StageFilter:
@@ -368,8 +366,8 @@ func recipe(stage, text string, typed []entity) string {
 	return padded(strings.Join(names(typed), ", "), mergedText)
 }
 
-// triples are n triples of the names of a text.
-func triples(text string, n int, relation string) (out [][]string) {
+// madeTriples are n triples of the names of a text.
+func madeTriples(text string, n int, relation string) (out [][]string) {
 	found := entities(text, len(text))
 	for i := 0; i < n && len(found) > 0; i++ {
 		out = append(out, []string{found[i%len(found)].Name, relation, found[(i+1)%len(found)].Name})
@@ -454,14 +452,14 @@ func asJSON(pairs ...any) string {
 	return string(b)
 }
 
-type embedder struct {
-	*Server
+type dryEmbedder struct {
+	*dryServer
 	name string
 }
 
-func (e embedder) Name() string { return e.name }
+func (e dryEmbedder) Name() string { return e.name }
 
-func (e embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+func (e dryEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, t := range texts {
 		v, err := e.EmbedQuery(ctx, t)
@@ -473,7 +471,7 @@ func (e embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float
 	return out, nil
 }
 
-func (e embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+func (e dryEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	e.add(ctx, e.name+"\x00"+text, "embed", e.name, sum{embedded: float64(e.count(text))})
 	v := make([]float32, 16)
 	for i, b := range []byte(text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package answer
+package short
 
 import (
 	"errors"
@@ -52,7 +52,7 @@ func TestNormalizeLong(t *testing.T) {
 	}
 }
 
-func score(t *testing.T, p Profile, prediction string, golds ...string) Score {
+func score(t *testing.T, p Script, prediction string, golds ...string) Score {
 	t.Helper()
 	s, err := p.Score(prediction, golds)
 	if err != nil {
@@ -65,7 +65,7 @@ func near(a, b float64) bool { return math.Abs(a-b) < 5e-5 }
 
 func TestScore(t *testing.T) {
 	for _, tc := range []struct {
-		profile    Profile
+		profile    Script
 		prediction string
 		golds      []string
 		em, f1     float64
@@ -117,7 +117,7 @@ func TestBestApart(t *testing.T) {
 }
 
 func TestScoreErrors(t *testing.T) {
-	for _, p := range Profiles() {
+	for _, p := range Scripts() {
 		_, err := p.Score("x", nil)
 		if wantErr := p != SQuAD2; errors.Is(err, ErrGolds) != wantErr {
 			t.Errorf("%v without gold answers: %v", p, err)
@@ -126,7 +126,7 @@ func TestScoreErrors(t *testing.T) {
 	if _, err := HotpotQA.Score("x", []string{"x", "y"}); !errors.Is(err, ErrGolds) {
 		t.Errorf("hotpot with two gold answers: %v", err)
 	}
-	if _, err := Profile(99).Score("x", []string{"x"}); err == nil {
+	if _, err := Script(99).Score("x", []string{"x"}); err == nil {
 		t.Error("profile 99 scored")
 	}
 }
@@ -148,7 +148,7 @@ func FuzzNormalize(f *testing.F) {
 				t.Fatalf("%q holds an article or a stray space", got)
 			}
 		}
-		for _, p := range Profiles() {
+		for _, p := range Scripts() {
 			sc, err := p.Score(s, []string{s})
 			if err != nil || sc.EM != 1 || sc.F1 != 1 && got != "" {
 				t.Fatalf("%v of an answer against itself: %+v, %v", p, sc, err)

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fold finds the twins of a graph: nodes with edges of the same weights to the same
-// other nodes, joined to each other by edges of one weight, or by none. An entity that occurs
-// in one passage only has as many twins as that passage has such entities. PageRank and Leiden
-// treat a class of twins as one node. Nodes with a loop, and nodes without edges, are left out.
-package fold
+package graph
 
 import (
 	"context"
 	"math"
 	"slices"
 
-	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
@@ -22,17 +17,22 @@ type Classes struct {
 	Inside []float64 // weight of an edge within the class of a first node, or 0
 }
 
-// rows is how many rows are hashed between two checks of the context.
-const rows = 1 << 12
+// hashedRows is how many rows are hashed between two checks of the context.
+const hashedRows = 1 << 12
 
-// Twins compares the nodes whose rows have the same hash: once without and once with the
+// Twins finds nodes with edges of the same weights to the same other nodes, joined to each other
+// by edges of one weight, or by none. An entity that occurs in one passage only has as many
+// twins as that passage has such entities; PageRank and Leiden treat a class of twins as one
+// node. Nodes with a loop, and nodes without edges, are left out.
+//
+// It compares the nodes whose rows have the same hash: once without and once with the
 // node itself in its row, as the rows of adjacent twins name each other.
-func Twins(ctx context.Context, g *graph.Graph) (Classes, error) {
+func (g *Graph) Twins(ctx context.Context) (Classes, error) {
 	n := g.N()
 	c := Classes{First: make([]int32, n), Size: make([]int32, n), Inside: make([]float64, n)}
 	apart, joined := make([]uint64, n), make([]uint64, n)
 	foldable := make([]bool, n)
-	if err := par.Ranges(ctx, n, rows, 0, func(_, lo, hi int) error {
+	if err := par.Ranges(ctx, n, hashedRows, 0, func(_, lo, hi int) error {
 		for u := int32(lo); u < int32(hi); u++ {
 			c.First[u], c.Size[u] = u, 1
 			apart[u], joined[u] = hashes(g, u)
@@ -47,7 +47,7 @@ func Twins(ctx context.Context, g *graph.Graph) (Classes, error) {
 	for _, sums := range [][]uint64{apart, joined} {
 		clear(table) // node + 1
 		for u := range int32(n) {
-			if u%rows == 0 && ctx.Err() != nil {
+			if u%hashedRows == 0 && ctx.Err() != nil {
 				return c, context.Cause(ctx)
 			}
 			if !foldable[u] || c.First[u] != u || c.Size[u] > 1 {
@@ -80,7 +80,7 @@ func tableSize(n int) int {
 // them, and one that is equal for adjacent twins. In the second, u itself is added to its
 // row, with the greatest weight there. That is the weight inside if twins of one class have
 // no heavier edge; other adjacent twins are not found.
-func hashes(g *graph.Graph, u int32) (apart, joined uint64) {
+func hashes(g *Graph, u int32) (apart, joined uint64) {
 	lo, hi := g.Row(u)
 	targets, greatest := g.Targets()[lo:hi], 1.0
 	if w := g.Weights(); w != nil {
@@ -105,7 +105,7 @@ func hash(t int32, w float64) uint64 {
 }
 
 // join puts v into the class of first if they are twins.
-func (c *Classes) join(g *graph.Graph, first, v int32) {
+func (c *Classes) join(g *Graph, first, v int32) {
 	inside := 0.0
 	lo, hi := g.Row(first)
 	if at, ok := slices.BinarySearch(g.Targets()[lo:hi], v); ok {
@@ -119,7 +119,7 @@ func (c *Classes) join(g *graph.Graph, first, v int32) {
 }
 
 // sameRows reports whether u and v have the same arcs to all other nodes.
-func sameRows(g *graph.Graph, u, v int32) bool {
+func sameRows(g *Graph, u, v int32) bool {
 	targets := g.Targets()
 	at, end := g.Row(u)
 	b, last := g.Row(v)

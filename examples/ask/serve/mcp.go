@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mcp gives a folder to other programs by the Model Context Protocol: the tools
-// search, ask and neighbours, and for agents that search by themselves find, read and answer.
-package mcp
+package serve
 
 import (
 	"cmp"
@@ -13,7 +11,6 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -23,12 +20,9 @@ import (
 
 // Bounds of what a client may send and ask for.
 const (
-	maxLine    = 1 << 20
-	maxText    = 8 << 10
-	maxResults = 50
-	maxBefore  = 50
-	atOnce     = 8
-	patience   = 5 * time.Minute
+	maxLine     = 1 << 20
+	maxResults  = 50
+	callsAtOnce = 8
 	// least is how many bytes an answer grows by before a client that asked for progress is
 	// told its beginning again; long answers grow by an eighth.
 	least = 40
@@ -103,12 +97,13 @@ type answerOutput struct {
 	Unread []string       `json:"unread,omitempty" jsonschema:"cited paths that are no file of the folder"`
 }
 
-// Server is the server over a desk.
-func Server(d *desk.Desk) *mcp.Server {
+// MCPServer gives a folder to other programs by the Model Context Protocol: the tools search, ask
+// and neighbours, and for agents that search by themselves find, read and answer.
+func MCPServer(d *desk.Desk) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "wildgraph-ask", Title: "Questions over " + d.Docs(), Version: version()}, &mcp.ServerOptions{
 		Instructions: "Searches and answers from the files of one folder. Answers quote files with line numbers; what the folder does not say is refused.",
 	})
-	t := tools{d, make(chan struct{}, atOnce)}
+	t := tools{d, make(chan struct{}, callsAtOnce)}
 	readOnly := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
 	mcp.AddTool(s, &mcp.Tool{Name: "search", Annotations: readOnly, Description: "Finds the passages of the folder that are most like a query, with path, line and score."}, t.search)
 	mcp.AddTool(s, &mcp.Tool{Name: "ask", Annotations: readOnly, Description: "Answers a question from the folder, with the quotes that say so and their places. Refuses what the folder does not say, and gives the closest passages."}, t.ask)
@@ -127,10 +122,10 @@ func version() string {
 	return "(devel)"
 }
 
-// Run serves one client on a pair of streams until it leaves or ctx ends.
-func Run(ctx context.Context, d *desk.Desk, in io.Reader, out io.Writer) error {
+// RunMCP serves one client on a pair of streams until it leaves or ctx ends.
+func RunMCP(ctx context.Context, d *desk.Desk, in io.Reader, out io.Writer) error {
 	reader := &closer{Reader: in}
-	err := Server(d).Run(ctx, &mcp.IOTransport{Reader: reader, Writer: nopCloser{out}, MaxLineLength: maxLine})
+	err := MCPServer(d).Run(ctx, &mcp.IOTransport{Reader: reader, Writer: nopCloser{out}, MaxLineLength: maxLine})
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) || ctx.Err() != nil {
 		return nil // the client left
 	}
@@ -165,8 +160,8 @@ type tools struct {
 
 // begin waits for a turn and looks at the files; see [desk.Desk.Refresh] for the note.
 func (t tools) begin(ctx context.Context, text string) (_ context.Context, end func(), note string, err error) {
-	if len(text) > maxText {
-		return nil, nil, "", fmt.Errorf("the text has %d bytes, at most %d are read", len(text), maxText)
+	if len(text) > maxQuestion {
+		return nil, nil, "", fmt.Errorf("the text has %d bytes, at most %d are read", len(text), maxQuestion)
 	}
 	if strings.TrimSpace(text) == "" {
 		return nil, nil, "", errors.New("the text is empty")

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package fold_test
+package graph_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/fold"
 )
 
 // Nodes 1 to 3 are joined by edges of one weight, 4 to 6 by none, 7 and 8 by another
@@ -32,7 +31,7 @@ func TestTwins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := fold.Twins(t.Context(), g)
+	c, err := g.Twins(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

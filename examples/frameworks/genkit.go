@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package genkit shows a system as a retriever of Genkit (github.com/firebase/genkit).
-package genkit
+package frameworks
 
 import (
 	"context"
@@ -12,8 +11,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Define makes a system, or any other retriever, known to Genkit under a name: k chunks for a query.
-func Define(g *genkit.Genkit, name string, r graphrag.Retriever, k int) ai.Retriever {
+// Genkit makes a system, or any other retriever, known to Genkit under a name: k chunks for a query.
+func Genkit(g *genkit.Genkit, name string, r graphrag.Retriever, k int) ai.Retriever {
 	return genkit.DefineRetriever(g, name, nil, func(ctx context.Context, req *ai.RetrieverRequest) (*ai.RetrieverResponse, error) {
 		q := graphrag.Question{K: k}
 		for _, part := range req.Query.Content {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package mcp_test
+package serve_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
-	"github.com/wildgraph/wildgraph/examples/ask/mcp"
+	"github.com/wildgraph/wildgraph/examples/ask/serve"
 )
 
 // client is a client of a server over pipes, as a process has them, and what waits for
@@ -27,7 +27,7 @@ func client(t *testing.T, system string, args []string, progress ...func(*sdk.Pr
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- mcp.Run(t.Context(), d, toServer, fromServer) }()
+	go func() { ended <- serve.RunMCP(t.Context(), d, toServer, fromServer) }()
 	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			for _, tell := range progress {
@@ -211,7 +211,7 @@ func TestProgress(t *testing.T) {
 }
 
 // A client has the beginning of an answer while the model still writes.
-func TestAnswerComesWhileItIsWritten(t *testing.T) {
+func TestToolAnswerComesWhileItIsWritten(t *testing.T) {
 	shown := make(chan struct{})
 	desktest.SlowModel(t, shown)
 	var first string
@@ -262,14 +262,14 @@ func TestBrokenClients(t *testing.T) {
 	} {
 		ended := make(chan error, 1)
 		var out bytes.Buffer
-		go func() { ended <- mcp.Run(t.Context(), d, strings.NewReader(sent), &out) }()
+		go func() { ended <- serve.RunMCP(t.Context(), d, strings.NewReader(sent), &out) }()
 		err := wait(t, ended)
 		t.Logf("%s: %v, %d bytes", name, err, out.Len())
 	}
 	// A line that never ends is left after its first megabyte.
 	ended := make(chan error, 1)
 	endless := &endless{}
-	go func() { ended <- mcp.Run(t.Context(), d, endless, io.Discard) }()
+	go func() { ended <- serve.RunMCP(t.Context(), d, endless, io.Discard) }()
 	if err := wait(t, ended); err == nil || endless.read > 4<<20 {
 		t.Errorf("%v after %d bytes", err, endless.read)
 	}
@@ -277,7 +277,7 @@ func TestBrokenClients(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	silent, hold := io.Pipe()
 	defer hold.Close()
-	go func() { ended <- mcp.Run(ctx, d, silent, io.Discard) }()
+	go func() { ended <- serve.RunMCP(ctx, d, silent, io.Discard) }()
 	cancel()
 	if err := wait(t, ended); err != nil {
 		t.Errorf("told to end: %v", err)

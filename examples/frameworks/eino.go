@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package eino shows a system as a retriever of Eino (github.com/cloudwego/eino).
-package eino
+// Package frameworks shows a system as a retriever of Eino (github.com/cloudwego/eino) and of
+// Genkit (github.com/firebase/genkit).
+package frameworks
 
 import (
 	"context"
@@ -12,8 +13,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// New returns a system, or any other retriever, for Eino: five chunks, unless WithTopK says more.
-func New(r graphrag.Retriever) retriever.Retriever { return of{r} }
+// Eino returns a system, or any other retriever, for Eino: five chunks, unless WithTopK says more.
+func Eino(r graphrag.Retriever) retriever.Retriever { return of{r} }
 
 type of struct{ r graphrag.Retriever }
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package flat has the baselines of WildGraphBench that use no graph: BM25, NaiveRAG, and the
+// model alone.
+package flat
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+)
+
+// The names of the systems in reports.
+const (
+	BM25     = "bm25"
+	NaiveRAG = "naiverag"
+	ZeroShot = "zeroshot"
+)
+
+// The defaults for chunks of 1,200 tokens. Such chunks are as long as the web
+// documents of MS MARCO, and k1 and b are Anserini's for those, tuned there
+// for recall at 100: in a long text the third and tenth occurrence of a word
+// still say something. The library's default of 1.2 is made for short
+// passages. docs/benchmark.md has what each choice brings.
+const (
+	DefaultK1          = 4.46
+	DefaultB           = 0.82
+	DefaultTitleWeight = 2
+)
+
+// BM25Options are the options of [NewBM25]. The zero value is the default recipe.
+type BM25Options struct {
+	kit.Common
+	// BM25 are the options of the index; zero K1 and B mean DefaultK1 and
+	// DefaultB. Plain uses bm25.Plain instead: the textbook definition.
+	BM25  bm25.Options
+	Plain bool
+	// NoTitle leaves page titles out; otherwise a zero TitleWeight means
+	// DefaultTitleWeight.
+	NoTitle bool
+}
+
+// NewBM25 ranks the chunks by their words and reads the best (Robertson and Zaragoza 2009).
+func NewBM25(k kit.Kit, o BM25Options) (*kit.System, error) {
+	index := o.index()
+	return kit.New(kit.Frame{
+		Name: BM25, Common: o.Common, Kit: k, Flat: true,
+		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+			sparse, err := c.Shelf.Sparse(ctx, c.Chunks, index)
+			if err != nil {
+				return nil, err
+			}
+			return retrieve.PerDoc(sparse, o.MaxPerDoc)
+		},
+	})
+}
+
+// Defaults returns the options with what zero stands for.
+func (o BM25Options) Defaults() BM25Options {
+	b := &o.BM25
+	b.K1, b.B, b.TitleWeight = cmp.Or(b.K1, DefaultK1), cmp.Or(b.B, DefaultB), cmp.Or(b.TitleWeight, DefaultTitleWeight)
+	if o.NoTitle {
+		b.TitleWeight = 0
+	}
+	return o
+}
+
+func (o BM25Options) index() bm25.Options {
+	if o.Plain {
+		return bm25.Plain()
+	}
+	return o.Defaults().BM25
+}
+
+// NaiveOptions are the options of [NewNaiveRAG]. The zero value is the default recipe.
+type NaiveOptions struct {
+	kit.Common
+}
+
+// NewNaiveRAG embeds the chunks and reads the ones nearest to the question (Lewis and others
+// 2020, arXiv 2005.11401).
+func NewNaiveRAG(k kit.Kit, o NaiveOptions) (*kit.System, error) {
+	return kit.New(kit.Frame{
+		Name: NaiveRAG, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding}, Flat: k.Trained,
+		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+			embedder, err := c.Embedder(ctx)
+			if err != nil {
+				return nil, err
+			}
+			dense, err := c.Shelf.Dense(ctx, c.Chunks, embedder)
+			if err != nil {
+				return nil, err
+			}
+			return retrieve.PerDoc(dense, o.MaxPerDoc)
+		},
+	})
+}
+
+// NewZeroShot asks the model without any retrieval: what it knows by itself, the ground every
+// other system stands on. It needs a kit that answers by a model: without one there is nobody
+// to ask.
+func NewZeroShot(k kit.Kit) (*kit.System, error) {
+	if k.AnswerModel == nil {
+		return nil, errors.New("zeroshot: the kit answers without a model (AnswerModel): take kit.ByModel")
+	}
+	return kit.New(kit.Frame{
+		Name: ZeroShot, Kit: k, Blind: true,
+		Build: func(context.Context, *kit.Corpus) (graphrag.Retriever, error) {
+			return graphrag.RetrieverFunc(func(ctx context.Context, _ graphrag.Question) (graphrag.Found, error) {
+				return graphrag.Found{}, ctx.Err()
+			}), nil
+		},
+	})
+}
