@@ -147,7 +147,7 @@ func TestRead(t *testing.T) {
 	if all.String() != text {
 		t.Error("the passages do not put the page together")
 	}
-	for _, i := range []int{-5, 1 << 40} {
+	for _, i := range []int{-5, 1 << 30} {
 		if c, _, err := p.Read("a", i); err != nil || c.Text == "" {
 			t.Errorf("passage %d: %+v, %v", i, c, err)
 		}
