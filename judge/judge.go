@@ -185,15 +185,12 @@ func harmonicMean(a, b float64) float64 {
 	return 2 * a * b / (a + b)
 }
 
-// DefaultMaxStatements is the largest number of statements taken from an
+// MaxStatements is the largest number of statements taken from an
 // answer, as in the released evaluator.
-const DefaultMaxStatements = 20
+const MaxStatements = 20
 
 // Options of the judges; the zero value asks nothing beside the verdict.
 type Options struct {
-	// MaxStatements limits the statements taken from an answer; 0 is
-	// DefaultMaxStatements.
-	MaxStatements int
 	// Grounded asks of every answer as well whether the evidence supports all of
 	// it: one request more, which shows the evidence.
 	Grounded bool

@@ -175,28 +175,6 @@ func TestAllStops(t *testing.T) {
 	}
 }
 
-func BenchmarkAll(b *testing.B) {
-	pages := texttest.Pages(b, 10)
-	c, err := New(Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	docs := func(yield func(graphrag.Document, error) bool) {
-		for i, s := range pages {
-			if !yield(graphrag.Document{ID: fmt.Sprint(i), Text: s}, nil) {
-				return
-			}
-		}
-	}
-	b.SetBytes(texttest.Size(pages))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := c.All(context.Background(), docs); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // A cleaner of one's own tells by text.NewMapping what it kept: offsets lead back
 // into the source.
 func TestCleanerOfOnesOwn(t *testing.T) {

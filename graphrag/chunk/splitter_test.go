@@ -187,29 +187,6 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-func BenchmarkSplit(b *testing.B) {
-	all := map[string]Splitter{
-		"tokens":    must(Tokens(TokenOptions{})),
-		"sentences": must(Sentences(SentenceOptions{})),
-	}
-	run := func(b *testing.B, split Splitter, pages []string) {
-		b.SetBytes(texttest.Size(pages))
-		b.ReportAllocs()
-		for b.Loop() {
-			for _, s := range pages {
-				if _, err := split.Split(context.Background(), s); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	}
-	text := []string{texttest.Generated(1 << 20)}
-	for _, name := range []string{"tokens", "sentences"} {
-		b.Run(name+"/generated", func(b *testing.B) { run(b, all[name], text) })
-		b.Run(name+"/pages", func(b *testing.B) { run(b, all[name], texttest.Pages(b, 30)) })
-	}
-}
-
 // One long text is not cut to its end when the work is cancelled.
 func TestSplitLooksAtTheContext(t *testing.T) {
 	long := strings.Repeat("a word, and another one. ", 1<<18)

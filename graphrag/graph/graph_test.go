@@ -7,7 +7,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -235,43 +234,5 @@ func TestListErrors(t *testing.T) {
 	edges[150_000].To, edges[290_000].From = 100_000, -1
 	if _, err := graph.New(100_000, edges, graph.Options{}); !errors.Is(err, graph.ErrEdge) || !strings.Contains(err.Error(), "edge 150000:") {
 		t.Errorf("unusable: %v", err)
-	}
-}
-
-// lists are the graphs to measure on: a planted partition of a million nodes,
-// and the names of real pages if there are any.
-func lists(b *testing.B) map[string]func() graphtest.List {
-	found := map[string]func() graphtest.List{"planted": func() graphtest.List {
-		if testing.Short() {
-			return graphtest.Planted(1e5, 5e5, 100, .3, 1)
-		}
-		return graphtest.Planted(1e6, 5e6, 1000, .3, 1)
-	}}
-	if dir := os.Getenv("WILDGRAPHBENCH_DIR"); dir != "" {
-		found["names"] = func() graphtest.List {
-			l, _, err := graphtest.Cooccurrence(os.DirFS(dir))
-			if err != nil {
-				b.Fatal(err)
-			}
-			return l
-		}
-	}
-	return found
-}
-
-func BenchmarkNew(b *testing.B) {
-	for name, list := range lists(b) {
-		b.Run(name, func(b *testing.B) {
-			l := list()
-			for name, build := range map[string]func() *graph.Graph{"weighted": l.Graph, "unweighted": l.Unweighted} {
-				b.Run(name, func(b *testing.B) {
-					b.ReportAllocs()
-					for b.Loop() {
-						build()
-					}
-					b.ReportMetric(float64(len(l.Edges)*b.N)/b.Elapsed().Seconds()/1e6, "Medges/s")
-				})
-			}
-		})
 	}
 }

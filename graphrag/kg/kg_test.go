@@ -315,38 +315,6 @@ func consistent(t *testing.T, g *Graph) {
 	}
 }
 
-func BenchmarkGraph(b *testing.B) {
-	base, err := NewBase(Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	n := 50_000
-	if testing.Short() {
-		n = 200
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	facts := 0
-	for d := range n {
-		x := Extraction{Chunk: fmt.Sprintf("d%06d#0", d), Doc: fmt.Sprintf("d%06d", d)}
-		for range 9 {
-			name := func() string { return fmt.Sprintf("Entity Number %d", int(float64(n*5)*r.Float64()*r.Float64())) }
-			x.Facts = append(x.Facts, triple(name(), fmt.Sprint("relation ", r.IntN(500)), name()))
-			facts++
-		}
-		if err := base.Insert(x); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		base.graph = nil
-		if _, err := base.Graph(b.Context()); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(facts)*float64(b.N)/b.Elapsed().Seconds(), "facts/s")
-}
-
 // A base is restored from the JSON of its extractions, whatever bytes they have.
 func TestExtractionsAsJSON(t *testing.T) {
 	b, _ := NewBase(Options{})

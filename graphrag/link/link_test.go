@@ -107,33 +107,6 @@ func TestEmbeddingsErrors(t *testing.T) {
 	}
 }
 
-func BenchmarkTrigrams(b *testing.B) {
-	n := 50_000
-	if testing.Short() {
-		n = 2000
-	}
-	// Words of random letters, common ones far more common than rare ones.
-	r := rand.New(rand.NewPCG(1, 1))
-	lexicon := make([]string, n/5)
-	for i := range lexicon {
-		for range 3 + r.IntN(8) {
-			lexicon[i] += string("etaoinsrhldcumfpgwybvkxjqz"[int(26*r.Float64()*r.Float64())])
-		}
-	}
-	names := make([]string, n)
-	for i := range names {
-		for range 1 + r.IntN(3) {
-			names[i] += " " + lexicon[int(float64(len(lexicon))*r.Float64()*r.Float64())]
-		}
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := (Trigrams{}).Neighbors(b.Context(), names, 0.8, 101); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 // An index finds what comparing with every name finds.
 func TestNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))

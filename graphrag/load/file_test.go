@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -154,17 +153,5 @@ func TestHostileHTML(t *testing.T) {
 		if len(f.Document.Text) > 4*len(s) {
 			t.Errorf("%.20q: %d bytes of %d", s, len(f.Document.Text), len(s))
 		}
-	}
-}
-
-func BenchmarkBlocks(b *testing.B) {
-	var s strings.Builder
-	for i := range 400 {
-		fmt.Fprintf(&s, "## Part %d\n\nThe **barn owl** hears a [mouse](https://a.org/%d) under the snow. It hunts by ear.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| %d | x |\n\n", i, i, i)
-	}
-	b.SetBytes(int64(s.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		load.Blocks(s.String())
 	}
 }

@@ -34,9 +34,6 @@ const version = 5
 
 // New returns the judge for English texts.
 func New(o judge.Options) (*Judge, error) {
-	if err := exam.Complete(&o); err != nil {
-		return nil, err
-	}
 	lang := newStemmer()
 	return &Judge{lang: lang, o: o, readers: &sync.Pool{New: func() any { return &reader{lang: lang} }}}, nil
 }
@@ -186,7 +183,7 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 	if done {
 		return out, err
 	}
-	out.Predicted, out.Truncated = exam.Distinct(r.split(c.Answer), j.o.MaxStatements)
+	out.Predicted, out.Truncated = exam.Distinct(r.split(c.Answer), judge.MaxStatements)
 	if len(out.Predicted) == 0 {
 		exam.NoStatement(&out, c)
 		return out, nil
@@ -201,14 +198,6 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 	out.Matches, supported = r.matches(gold, predicted)
 	exam.Together(&out, len(gold), supported)
 	return out, nil
-}
-
-// Supported counts the statements that a sentence of a text states.
-func (j *Judge) Supported(text string, statements []string) int {
-	r := j.readers.Get().(*reader)
-	defer j.readers.Put(r)
-	r.reset()
-	return supportedBy(r.sentences(text), r.statements(statements))
 }
 
 func (f *features) statedByOneOf(all []features) bool {

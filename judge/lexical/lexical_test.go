@@ -3,7 +3,6 @@
 package lexical_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -99,9 +98,6 @@ func TestLexicalSummary(t *testing.T) {
 		want judge.SummaryJudgment
 	}{
 		{"gold", judge.Options{}, judge.Case{Statements: gold, Answer: answer}, want},
-		{"limit", judge.Options{MaxStatements: 1}, judge.Case{Statements: gold, Answer: answer}, judge.SummaryJudgment{
-			Predicted: want.Predicted[:1], Truncated: true, Matches: []judge.Match{{Gold: 1}},
-			Recall: judge.Score(1.0/3, ""), Precision: judge.Score(1, "")}},
 		{"no gold", judge.Options{}, judge.Case{Answer: answer}, judge.SummaryJudgment{
 			Recall:    judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"},
 			Precision: judge.Verdict{State: judge.NotApplicable, Reason: "no gold statements"}}},
@@ -161,42 +157,6 @@ func TestF1(t *testing.T) {
 			t.Errorf("F1(%v, %v) = %v, want %v", tt.recall, tt.precision, got, tt.want)
 		}
 	}
-}
-
-// pairsOfCases are question-answer pairs of the length that benchmarks have.
-func pairsOfCases(n int) []judge.Case {
-	months := []string{"January", "March", "May", "July", "September", "November"}
-	towns := []string{"Lisbon", "Oslo", "Porto Alegre", "New Haven", "Kyoto", "Tallinn", "Quito"}
-	out := make([]judge.Case, n)
-	for i := range out {
-		town, month := towns[i%len(towns)], months[i/3%len(months)]
-		out[i] = judge.Case{
-			Question:  fmt.Sprintf("When did the observatory of %s record the depression number %d, and how many people saw it?", town, i),
-			Reference: fmt.Sprintf("The observatory of %s continued to track depression %d for several more days, with the final observation, seen by %d.2 million people, on %s %d, %d.", town, i, i%9, month, i%28+1, 1950+i%70),
-			Answer: fmt.Sprintf("According to its reports, the %s observatory tracked the depression %d for days. It made its final observation on %d %s %d, which %d,200,000 people saw. Other stations, like the one in %s, did not take part.",
-				town, i, i%28+1+i%2, month, 1950+i%70, i%9, towns[(i+1)%len(towns)]),
-		}
-	}
-	return out
-}
-
-func BenchmarkLexicalFacts100k(b *testing.B) {
-	j := newJudge(b, judge.Options{})
-	cases := pairsOfCases(1000)
-	b.ReportAllocs()
-	right := 0
-	for b.Loop() {
-		for range 100 {
-			for i := range cases {
-				v, err := j.Fact(b.Context(), cases[i])
-				if err != nil {
-					b.Fatal(err)
-				}
-				right += int(v.Value)
-			}
-		}
-	}
-	b.ReportMetric(float64(right)/float64(b.N)/100_000, "right/pair")
 }
 
 // Sentences of a summary need not repeat the name that the question gives, and must

@@ -169,7 +169,7 @@ func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.V
 // summary scores recall and precision of the statements of an answer.
 func (j *Judge) summary(ctx context.Context, c judge.Case, out *judge.SummaryJudgment, t *exam.Trace) error {
 	var err error
-	if out.Predicted, out.Truncated, err = j.exam.Split(ctx, c, j.exam.MaxStatements, t); err == nil {
+	if out.Predicted, out.Truncated, err = j.exam.Split(ctx, c, judge.MaxStatements, t); err == nil {
 		if len(out.Predicted) == 0 {
 			exam.NoStatement(out, c)
 			return nil

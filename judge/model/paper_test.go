@@ -343,11 +343,11 @@ func TestOptions(t *testing.T) {
 		profile model.Profile
 		faults  []string
 	}{
-		{"", []string{"no model", "-1"}},
-		{model.Paper, []string{"no model", "-1"}},
+		{"", []string{"no model"}},
+		{model.Paper, []string{"no model"}},
 		{"pair", []string{`"pair"`, "joint or paper"}},
 	} {
-		_, err := model.New(nil, model.Options{Profile: tt.profile, Options: judge.Options{MaxStatements: -1, Grounded: true}})
+		_, err := model.New(nil, model.Options{Profile: tt.profile, Options: judge.Options{Grounded: true}})
 		for _, want := range tt.faults {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%q: error %v lacks %s", tt.profile, err, want)
@@ -361,7 +361,6 @@ func TestOptions(t *testing.T) {
 		{model.Options{}, "wildgraph/joint/gold/v2/oracle"},
 		{model.Options{Profile: model.Paper}, "wildgraph/paper/gold/v4/oracle"},
 		{model.Options{Profile: model.Paper, Options: judge.Options{Grounded: true}}, "wildgraph/paper/gold/v4/grounded/oracle"},
-		{model.Options{Profile: model.Paper, Options: judge.Options{MaxStatements: 3}}, "wildgraph/paper/gold/v4/max3/oracle"},
 	} {
 		if j, err := model.New(&oracle{}, tt.o); err != nil || j.Name() != tt.want {
 			t.Errorf("%+v: %v, %v", tt.o, j, err)

@@ -22,31 +22,3 @@ func Example() {
 	fmt.Println(f.Value, f.Scores["contains"].Value, f.Scores["em/musique"].Value, err)
 	// Output: 1 1 0 <nil>
 }
-
-func ExampleLiveRAG() {
-	j, err := short.NewLiveRAG(nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, answer := range []string{
-		"The bridge was opened in 1890.",
-		"The bridge was opened in 1890. Puffins nest on cliffs.",
-		"",
-		"The bridge was opened in 1871.",
-	} {
-		f, err := j.Fact(context.Background(), judge.Case{
-			Question: "When was the bridge opened?", Reference: "The bridge was opened in 1890.", Answer: answer,
-		})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Printf("%.1f\n", short.CorrectnessPoints(f.Value))
-	}
-	// Output:
-	// 2.0
-	// 1.5
-	// 0.0
-	// -1.0
-}

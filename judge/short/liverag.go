@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
 	"github.com/wildgraph/wildgraph/llm"
@@ -52,18 +51,19 @@ func FaithfulnessPoints(supported float64) float64 { return 2*supported - 1 }
 // share of supported statements. [CorrectnessPoints] and [FaithfulnessPoints] turn
 // values, and means of them, into the challenge's numbers.
 //
-// Without a model rules on words decide, by which a gold answer is stated or not, and
-// the name of the judge begins with lexical: these figures must not be set beside a
-// model's, nor beside those of the challenge. It is safe for concurrent use.
-type LiveRAG struct{ by }
+// It is safe for concurrent use.
+type LiveRAG struct{ exam exam.Exam }
 
 var _ judge.Judge = LiveRAG{}
 
-// NewLiveRAG returns a judge that asks m, or decides by rules if m is nil.
+// NewLiveRAG returns a judge that asks m.
 func NewLiveRAG(m llm.Model) (LiveRAG, error) {
-	b, err := newBy(m, LiveRAGProfile, liveRAGVersion)
-	return LiveRAG{b}, err
+	e, err := exam.New(m, LiveRAGProfile, liveRAGVersion, judge.Options{})
+	return LiveRAG{e}, err
 }
+
+// Name names the procedure and the model.
+func (j LiveRAG) Name() string { return j.exam.Name() }
 
 // shares are what the scores are made of.
 type shares struct {
@@ -71,7 +71,6 @@ type shares struct {
 	truncated  bool
 	gold, met  int // statements of the gold answer, and those that the answer gives
 	relevant   int // statements of the answer that have to do with the question
-	held       int // statements of the answer that the evidence supports
 }
 
 // Fact judges an answer by its gold answer. The value is the place of the correctness
@@ -93,7 +92,7 @@ func (j LiveRAG) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment
 		out.Verdict = judge.Verdict{State: judge.NotApplicable, Reason: "no gold answer"}
 		return out, nil
 	}
-	s, err := j.correct(ctx, c, nil, &t)
+	s, err := j.counted(ctx, c, nil, &t)
 	if err != nil {
 		v, err := t.Failure(ctx, err)
 		for _, name := range []string{"coverage", "relevance", "faithfulness"} {
@@ -137,7 +136,7 @@ func (j LiveRAG) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgme
 		return out, err
 	}
 	var t exam.Trace
-	s, err := j.correct(ctx, c, c.Statements, &t)
+	s, err := j.counted(ctx, c, c.Statements, &t)
 	switch {
 	case err != nil:
 		out.Recall, err = t.Failure(ctx, err)
@@ -153,22 +152,10 @@ func (j LiveRAG) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgme
 	return out, err
 }
 
-// correct finds coverage and relevance. Gold are the statements of the gold answer; nil
-// takes them from the reference.
-func (j LiveRAG) correct(ctx context.Context, c judge.Case, gold []string, t *exam.Trace) (shares, error) {
-	if j.model == nil {
-		return j.byWords(ctx, c, gold)
-	}
-	return j.byModel(ctx, c, gold, t)
-}
-
 // faithful is the share of the answer's statements that the evidence supports.
 func (j LiveRAG) faithful(ctx context.Context, c judge.Case, s *shares, t *exam.Trace) (judge.Verdict, error) {
 	if v, none := exam.Ungrounded(c); none {
 		return v, nil
-	}
-	if j.model == nil {
-		return share(s.held, len(s.statements), ""), nil
 	}
 	held, err := j.exam.Support(ctx, exam.Evidence(c), s.statements, t)
 	if err != nil {
@@ -177,59 +164,18 @@ func (j LiveRAG) faithful(ctx context.Context, c judge.Case, s *shares, t *exam.
 	return share(held, len(s.statements), ""), nil
 }
 
-// byWords decides by rules: what the lexical judge takes for stated, and for relevance
-// whether a sentence has a word in common with the question or the gold answer.
-func (j LiveRAG) byWords(ctx context.Context, c judge.Case, gold []string) (s shares, err error) {
-	of := c
-	if gold == nil {
-		of.Statements = []string{c.Reference}
-	}
-	summary, err := j.words.Summary(ctx, of)
-	if err != nil {
-		return s, err
-	}
-	s = shares{statements: summary.Predicted, truncated: summary.Truncated, gold: len(of.Statements), met: summary.Counts.GoldMet}
-	s.held = j.words.Supported(exam.Evidence(c), s.statements)
-	if gold == nil {
-		var v judge.Verdict
-		if v, err = j.stated(ctx, c); err == nil {
-			s.met, s.gold = int(v.Value), int(indicator(v.State == judge.Scored))
-		}
-	}
-	about := terms(strings.Join(append([]string{c.Question, c.Reference}, of.Statements...), "\n"))
-	for _, statement := range s.statements {
-		for t := range terms(statement) {
-			if about[t] {
-				s.relevant++
-				break
-			}
-		}
-	}
-	return s, err
-}
-
-func terms(s string) map[string]bool {
-	a, out := text.Default(), make(map[string]bool)
-	a.Words(s, func(w []byte) bool {
-		if t, ok := a.Term(string(w)); ok {
-			out[t] = true
-		}
-		return true
-	})
-	return out
-}
-
-// byModel splits gold answer and answer into statements, asks which gold ones the
-// answer gives, and which of its own have to do with the question.
-func (j LiveRAG) byModel(ctx context.Context, c judge.Case, gold []string, t *exam.Trace) (s shares, err error) {
-	s.statements, s.truncated, err = j.exam.Split(ctx, c, judge.DefaultMaxStatements, t)
+// counted splits gold answer and answer into statements, asks which gold ones the answer
+// gives, and which of its own have to do with the question. Gold are the statements of the
+// gold answer; nil takes them from the reference.
+func (j LiveRAG) counted(ctx context.Context, c judge.Case, gold []string, t *exam.Trace) (s shares, err error) {
+	s.statements, s.truncated, err = j.exam.Split(ctx, c, judge.MaxStatements, t)
 	if err != nil || len(s.statements) == 0 {
 		return s, err
 	}
 	if gold == nil {
 		of := c
 		of.Answer = c.Reference
-		if gold, _, err = j.exam.Split(ctx, of, judge.DefaultMaxStatements, t); err != nil {
+		if gold, _, err = j.exam.Split(ctx, of, judge.MaxStatements, t); err != nil {
 			return s, err
 		}
 	}

@@ -120,7 +120,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[string]judge.Verdict, t *exam.Trace) error {
 	gold := c
 	gold.Answer = c.Reference
-	wanted, _, err := j.exam.Split(ctx, gold, judge.DefaultMaxStatements, t)
+	wanted, _, err := j.exam.Split(ctx, gold, judge.MaxStatements, t)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 	if !s.Statements && !s.Faithful {
 		return nil
 	}
-	made, _, err := j.exam.Split(ctx, c, judge.DefaultMaxStatements, t)
+	made, _, err := j.exam.Split(ctx, c, judge.MaxStatements, t)
 	if err != nil {
 		return err
 	}

@@ -18,37 +18,13 @@ const (
 	LiveRAGProfile = "liverag"
 )
 
-// by is what decides: a model, or rules on words.
-type by struct {
-	model llm.Model // nil leaves it to rules
-	name  string
-	exam  exam.Exam // of the model
-	words *lexical.Judge
-}
-
-func newBy(m llm.Model, profile string, version int) (by, error) {
-	words, err := lexical.New(judge.Options{})
-	if err != nil {
-		return by{}, err
-	}
-	b := by{model: m, words: words, name: fmt.Sprintf("lexical/%s/v%d", profile, version)}
-	if m != nil {
-		b.exam, err = exam.New(m, profile, version, judge.Options{})
-		b.name = b.exam.Name()
-	}
-	return b, err
-}
-
-// Name tells what decides: rules, or the model.
-func (b by) Name() string { return b.name }
-
 // stated decides by rules whether a sentence of the answer states the gold answer or
 // one of its aliases.
-func (b by) stated(ctx context.Context, c judge.Case) (judge.Verdict, error) {
+func (j *Judge) stated(ctx context.Context, c judge.Case) (judge.Verdict, error) {
 	var best judge.Verdict
 	choice := c.Reference
 	for _, c.Reference = range golds(c) {
-		f, err := b.words.Fact(ctx, c)
+		f, err := j.words.Fact(ctx, c)
 		if err != nil || f.State == judge.Scored && f.Value == 1 {
 			return f.Verdict, err
 		}
@@ -105,8 +81,11 @@ type Options struct {
 
 // Judge is a [judge.Judge] of short answers. It is safe for concurrent use.
 type Judge struct {
-	by
-	o Options
+	o     Options
+	model llm.Model // nil leaves it to rules
+	name  string
+	exam  exam.Exam // of the model
+	words *lexical.Judge
 }
 
 var _ judge.Judge = (*Judge)(nil)
@@ -122,15 +101,22 @@ func New(o Options) (*Judge, error) {
 			return nil, fmt.Errorf("judge: the scheme of %q has script %v and kind %d: want those there are", name, s.Script, s.Kind)
 		}
 	}
-	b, err := newBy(o.Model, Profile, version)
-	if err != nil {
-		return nil, err
+	words, err := lexical.New(judge.Options{})
+	j := &Judge{o: o, model: o.Model, words: words, name: fmt.Sprintf("lexical/%s/v%d", Profile, version)}
+	if err != nil || o.Model == nil {
+		return j, err
 	}
-	if e, ok := o.Embedder.(llm.NamedEmbedder); ok && o.Model != nil {
-		b.name += "/" + e.Name()
+	j.exam, err = exam.New(o.Model, Profile, version, judge.Options{})
+	if j.name = j.exam.Name(); err == nil {
+		if e, ok := o.Embedder.(llm.NamedEmbedder); ok {
+			j.name += "/" + e.Name()
+		}
 	}
-	return &Judge{b, o}, nil
+	return j, err
 }
+
+// Name tells what decides: rules, or the model.
+func (j *Judge) Name() string { return j.name }
 
 // Fact judges an answer. Empty and refused ones score 0 without a call.
 func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment, err error) {

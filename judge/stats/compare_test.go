@@ -5,7 +5,6 @@ package stats
 import (
 	"errors"
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -106,31 +105,6 @@ func TestHolm(t *testing.T) {
 	}
 }
 
-// A difference of the detectable size is found about four times in five.
-func TestPowerBySimulation(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 9))
-	const n, sd, runs = 200, .5, 400
-	d := detectable(sd / math.Sqrt(n)) // z(.975) + z(.8) = 2.8015852181 by scipy.stats.norm
-	found := 0
-	for range runs {
-		values := make([]float64, n)
-		for i := range values {
-			values[i] = d + sd*rng.NormFloat64()
-		}
-		i, err := StudentT(values, nil, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !i.contains(0) {
-			found++
-		}
-	}
-	// 320 expected, deviation 8.
-	if found < 293 || found > 347 {
-		t.Errorf("found %d of %d", found, runs)
-	}
-}
-
 func TestCompare(t *testing.T) {
 	c, err := Compare(scoresA, scoresB, nil, Options{})
 	if err != nil {
@@ -157,31 +131,5 @@ func TestCompare(t *testing.T) {
 	}
 	if _, err := Compare([]float64{1e308, 1}, []float64{-1e308, 1}, nil, Options{}); err == nil {
 		t.Error("a difference out of range passed")
-	}
-}
-
-// benchmarkScores are 1,200 questions in 300 clusters.
-func benchmarkScores() (a, b []float64, clusters []int32) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range 1200 {
-		v := float64(rng.IntN(2))
-		a = append(a, v)
-		b = append(b, min(1, v+float64(rng.IntN(5)/4)))
-		clusters = append(clusters, int32(i/4))
-	}
-	return a, b, clusters
-}
-
-func BenchmarkCompare(b *testing.B) {
-	x, y, clusters := benchmarkScores()
-	for name, c := range map[string][]int32{"plain": nil, "clustered": clusters} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := Compare(x, y, c, Options{}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

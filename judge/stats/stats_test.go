@@ -78,40 +78,6 @@ func TestStudentT(t *testing.T) {
 	wantEnds(t, "singletons", single, err, 0.3263119130, 0.7736880870, 1e-9)
 }
 
-// Copies of a question tell nothing new: with clusters the error stays that
-// of the originals, but for the correction of n to n-1.
-func TestClustersOfCopies(t *testing.T) {
-	var copies []float64
-	var clusters []int32
-	for c, v := range ten {
-		for range 5 {
-			copies = append(copies, v)
-			clusters = append(clusters, int32(c))
-		}
-	}
-	plain, err := StudentT(copies, nil, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	clustered, err := StudentT(copies, clusters, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if plain.SE > .05 || clustered.SE < .09 || clustered.SE > .0988826465 {
-		t.Errorf("plain %.4f, clustered %.4f, of the originals .0989", plain.SE, clustered.SE)
-	}
-	b, err := bootstrap(copies, clusters, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	original, err := bootstrap(ten, nil, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The same clusters are drawn, so the means are the same but for rounding.
-	wantEnds(t, "bootstrap of copies", b, err, original.Low, original.High, .005)
-}
-
 // scipy.stats._resampling._bca_interval on a fixed distribution gives levels
 // 0.1097605763 and 0.9962445123, a = -0.006662522386112537.
 func TestBCaAsSciPy(t *testing.T) {
@@ -144,51 +110,6 @@ func TestBootstrapAsSciPy(t *testing.T) {
 	wantEnds(t, "bca", i, err, 0.155833, 0.533333, .003)
 	if !near(i.SE, 0.091511, 5e-4) {
 		t.Errorf("SE %v", i.SE)
-	}
-}
-
-// Of many intervals at 95 %, about so many hold the true mean: plain ones when
-// values are independent, only clustered ones when they are not.
-func TestCoverage(t *testing.T) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	const runs = 400
-	held := make(map[string]int)
-	for range runs {
-		var values []float64
-		var clusters []int32
-		for c := range 40 {
-			shared := rng.NormFloat64()
-			for range 1 + rng.IntN(6) {
-				values = append(values, shared+.5*rng.NormFloat64())
-				clusters = append(clusters, int32(c))
-			}
-		}
-		for _, way := range []struct {
-			name     string
-			clusters []int32
-		}{{"plain", nil}, {"clustered", clusters}} {
-			s, err := StudentT(values, way.clusters, Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := bootstrap(values, way.clusters, Options{Resamples: 500})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if s.contains(0) {
-				held[way.name+" t"]++
-			}
-			if b.contains(0) {
-				held[way.name+" bootstrap"]++
-			}
-		}
-	}
-	for name, bounds := range map[string][2]int{
-		"clustered t": {365, 395}, "clustered bootstrap": {355, 392}, "plain t": {0, 330}, "plain bootstrap": {0, 330},
-	} {
-		if n := held[name]; n < bounds[0] || n > bounds[1] {
-			t.Errorf("%s: %d of %d intervals hold the mean, want %v", name, n, runs, bounds)
-		}
 	}
 }
 

@@ -219,7 +219,7 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 		return nil, err
 	}
 	if strings.Contains(records.Judge, short.LiveRAGProfile) {
-		if err := report.WriteText(stdout, liveRAG(r, s.JudgeModel != "")); err != nil {
+		if err := report.WriteText(stdout, liveRAG(r)); err != nil {
 			return nil, err
 		}
 	}

@@ -170,7 +170,7 @@ func (s *settings) validate(systems []string, problems []error) error {
 	words := true // judges that ask no server
 	for _, profile := range s.judgeProfiles {
 		problems = append(problems, lab.OneOf("judge-profile", profile, string(model.Joint), string(model.Paper), profileLexical, profileEntailment, short.LiveRAGProfile, short.Profile)...)
-		words = words && slices.Contains([]string{short.LiveRAGProfile, short.Profile, profileLexical, profileEntailment}, profile)
+		words = words && slices.Contains([]string{short.Profile, profileLexical, profileEntailment}, profile)
 	}
 	if slices.Contains(s.judgeProfiles, profileEntailment) && s.entailModel == "" {
 		bad("-judge-profile entailment needs -entail-model")

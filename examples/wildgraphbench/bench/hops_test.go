@@ -217,7 +217,7 @@ func TestHopsUsage(t *testing.T) {
 }
 
 // A small sample of each data set, with gold answers of every kind (yes and no, numbers,
-// dates, a letter, Han), runs to a complete table offline, also on LiveRAG's scales.
+// dates, a letter, Han), runs to a complete table offline.
 func TestEveryDataSet(t *testing.T) {
 	hop := func(id, question, answer, kind string) string {
 		return `{"_id": "` + id + `", "question": "` + question + `", "answer": "` + answer + `", "answer_id": "Q` + id + `", "type": "` + kind + `", "supporting_facts": [["Barn owl", 0], ["Hawk owl", 0]],
@@ -251,14 +251,14 @@ func TestEveryDataSet(t *testing.T) {
 	if _, stderr, err := bench(t, bare, anonyName, "-out", filepath.Join(dir, anonyName)); err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
-	flags := []string{"-data", dir, "-judge-profile", "shortanswer,liverag", "-no-timings", "-out"}
+	flags := []string{"-data", dir, "-judge-profile", "shortanswer", "-no-timings", "-out"}
 	graphs := filepath.Join(out, "graphs") // of English alone: rules find no names in Han
 	for folder, more := range map[string][]string{out: {"-systems", "bm25,wild,raptor"}, graphs: {"-systems", "hipporag2,youtu", "-domains", strings.Join(multihop.Sets(), ",")}} {
 		if _, stderr, err := bench(t, bare, append(append(slices.Clone(flags), folder), more...)...); err != nil {
 			t.Fatalf("%v\n%s", err, stderr)
 		}
 	}
-	for folder, domains := range map[string]int{out: 8, filepath.Join(out, "liverag"): 8, graphs: 6, filepath.Join(graphs, "liverag"): 6} {
+	for folder, domains := range map[string]int{out: 8, graphs: 6} {
 		for _, s := range readReport(t, folder).Systems {
 			if len(s.NotCompared) > 0 || len(s.Domains) != domains {
 				t.Errorf("%s: %s over %d domains is not compared: %v", folder, s.System, len(s.Domains), s.NotCompared)

@@ -143,9 +143,8 @@ func (j judges) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, err
 	return j.Judge.Fact(ctx, c)
 }
 
-// liveRAG are the means on the scales of the LiveRAG challenge, and where a model has judged
-// what GeAR-s reached there.
-func liveRAG(r *report.Report, byModel bool) page.Table {
+// liveRAG are the means on the scales of the LiveRAG challenge, and what GeAR-s reached there.
+func liveRAG(r *report.Report) page.Table {
 	t := page.Table{Title: "Scales of the LiveRAG challenge", Heading: "System", Groups: []page.Group{{Columns: []string{"Correctness (-1 to 2)", "Faithfulness (-1 to 1)"}}}}
 	add := func(name string, correctness float64, faithfulness string) {
 		t.Rows = append(t.Rows, page.Row{Name: name, Cells: []page.Cell{{Text: fmt.Sprintf("%.3f", correctness)}, {Text: faithfulness}}})
@@ -161,9 +160,7 @@ func liveRAG(r *report.Report, byModel bool) page.Table {
 		}
 		add(s.System, short.CorrectnessPoints(*v.Accuracy), faithfulness)
 	}
-	if byModel {
-		add("gear, published", 0.876, "0.529")
-		t.Notes = []string{"Published row: arXiv 2507.17399, on FineWeb-10BT and the challenge's questions, which these are not."}
-	}
+	add("gear, published", 0.876, "0.529")
+	t.Notes = []string{"Published row: arXiv 2507.17399, on FineWeb-10BT and the challenge's questions, which these are not."}
 	return t
 }

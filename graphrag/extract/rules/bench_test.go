@@ -12,7 +12,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
-	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -44,30 +43,6 @@ func pages(n int) []graphrag.Chunk {
 		chunks = append(chunks, graphrag.Chunk{ID: id + "#000000", Doc: id, Text: vary.Replace(page)})
 	}
 	return chunks
-}
-
-func BenchmarkExtract(b *testing.B) {
-	bench(b, pages(64), 64*len(page))
-}
-
-// BenchmarkPages reads the pages of a domain, in chunks of the paper's setting.
-func BenchmarkPages(b *testing.B) {
-	chunks, size := realPages(b, "nature")
-	bench(b, chunks, size)
-}
-
-func bench(b *testing.B, chunks []graphrag.Chunk, size int) {
-	x, err := rules.New(rules.Options{Workers: 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(size))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := x.Extract(context.Background(), chunks); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 // realPages returns the chunks of a domain, and how many bytes of text they

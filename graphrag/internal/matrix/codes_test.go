@@ -3,7 +3,6 @@
 package matrix
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -115,26 +114,5 @@ func TestEven(t *testing.T) {
 	}
 	if with, without := off(peaks), off(nil); with > without/10 {
 		t.Errorf("off by %v with peaks, by %v without", with, without)
-	}
-}
-
-func BenchmarkMultiplyCodes(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 7))
-	all := codeKernels
-	defer func() { codeKernels = all }()
-	for _, k := range all {
-		for _, depth := range []int{384, 1536} {
-			const rows = 20 * TileRows
-			var x Rows
-			a := random32(rng, rows*depth)
-			m, bias, c := Quantize(random32(rng, depth*Panel), depth, nil), random32(rng, Panel), make([]float32, rows*Panel)
-			b.Run(fmt.Sprintf("%s/depth=%d", k.name, depth), func(b *testing.B) {
-				codeKernels = []codeKernel{k}
-				for b.Loop() {
-					x.Multiply(c, a, m, bias, rows, Panel)
-				}
-				b.ReportMetric(2e-9*float64(b.N)*rows*Panel*float64(depth)/b.Elapsed().Seconds(), "Gop/s")
-			})
-		}
 	}
 }

@@ -3,7 +3,6 @@
 package matrix
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -83,27 +82,5 @@ func TestTriangles(t *testing.T) {
 				t.Fatalf("gram of %d×%d at %d, %d: %v, %v, want %v", rows, cols, i/cols, i%cols, err, x, want[i])
 			}
 		}
-	}
-}
-
-// BenchmarkProducts is of the sizes that corpora of 3,000 texts have: LSA's and those of trees.
-func BenchmarkProducts(b *testing.B) {
-	for _, shape := range [][3]int{{3000, 394, 394}, {3000, 384, 20}} {
-		rows, inner, cols := shape[0], shape[1], shape[2]
-		rng := rand.New(rand.NewPCG(1, 4))
-		tall, right, small := random(rng, rows*inner), random(rng, inner*cols), random(rng, rows*cols)
-		out := make([]float64, rows*cols)
-		run := func(name string, do func() error) {
-			b.Run(fmt.Sprintf("%s/%d", name, cols), func(b *testing.B) {
-				for b.Loop() {
-					if err := do(); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric(2*float64(rows*inner*cols)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-			})
-		}
-		run("Mul", func() error { return Dense{tall, inner}.Mul(b.Context(), out, right, cols) })
-		run("MulT", func() error { return Dense{tall, inner}.MulT(b.Context(), right, small, cols) })
 	}
 }

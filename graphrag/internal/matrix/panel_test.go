@@ -3,7 +3,6 @@
 package matrix
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -67,23 +66,6 @@ func TestPack(t *testing.T) {
 			if got := panels[c/Strip*Strip*depth+l*Strip+c%Strip]; got != want {
 				t.Fatalf("column %d, row %d: %v, want %v", c, l, got, want)
 			}
-		}
-	}
-}
-
-// BenchmarkMultiply reports floating-point operations a second.
-func BenchmarkMultiply(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 4))
-	for _, k := range kernels {
-		for _, depth := range []int{32, 384, 1536} {
-			const rows = 20 * TileRows
-			x, m, bias, c := random32(rng, rows*depth), random32(rng, depth*Panel), random32(rng, Panel), make([]float32, rows*Panel)
-			b.Run(fmt.Sprintf("%s/depth=%d", k.name, depth), func(b *testing.B) {
-				for b.Loop() {
-					k.multiply(c, x, m, bias, rows, depth, Panel, depth)
-				}
-				b.ReportMetric(2e-9*float64(b.N)*rows*Panel*float64(depth)/b.Elapsed().Seconds(), "GFLOP/s")
-			})
 		}
 	}
 }

@@ -30,12 +30,8 @@ type Exam struct {
 
 // New returns the exam of a profile; version is that of its prompts and protocol.
 func New(m llm.Model, profile string, version int, o judge.Options) (Exam, error) {
-	err := Complete(&o)
 	if m == nil {
-		err = errors.Join(err, errors.New("judge: no model"))
-	}
-	if err != nil {
-		return Exam{}, err
+		return Exam{}, errors.New("judge: no model")
 	}
 	name := fmt.Sprintf("wildgraph/%s/gold/v%d", profile, version) + Suffix(o)
 	return Exam{o, m, name + "/" + m.Name()}, nil

@@ -16,25 +16,12 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Complete fills in the defaults of options and checks them.
-func Complete(o *judge.Options) error {
-	o.MaxStatements = cmp.Or(o.MaxStatements, judge.DefaultMaxStatements)
-	if o.MaxStatements < 0 {
-		return fmt.Errorf("judge: %d statements at most, want at least 1", o.MaxStatements)
-	}
-	return nil
-}
-
 // Suffix is what the options add to the name of a judge.
 func Suffix(o judge.Options) string {
-	name := ""
-	if o.MaxStatements != judge.DefaultMaxStatements {
-		name = fmt.Sprintf("/max%d", o.MaxStatements)
-	}
 	if o.Grounded {
-		name += "/grounded"
+		return "/grounded"
 	}
-	return name
+	return ""
 }
 
 // Plain drops what a reader does not see and a model does: control and format

@@ -106,8 +106,8 @@ func (m *measuring) figure(what, who, unit string, value float64) figure {
 }
 
 func (m *measuring) run(ctx context.Context) error {
-	pieces, whole, content := filepath.Join(m.dir, "pieces"), filepath.Join(m.dir, "whole"), filepath.Join(m.dir, "content")
-	if err := errors.Join(writeRecords(pieces, m.pieces), writeRecords(whole, m.data.whole), writeRecords(content, m.data.content)); err != nil {
+	pieces, whole := filepath.Join(m.dir, "pieces"), filepath.Join(m.dir, "whole")
+	if err := errors.Join(writeRecords(pieces, m.pieces), writeRecords(whole, m.data.whole)); err != nil {
 		return err
 	}
 	for _, p := range m.all {
@@ -128,9 +128,6 @@ func (m *measuring) run(ctx context.Context) error {
 		sides[i] = s
 	}
 	if err := m.search(sides, "whole questions", whole); err != nil {
-		return err
-	}
-	if err := m.search(sides, "content words", content); err != nil {
 		return err
 	}
 	ix, err := bm25.Open(m.all[0].index, text.Plain())

@@ -18,20 +18,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// data are the pages of WildGraphBench and its questions: the distinct words of each,
-// and those that are not function words.
-type data struct {
-	pages          []string
-	whole, content []string
-}
+// data are the pages of WildGraphBench and its questions: the distinct words of each.
+type data struct{ pages, whole []string }
 
 func load(dir string) (d data, err error) {
 	if dir == "" {
 		return d, errors.New("WILDGRAPHBENCH_DIR names no data")
-	}
-	content, err := text.New(text.Options{NoStems: true})
-	if err != nil {
-		return d, err
 	}
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -52,7 +44,6 @@ func load(dir string) (d data, err error) {
 				return err
 			}
 			d.whole = append(d.whole, distinct(text.Plain(), q.Question))
-			d.content = append(d.content, distinct(content, q.Question))
 		}
 		return nil
 	})
