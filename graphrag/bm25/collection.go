@@ -24,6 +24,7 @@ type Collection struct {
 	documents int       // those within the limit
 	average   float64   // of their lengths
 	few       bool      // so few that they are looked up
+	among     bool      // the limit changes no score
 	searchers sync.Pool // of *searcher
 }
 

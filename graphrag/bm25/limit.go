@@ -26,6 +26,9 @@ func AllDocs(n int) Docs {
 // Has reports whether a document is in the set.
 func (d Docs) Has(doc int32) bool { return d[doc>>6]&(1<<(doc&63)) != 0 }
 
+// Add puts a document into the set.
+func (d Docs) Add(doc int32) { d[doc>>6] |= 1 << (doc & 63) }
+
 // Remove takes a document out of the set.
 func (d Docs) Remove(doc int32) { d[doc>>6] &^= 1 << (doc & 63) }
 
@@ -65,11 +68,11 @@ const lookShare = 64
 // the bit, are those of an index that has no other document. A nil set is all of an index. The
 // limit of c is not kept. Sets must not change any more.
 func (c *Collection) Limit(sets []Docs) *Collection {
-	out := &Collection{options: c.options, parts: slices.Clone(c.parts), windows: c.windows, numbers: c.numbers}
+	out := c.Among(sets)
+	out.among = false
 	documents, total := 0, 0.0
 	for i := range out.parts {
 		p := &out.parts[i]
-		p.limit = newLimit(sets[i], len(p.ix.lengths))
 		n, sum := len(p.ix.lengths), p.ix.total
 		switch {
 		case p.set == nil:
@@ -85,13 +88,28 @@ func (c *Collection) Limit(sets []Docs) *Collection {
 		}
 		documents, total = documents+n, total+sum // whole numbers: no order of adding changes the sum
 	}
-	out.few = documents < c.numbers/lookShare
+	out.weigh(documents, total)
+	return out
+}
+
+// Among is the collection that finds the documents in the sets alone, one for each index, with the
+// scores of all: numbers, words and lengths are those of c without a limit. A nil set is all of an
+// index. Sets must not change any more.
+func (c *Collection) Among(sets []Docs) *Collection {
+	out := &Collection{options: c.options, parts: slices.Clone(c.parts), windows: c.windows, numbers: c.numbers, documents: c.numbers, average: c.average, among: true}
+	permitted := 0
+	for i := range out.parts {
+		p := &out.parts[i]
+		p.limit = newLimit(sets[i], len(p.ix.lengths))
+		permitted += p.within().Len()
+	}
+	out.few = permitted < c.numbers/lookShare
 	for i := range out.parts {
 		if p := &out.parts[i]; out.few && p.few == nil {
 			p.few = slices.Collect(p.within().All())
 		}
 	}
-	out.weigh(documents, total)
+	out.searchers.New = func() any { return newSearcher(out) }
 	return out
 }
 
@@ -134,7 +152,7 @@ func (p *part) empty(window int) bool {
 
 // within adds the limit to what a search wants.
 func (c *Collection) within(keep func(part int, doc int32) bool) func(part int, doc int32) bool {
-	if c.documents == c.numbers {
+	if c.documents == c.numbers && !c.among {
 		return keep
 	}
 	return func(part int, doc int32) bool {
@@ -150,7 +168,7 @@ func (s *searcher) df(ids []int32) (df uint32) {
 			continue
 		}
 		switch p := &s.c.parts[i]; {
-		case p.set == nil:
+		case p.set == nil || s.c.among:
 			df += p.ix.entries[id].df
 		case p.few != nil:
 			df += s.count(p, id, p.few)

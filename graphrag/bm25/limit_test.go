@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
@@ -64,7 +65,8 @@ func TestLimit(t *testing.T) {
 					sets[i] = nil
 				}
 			}
-			limited, alone := whole.Limit(sets), built(t, permitted, bm25.Options{})
+			limited, alone, among := whole.Limit(sets), built(t, permitted, bm25.Options{}), whole.Among(sets)
+			keep := func(part int, doc int32) bool { return sets[part] == nil || sets[part].Has(doc) }
 			for _, k := range []int{1, 10, 1000} {
 				for range 6 {
 					query := fmt.Sprintf("w1 w%d w%d w3 w2 w3 w%d absent", 1+r.IntN(4), 1+r.IntN(30), 1+r.IntN(500))
@@ -79,6 +81,9 @@ func TestLimit(t *testing.T) {
 					}
 					if diff := cmp.Diff(want, got); diff != "" {
 						t.Fatalf("%d documents in %d indexes, %g permitted, %q (-alone +limited):\n%.2000s", n, len(parts), share, query, diff)
+					}
+					if diff := cmp.Diff(whole.Search(query, k, keep, nil), among.Search(query, k, nil, nil), cmpopts.EquateEmpty()); diff != "" {
+						t.Fatalf("%d documents in %d indexes, %g permitted, %q (-kept +among):\n%.2000s", n, len(parts), share, query, diff)
 					}
 					if a, b := alone.Whole(query), limited.Whole(query); a != b {
 						t.Errorf("whole: %g and %g", a, b)

@@ -3,10 +3,13 @@
 package disk
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
@@ -101,20 +104,105 @@ func (c column) at(row int) any {
 	return nil
 }
 
-// condition is a filter over the rows of one segment; nil matches all.
-type condition func(row int32) bool
+// meeting is what a filter leaves of a stack: of each segment the rows that are live and hold,
+// and their vectors; nil is all.
+type meeting struct {
+	rows, vectors []bm25.Docs
+	words         *bm25.Collection // nil: no text index
+}
 
-// where makes a condition of a checked filter.
-func (s *segment) where(f store.Filter) condition {
-	if f.Op == "" {
-		return nil
+// maxMeetings is how many filters of a stack are remembered.
+const maxMeetings = 32
+
+// among returns what a checked filter leaves. Values are looked at once while the stack is there.
+func (s *stack) among(f store.Filter) (*meeting, error) {
+	key := sha256.Sum256(fmt.Appendf(nil, "%#v", f)) // strings are quoted there
+	s.mu.Lock()
+	m := s.meetings[key]
+	s.mu.Unlock()
+	if m != nil {
+		return m, nil
 	}
-	return func(row int32) bool {
-		if s.edges == nil {
-			return f.Holds(func(field string) any { return s.columns[field].at(int(row)) })
+	m = &meeting{rows: make([]bm25.Docs, len(s.segments)), vectors: make([]bm25.Docs, len(s.segments))}
+	for i, segment := range s.segments {
+		if f.Op == "" && s.dead[i].count() == 0 {
+			continue
 		}
-		t := s.triple(int(row))
-		return f.Holds(store.Fields{"head": t.Head.ID, "relation": t.Relation.ID, "tail": t.Tail.ID, "source": t.Source}.Value)
+		m.rows[i] = segment.rowsOf(f)
+		for w, dead := range s.dead[i].words {
+			m.rows[i][w] &^= dead
+		}
+		m.vectors[i] = make(bm25.Docs, (len(segment.row)+63)/64)
+		for v, row := range segment.row {
+			if row >= 0 && int(row) < segment.len() && m.rows[i].Has(row) { // files are not trusted
+				m.vectors[i].Add(int32(v))
+			}
+		}
+	}
+	if len(s.segments) == 0 || s.segments[0].words != nil {
+		words, err := s.words()
+		if err != nil {
+			return nil, err
+		}
+		m.words = words.Among(m.rows)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.meetings == nil || len(s.meetings) >= maxMeetings {
+		s.meetings = make(map[[sha256.Size]byte]*meeting)
+	}
+	s.meetings[key] = m
+	return m, nil
+}
+
+// rowsOf are the rows for which a checked filter holds.
+func (s *segment) rowsOf(f store.Filter) bm25.Docs {
+	all, none := bm25.AllDocs(s.len()), make(bm25.Docs, (s.len()+63)/64)
+	switch f.Op {
+	case store.OpRange, store.OpIn:
+		s.columns[f.Field].holding(f, none)
+		return none
+	case store.OpOr:
+		for _, g := range f.Filters {
+			for w, word := range s.rowsOf(g) {
+				none[w] |= word
+			}
+		}
+		return none
+	case store.OpNot:
+		for w, word := range s.rowsOf(f.Filters[0]) {
+			all[w] &^= word
+		}
+		return all
+	default:
+		for _, g := range f.Filters {
+			for w, word := range s.rowsOf(g) {
+				all[w] &= word
+			}
+		}
+		return all
+	}
+}
+
+// holding adds the rows with a value in a range, or one of some.
+func (c column) holding(f store.Filter, to bm25.Docs) {
+	wanted := make(map[any]bool, len(f.Values))
+	for _, v := range f.Values {
+		wanted[v] = true
+	}
+	for row, v := range c.numbers {
+		if f.Op == store.OpRange && v >= f.Low && v <= f.High || f.Op == store.OpIn && wanted[v] {
+			to.Add(int32(row))
+		}
+	}
+	codes := make([]bool, c.values.len())
+	for i := range codes {
+		codes[i] = wanted[c.values.at(i)]
+	}
+	for row, code := range c.codes {
+		if code >= 0 && int(code) < len(codes) && codes[code] { // files are not trusted
+			to.Add(int32(row))
+		}
 	}
 }
 

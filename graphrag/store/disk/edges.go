@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
@@ -76,11 +77,11 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 			if err != nil {
 				return err
 			}
-			places, err := s.search(q.Text, q.K, s.keep(f))
+			words, err := s.words()
 			if err != nil {
 				return err
 			}
-			for _, p := range places {
+			for _, p := range s.search(words, q.Text, q.K, s.keep(f)) {
 				hits[i] = append(hits[i], store.TripleHit{Triple: s.segments[p.segment].triple(p.row), Score: p.score})
 			}
 			return nil
@@ -88,6 +89,23 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 	})
 	return hits, err
 }
+
+// keep is the condition that a triple is live and meets a filter; nil if all are and do.
+func (s *stack) keep(f store.Filter) func(part int, row int32) bool {
+	if f.Op == "" && !slices.ContainsFunc(s.dead, func(d bits) bool { return d.count() > 0 }) {
+		return nil
+	}
+	return func(part int, row int32) bool {
+		if s.dead[part].has(int(row)) {
+			return false
+		}
+		t := s.segments[part].triple(int(row))
+		return f.Holds(store.Fields{"head": t.Head.ID, "relation": t.Relation.ID, "tail": t.Tail.ID, "source": t.Source}.Value)
+	}
+}
+
+// condition is one on the rows of a segment.
+type condition func(row int32) bool
 
 // Neighbors implements [store.Triples].
 func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
@@ -109,7 +127,7 @@ func (s *stack) neighbors(entity string, o store.Near) ([]store.Triple, error) {
 	for n, segment := range s.segments {
 		keep[n] = none
 		if number, ok := segment.edges.Entity(entity); ok {
-			keep[n] = segment.near(number, o, s.living(n, nil))
+			keep[n] = segment.near(number, o, &s.dead[n])
 			rows[n] = segment.edges.Of(number)
 			total += len(rows[n])
 		}
@@ -176,11 +194,11 @@ func (s *stack) merged(first []place, rows [][]int32, keep []condition, limit in
 }
 
 // near is the condition that a triple is one of an entity that is wanted.
-func (s *segment) near(entity int32, o store.Near, living condition) condition {
+func (s *segment) near(entity int32, o store.Near, dead *bits) condition {
 	return func(row int32) bool {
 		head, tail := s.edges.Ends(row)
 		at := head == entity && o.End != store.Tail || tail == entity && o.End != store.Head
-		return at && (living == nil || living(row)) && (o.Relation == "" || s.edges.Triple(row).Relation.ID == o.Relation)
+		return at && !dead.has(int(row)) && (o.Relation == "" || s.edges.Triple(row).Relation.ID == o.Relation)
 	}
 }
 

@@ -4,6 +4,7 @@ package disk
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -257,6 +258,9 @@ type stack struct {
 	live     int    // number of other rows
 
 	words func() (*bm25.Collection, error) // of all segments, made at the first use
+
+	mu       sync.Mutex
+	meetings map[[sha256.Size]byte]*meeting // by what names a filter
 }
 
 // newStack makes a stack of segments and their dead rows.

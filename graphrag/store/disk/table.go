@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/store"
@@ -161,31 +162,14 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 			if err != nil {
 				return err
 			}
-			places, err := s.search(queries[i].Text, queries[i].K, s.keep(f))
-			hits[i] = s.hits(places)
+			a, err := s.among(f)
+			if err == nil {
+				hits[i] = s.hits(s.search(a.words, queries[i].Text, queries[i].K, nil))
+			}
 			return err
 		})
 	})
 	return hits, err
-}
-
-// keep returns for each segment the condition that a row is live and meets a filter; nil where
-// all rows do.
-func (s *stack) keep(f store.Filter) []condition {
-	keep := make([]condition, len(s.segments))
-	for i, segment := range s.segments {
-		keep[i] = s.living(i, segment.where(f))
-	}
-	return keep
-}
-
-// living adds to a condition that a row is not dead.
-func (s *stack) living(i int, and condition) condition {
-	dead := &s.dead[i]
-	if dead.count() == 0 {
-		return and
-	}
-	return func(row int32) bool { return !dead.has(int(row)) && (and == nil || and(row)) }
 }
 
 // place is where something was found.
@@ -195,21 +179,16 @@ type place struct {
 }
 
 // search finds the k best rows for a text, best first, equal ones by their ids.
-func (s *stack) search(text string, k int, keep []condition) ([]place, error) {
-	words, err := s.words()
-	if err != nil || k <= 0 {
-		return nil, err
+func (s *stack) search(words *bm25.Collection, text string, k int, keep func(part int, row int32) bool) []place {
+	if k <= 0 {
+		return nil
 	}
-	var where func(part int, row int32) bool
-	if slices.ContainsFunc(keep, func(c condition) bool { return c != nil }) {
-		where = func(part int, row int32) bool { return keep[part] == nil || keep[part](row) }
-	}
-	found := words.Search(text, min(k, s.live), where, nil)
+	found := words.Search(text, min(k, s.live), keep, nil)
 	places := make([]place, len(found))
 	for i, f := range found {
 		places[i] = place{f.Part, int(f.Doc), f.Score}
 	}
-	return s.best(places, k), nil
+	return s.best(places, k)
 }
 
 // best are the k best of some places in order, equal ones by their ids.
@@ -237,13 +216,16 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 			if err != nil {
 				return err
 			}
-			keep := s.keep(f)
+			a, err := s.among(f)
+			if err != nil {
+				return err
+			}
 			var places []place
 			for n, segment := range s.segments {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				found, err := segment.nearest(q, keep[n])
+				found, err := segment.nearest(q, a.vectors[n])
 				if err != nil {
 					return fmt.Errorf("%w: %w", store.ErrInvalid, err)
 				}
@@ -260,14 +242,20 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 	return hits, err
 }
 
-// nearest are the vectors of a segment that are most like that of a query.
-func (s *segment) nearest(q store.VectorQuery, keep condition) ([]rank.Scored[int32], error) {
+// nearest are the vectors of a segment that are most like that of a query, of a set; nil is all.
+func (s *segment) nearest(q store.VectorQuery, set bm25.Docs) ([]rank.Scored[int32], error) {
 	p := vector.Params{K: q.K, Share: cmp.Or(q.Effort, usualShare)}
-	if keep != nil {
-		p.Keep = func(v int32) bool { row := s.row[v]; return row >= 0 && int(row) < s.len() && keep(row) }
+	if set != nil {
+		p.Keep = set.Has
+		if n := set.Len(); n <= max(fewVectors, int(usualShare*float64(s.vectors.Len()))) {
+			p.IDs = slices.AppendSeq(make([]int32, 0, n), set.All()) // a search of all reads no fewer
+		}
 	}
 	return s.vectors.SearchWith(q.Vector, p, nil)
 }
+
+// fewVectors are read in any case.
+const fewVectors = 1 << 12
 
 // usualShare of the vectors is read unless a query says how many: of half a million
 // that lie without any structure it finds 97 % of the ten nearest, of others more

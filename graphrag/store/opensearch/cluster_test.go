@@ -281,7 +281,7 @@ func TestFull(t *testing.T) {
 	storetest.Full(t, s, fill, free)
 }
 
-// WILDGRAPH_ROWS passages (20,000) and hybrid queries; see storetest.Bench.
+// WILDGRAPH_ROWS passages (20,000) and queries with and without conditions; see storetest.Bench.
 func BenchmarkEngines(b *testing.B) {
 	rows := 20_000
 	if n, err := strconv.Atoi(os.Getenv("WILDGRAPH_ROWS")); err == nil {

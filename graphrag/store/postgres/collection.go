@@ -204,6 +204,9 @@ func (c *collection) tables(id int64) string {
 			fmt.Fprintf(&b, ", vec vector(%d)", t.Dim)
 		}
 		fmt.Fprintf(&b, "); CREATE INDEX ON %s.%s (scope);", g, rowsOf(name))
+		for i := range fieldsOf(t) {
+			fmt.Fprintf(&b, " CREATE INDEX ON %s.%s (f%d);", g, rowsOf(name), i)
+		}
 		if t.Text {
 			words(name, t)
 		}

@@ -405,7 +405,8 @@ func TestFull(t *testing.T) {
 	storetest.Full(t, s, fill, free)
 }
 
-// WILDGRAPH_ROWS passages (20,000) and hybrid queries; storetest.Bench has the rest.
+// WILDGRAPH_ROWS passages (20,000), and queries with and without conditions; storetest.Bench has
+// the rest.
 func BenchmarkEngines(b *testing.B) {
 	rows := 20_000
 	if n, err := strconv.Atoi(os.Getenv("WILDGRAPH_ROWS")); err == nil {
