@@ -33,7 +33,7 @@ func (ix *Index) Whole(query string) float64 { return ix.alone.Whole(query) }
 // without a term of the query, and for the others, to the bit, what [Index.Search]
 // has.
 func (ix *Index) Scores(query string, dst []float64) []float64 {
-	return ix.scores(ix.alone.ask(query), dst)
+	return ix.alone.AllScores(query, dst)
 }
 
 // Term is a term of a query, as the analyzer makes it of words, that counts as often
@@ -43,22 +43,28 @@ type Term struct {
 	Weight float64
 }
 
-// ScoresOf is [Index.Scores] for a query of weighted terms. A term that comes twice has
+// AllScores is [Index.Scores] of all indexes as one: the documents of the first before those of
+// the second, 0 for those beyond a limit.
+func (c *Collection) AllScores(query string, dst []float64) []float64 {
+	return c.scores(c.ask(query), dst)
+}
+
+// ScoresOf is [Collection.AllScores] for a query of weighted terms. A term that comes twice has
 // the sum of its weights.
-func (ix *Index) ScoresOf(query []Term, dst []float64) []float64 {
-	s := ix.alone.searchers.Get().(*searcher)
+func (c *Collection) ScoresOf(query []Term, dst []float64) []float64 {
+	s := c.searchers.Get().(*searcher)
 	s.begin()
 	for _, t := range query {
 		n, _ := s.numbers.Terms().Add([]byte(t.Text))
 		s.addTerm(int32(n), t.Weight)
 	}
 	s.prepare()
-	return ix.scores(s, dst)
+	return c.scores(s, dst)
 }
 
 // scores writes the scores of all documents, and gives the searcher back.
-func (ix *Index) scores(s *searcher, dst []float64) []float64 {
-	dst = slices.Grow(dst[:0], len(ix.lengths))[:len(ix.lengths)]
+func (c *Collection) scores(s *searcher, dst []float64) []float64 {
+	dst = slices.Grow(dst[:0], c.numbers)[:c.numbers]
 	defer s.done()
 	s.bound()
 	for w := range s.upper {
@@ -67,8 +73,11 @@ func (ix *Index) scores(s *searcher, dst []float64) []float64 {
 		for i := range s.active {
 			s.accumulate(&s.active[i], norms, base)
 		}
-		for d, sum := range s.sums[:min(windowSize, len(dst)-base)] {
-			dst[base+d] = float64(sum)
+		to := dst[int(s.at.first)+base:]
+		for d, sum := range s.sums[:min(windowSize, len(s.at.ix.lengths)-base)] {
+			if to[d] = float64(sum); s.at.set != nil && !s.at.set.Has(int32(base+d)) {
+				to[d] = 0
+			}
 		}
 		clear(s.sums[:])
 	}

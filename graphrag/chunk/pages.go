@@ -70,6 +70,19 @@ func (o PageOptions) Defaults() PageOptions {
 // Within a budget, many pages by short passages are worth more than few by long ones:
 // docs/systems.md has figures. The result depends on the pages and their order alone.
 func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page, error) {
+	drafts, err := o.read(ctx, docs)
+	if err != nil {
+		return nil, err
+	}
+	stands := count(drafts)
+	return o.cut(ctx, docs, drafts, func(i int, hash uint64) (pages int32, first bool) {
+		st := stands[hash]
+		return st.pages, st.first == int32(i)
+	})
+}
+
+// read cuts pages into sentences.
+func (o PageOptions) read(ctx context.Context, docs []graphrag.Document) ([]draft, error) {
 	c := opt.Checks{Of: "chunk"}
 	opt.Min(&c, "Unit", o.Unit, 0)
 	opt.Min(&c, "Passage", o.Passage, 0)
@@ -77,7 +90,6 @@ func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	o = o.Defaults()
 	drafts := make([]draft, len(docs))
 	err := par.Each(ctx, len(docs), o.Workers, func(i int) error {
 		drafts[i] = read(docs[i].Text)
@@ -86,11 +98,17 @@ func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page
 	if err != nil {
 		return nil, fmt.Errorf("chunk: cut pages: %w", err)
 	}
-	stands := count(drafts)
+	return drafts, nil
+}
+
+// cut cuts pages into units. stands tells of a sentence of page i on how many pages it stands, and
+// whether that is the first.
+func (o PageOptions) cut(ctx context.Context, docs []graphrag.Document, drafts []draft, stands func(i int, hash uint64) (pages int32, first bool)) ([]Page, error) {
+	o = o.Defaults()
 	pages := make([]Page, len(docs))
-	err = par.Each(ctx, len(docs), o.Workers, func(i int) (err error) {
+	err := par.Each(ctx, len(docs), o.Workers, func(i int) (err error) {
 		d, p := &drafts[i], &pages[i]
-		d.clean(i, stands)
+		d.clean(func(hash uint64) (int32, bool) { return stands(i, hash) })
 		p.Doc, p.Title, p.Fields = docs[i].ID, docs[i].Title, docs[i].Fields
 		p.Text, p.Units, err = d.units(ctx, o.Unit)
 		p.Ends = ends(p.Units, o.Passage)
@@ -122,6 +140,9 @@ func ends(units []Unit, least int) []int {
 	}
 	return out
 }
+
+// ID is that of the first chunk of the page; pages of a [Site] are in its order.
+func (p *Page) ID() string { return chunkID(p.Doc, 0) }
 
 // Tokens is the length of the units from first to the one before end.
 func (p *Page) Tokens(first, end int) (n int) {
@@ -234,14 +255,14 @@ func count(pages []draft) map[uint64]stand {
 
 // clean drops the boilerplate of a page. A sentence of many pages stays on the first of
 // them, so that nothing of the corpus is lost.
-func (d *draft) clean(page int, stands map[uint64]stand) {
+func (d *draft) clean(stands func(hash uint64) (pages int32, first bool)) {
 	kept := d.sentences[:0]
 	for _, s := range d.sentences {
-		st, most := stands[s.hash], int32(everywhere)
+		most := int32(everywhere)
 		if s.long {
 			most = everywhereLong
 		}
-		if s.first || st.pages < most || st.first == int32(page) {
+		if pages, first := stands(s.hash); s.first || pages < most || first {
 			kept = append(kept, s)
 		}
 	}

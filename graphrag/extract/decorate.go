@@ -181,6 +181,11 @@ func TitledPassages(chunks []graphrag.Chunk) bool {
 			passages++
 		}
 	}
+	return MostlyTitled(passages, docs)
+}
+
+// MostlyTitled is [TitledPassages] of documents of which so many are titled passages.
+func MostlyTitled(passages, docs int) bool {
 	return docs > 0 && float64(passages) >= titledShare*float64(docs)
 }
 

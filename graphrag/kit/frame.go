@@ -37,9 +37,9 @@ type Frame struct {
 	Knowledge kg.Options
 	// Blind systems read no documents.
 	Blind bool
-	// Flat systems rank the chunks of the corpus as they are, and use nothing else. If Build
-	// returns a [retrieve.Updater], a change is made to it, and a condition limits it, in place
-	// of building another.
+	// Flat systems use the chunks of the corpus and nothing else. If Build returns a
+	// [retrieve.Updater], a change is made to it, and if it is a [retrieve.Limiter] a condition
+	// limits it, in place of building another.
 	Flat bool
 	// Problems are the errors in the recipe's own options, see [Checks].
 	Problems error
@@ -146,8 +146,9 @@ type Corpus struct {
 	// Shelf makes the indexes.
 	Shelf *Shelf
 
-	kit    Kit
-	fitted Fitted
+	kit     Kit
+	fitted  Fitted
+	replies *replies
 }
 
 // NewCorpus returns a corpus for retrievers that are built without a [System]. A
@@ -174,6 +175,15 @@ func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 
 // Embedder returns the kit's embedder, fitted to the chunks if it learns from them.
 func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return c.fitted(ctx) }
+
+// Keep returns a context under which models and embedders that a question asks, to build what was
+// put off until then, are asked once while the system is there, as for building.
+func (c *Corpus) Keep(ctx context.Context) context.Context {
+	if c.replies == nil {
+		return ctx
+	}
+	return c.replies.with(ctx)
+}
 
 // Find makes an index of texts, compared with questions as the kit does. Indexes that are
 // made after Build returned are for one question, and stay in memory.

@@ -26,6 +26,7 @@ type replies struct {
 	used    map[replyKey]bool // since begin
 	fresh   []replyKey        // not in the file of the system
 	dim     int               // of the vectors, 0 without any
+	kept    int               // how many the last prune left
 }
 
 type replyKey [sha256.Size]byte
@@ -46,11 +47,11 @@ func repliesOf(ctx context.Context) *replies {
 	return r
 }
 
-// len is how many are kept.
-func (r *replies) len() int {
+// many reports whether it may be that most are of no use any more, beside some for each chunk.
+func (r *replies) many(chunks int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.texts) + len(r.vectors)
+	return len(r.texts)+len(r.vectors) > 2*max(chunks, r.kept)+manyReplies
 }
 
 // begin starts a change, prune ends one that succeeded: entries that it did not use are
@@ -66,6 +67,7 @@ func (r *replies) prune() {
 	defer r.mu.Unlock()
 	maps.DeleteFunc(r.texts, func(k replyKey, _ llm.Reply) bool { return !r.used[k] })
 	maps.DeleteFunc(r.vectors, func(k replyKey, _ []float32) bool { return !r.used[k] })
+	r.kept = len(r.texts) + len(r.vectors)
 }
 
 // key covers everything that the model sees, but not the origin of the request.

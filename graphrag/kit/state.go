@@ -144,7 +144,8 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 		s.shelf = NewShelf(Place{})
 		s.updater, err = trace.Do(ctx, "change the index", func(ctx context.Context) (retrieve.Updater, error) { return d.from.Update(ctx, d.fresh, d.gone) }, slog.Int("wildgraph.chunks", len(d.fresh)))
 		s.retriever = s.updater
-	} else {
+	}
+	if err == nil && s.updater == nil {
 		err = d.anew(ctx, f, s)
 	}
 	if err != nil {
@@ -172,7 +173,7 @@ func (d *draft) anew(ctx context.Context, f Frame, s *state) error {
 		k.describe(&s.stats)
 	}
 	c := NewCorpus(f.Kit, all, s.graph)
-	c.PerDoc = f.MaxPerDoc
+	c.PerDoc, c.replies = f.MaxPerDoc, repliesOf(ctx)
 	r, err := trace.Do(ctx, "build", func(ctx context.Context) (graphrag.Retriever, error) { return f.Build(ctx, c) }, slog.Int("wildgraph.chunks", len(all)))
 	if err == nil && r == nil {
 		err = errors.New("the frame's Build gave no retriever")

@@ -212,7 +212,7 @@ func (s *System) make(ctx context.Context, prepare func(ctx context.Context, old
 		return stats, err
 	}
 	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
-	if s.paid.len() > 2*d.docs.chunks+manyReplies {
+	if s.paid.many(d.docs.chunks) {
 		d.from = nil // building anew uses those that count, and the others are dropped
 	}
 	if d.from == nil {
@@ -233,7 +233,7 @@ func (s *System) make(ctx context.Context, prepare func(ctx context.Context, old
 // named is the name of the system in a trace.
 func (s *System) named() slog.Attr { return slog.String("wildgraph.system", s.frame.Name) }
 
-// manyReplies is how many replies, beside one for each chunk, may be kept that no chunk needs any
+// manyReplies is how many replies, beside as many as count, may be kept that no chunk needs any
 // more, and how many changes are remembered for the next Save beside one for each document.
 const manyReplies = 1 << 12
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -106,9 +107,9 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 			if err != nil {
 				return nil, err
 			}
-			if now.updater != nil {
+			if l, ok := now.updater.(retrieve.Limiter); ok {
 				key = sha256.Sum256([]byte(text))
-				build = func() (*state, error) { return s.limited(now, text, meets), nil }
+				build = func() (*state, error) { return s.limited(now, l.Limit(text, meets)), nil }
 			} else {
 				docs := some(now.docs, meets)
 				key = keyOf(docs, now.docs)
@@ -240,9 +241,9 @@ func (s *System) view(ctx context.Context, now *state, key viewKey, build func()
 // limitedShare is how much less than a view of its own index one takes that limits another.
 const limitedShare = 64
 
-// limited is the state of the documents whose fields meet a condition.
-func (s *System) limited(now *state, text string, meets func(graphrag.Fields) bool) *state {
-	st := &state{docs: now.docs, retriever: s.frame.reranked(now.updater.Limit(text, meets)), shelf: NewShelf(Place{})}
+// limited is the state of the documents that a retriever is limited to.
+func (s *System) limited(now *state, r graphrag.Retriever) *state {
+	st := &state{docs: now.docs, retriever: s.frame.reranked(r), shelf: NewShelf(Place{})}
 	st.stats.Chunks = now.stats.Chunks / limitedShare
 	st.refs.Store(1)
 	return st

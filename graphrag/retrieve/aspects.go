@@ -33,10 +33,10 @@ const (
 
 // aspects is the reused memory of the further searches of an overview.
 type aspects struct {
-	weight  []float64 // of each term
-	count   []int32   // of each term in a page
-	here    []int32   // terms of a page
-	seen    []int32   // terms with a weight
+	seen    *text.Vocabulary // terms with a weight, in the order in which they are met
+	weight  []float64
+	count   []int32 // of each term of a segment in a page
+	here    []int32 // terms of a page
 	come    []rank.Scored[int32]
 	named   []string  // by the plan
 	planned []float64 // of each passage
@@ -46,11 +46,11 @@ type aspects struct {
 func (p *Pages) aspects(ctx context.Context, a *asked, question string) error {
 	if p.o.Aspects > 0 {
 		a.query = a.query[:0]
-		p.comes(a, aspectPassages, func(page int32) (from, end int) {
-			first := int(a.best[page] - p.first[page])
-			return first, p.pages[page].Ends[first]
+		p.comes(a, aspectPassages, func(ix *pageIndex, n, best int32) (from, end int) {
+			first := int(best - ix.first[n])
+			return first, ix.pages[n].Ends[first]
 		})
-		p.comes(a, aspectPages, func(page int32) (from, end int) { return 0, len(p.pages[page].Units) })
+		p.comes(a, aspectPages, func(ix *pageIndex, n, _ int32) (from, end int) { return 0, len(ix.pages[n].Units) })
 	}
 	if err := p.plan(ctx, a, question); err != nil {
 		return err
@@ -69,15 +69,17 @@ func (p *Pages) aspects(ctx context.Context, a *asked, question string) error {
 // comes adds to the query the terms that co-occur with the subject in the given units of the
 // best pages. Their weights are the sum over pages of the probability of relevance and the
 // saturated frequency, times the IDF, scaled so that the first has 1.
-func (p *Pages) comes(a *asked, pages int, of func(page int32) (from, end int)) {
+func (p *Pages) comes(a *asked, pages int, of func(ix *pageIndex, n, best int32) (from, end int)) {
 	best := a.order[0].Score
-	a.seen, a.come = a.seen[:0], a.come[:0]
+	a.seen, a.weight, a.come = text.NewVocabulary(), a.weight[:0], a.come[:0]
 	for _, x := range a.order[:min(len(a.order), pages)] {
-		from, end := of(x.ID)
-		unit := p.units.first[x.ID]
+		at, n := p.at(x.ID)
+		ix, number := p.segments[at].index, a.number[at]
+		from, end := of(ix, n, a.best[x.ID])
+		unit := ix.units.first[n]
 		a.here = a.here[:0]
-		for _, t := range p.units.across(unit+from, unit+end) {
-			if a.number[t] != 0 {
+		for _, t := range ix.units.across(unit+from, unit+end) {
+			if number[t] != 0 {
 				continue // of the question
 			}
 			if a.count[t] == 0 {
@@ -87,22 +89,22 @@ func (p *Pages) comes(a *asked, pages int, of func(page int32) (from, end int)) 
 		}
 		right := math.Exp((x.Score - best) / p.o.OverviewSpread)
 		for _, t := range a.here {
-			if a.weight[t] == 0 {
-				a.seen = append(a.seen, t)
+			i, added := a.seen.Add(ix.units.terms.At(int(t)))
+			if added {
+				a.weight = append(a.weight, 0)
 			}
-			a.weight[t] += right * float64(a.count[t]) / float64(a.count[t]+1)
+			a.weight[i] += right * float64(a.count[t]) / float64(a.count[t]+1)
 			a.count[t] = 0
 		}
 	}
-	for _, t := range a.seen {
-		a.come = append(a.come, rank.Scored[int32]{ID: t, Score: a.weight[t] * p.units.rarity(t)})
-		a.weight[t] = 0
+	for i, weight := range a.weight {
+		a.come = append(a.come, rank.Scored[int32]{ID: int32(i), Score: weight * p.rarity(a.seen.At(i))})
 	}
 	for i, x := range rank.Best(a.come, aspectTerms) {
 		if i == 0 {
 			best = x.Score
 		}
-		a.query = append(a.query, bm25.Term{Text: string(p.units.terms.At(int(x.ID))), Weight: x.Score / best})
+		a.query = append(a.query, bm25.Term{Text: string(a.seen.At(int(x.ID))), Weight: x.Score / best})
 	}
 }
 
@@ -114,7 +116,8 @@ func (p *Pages) plan(ctx context.Context, a *asked, question string) error {
 	}
 	var titles []string
 	for _, x := range a.order {
-		if t := p.pages[x.ID].Title; t != "" && !slices.Contains(titles, t) {
+		at, n := p.at(x.ID)
+		if t := p.segments[at].index.pages[n].Title; t != "" && !slices.Contains(titles, t) {
 			titles = append(titles, t)
 		}
 		if len(titles) == planTitles {
@@ -126,9 +129,9 @@ func (p *Pages) plan(ctx context.Context, a *asked, question string) error {
 		return fmt.Errorf("retrieve: pages: planning aspects: %w", err)
 	}
 	a.named = named[:min(len(named), MaxAspects)]
-	a.planned = zeros(a.planned, len(p.passages))
+	a.planned = zeros(a.planned, len(a.passage))
 	for _, aspect := range a.named {
-		a.more = p.body.Scores(text.ReadQuestion(aspect).Words, a.more)
+		a.more = p.body.AllScores(text.ReadQuestion(aspect).Words, a.more)
 		if best := slices.Max(a.more); best > 0 {
 			for i, s := range a.more {
 				a.planned[i] = max(a.planned[i], s/best)

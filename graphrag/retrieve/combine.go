@@ -206,25 +206,28 @@ func PerDoc(r graphrag.Retriever, n int) (graphrag.Retriever, error) {
 	if n == 0 {
 		return r, errors.Join(errs...)
 	}
-	if u, ok := r.(Updater); ok {
-		return perDocUpdater{perDoc{r, n}, u}, errors.Join(errs...)
+	if l, ok := r.(Limiter); ok {
+		return perDocLimiter{perDoc{r, n}, l}, errors.Join(errs...)
 	}
 	return perDoc{r, n}, errors.Join(errs...)
 }
 
-// perDocUpdater is one of an [Updater].
-type perDocUpdater struct {
+// perDocLimiter is one of a [Limiter].
+type perDocLimiter struct {
 	perDoc
-	u Updater
+	l Limiter
 }
 
-func (p perDocUpdater) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error) {
-	u, err := p.u.Update(ctx, added, gone)
-	return perDocUpdater{perDoc{u, p.n}, u}, err
+func (p perDocLimiter) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error) {
+	u, err := p.l.Update(ctx, added, gone)
+	if l, ok := u.(Limiter); ok {
+		return perDocLimiter{perDoc{u, p.n}, l}, err
+	}
+	return nil, err
 }
 
-func (p perDocUpdater) Limit(condition string, meets func(graphrag.Fields) bool) graphrag.Retriever {
-	return perDoc{p.u.Limit(condition, meets), p.n}
+func (p perDocLimiter) Limit(condition string, meets func(graphrag.Fields) bool) graphrag.Retriever {
+	return perDoc{p.l.Limit(condition, meets), p.n}
 }
 
 type perDoc struct {

@@ -4,7 +4,6 @@ package retrieve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
-	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -29,19 +27,16 @@ import (
 // page has a passage for any question. An overview is searched for by its aspects as well,
 // since its question names few of them: see Aspects and Plan of [PagesOptions].
 type Pages struct {
-	o     PagesOptions
-	pages []chunk.Page
-	// passages are all, page by page; first is that of each page, and one behind.
-	passages []graphrag.Chunk
-	first    []int32
-	tiles    []int32   // of each passage the first tile that it overlaps, and one behind the last
-	length   []float64 // of each page, ln tokens
-	titles   []int     // tokens of each title
+	o         PagesOptions
+	words     *text.Standard
+	languages map[text.Language]int // of how many pages each is; words go by the main one
 
-	body, title, page *bm25.Index
-	units             *units
-	words             *text.Standard
-	memory            sync.Pool // of *asked
+	segments          []segment[*pageIndex]
+	first, passages   []int32 // the numbers of the first page and passage of each, and one behind
+	n                 int     // pages that are not gone
+	body, title, page *bm25.Collection
+	sorted            func() []int32 // numbers of pages in the order of their IDs
+	memory            sync.Pool      // of *asked
 }
 
 // PagesOptions are the options of [NewPages]. A number of 0 means the default, a negative one
@@ -58,21 +53,20 @@ type PagesOptions struct {
 	// each aspect finds its own pages.
 	Plan    Plan
 	Planned float64
-	// Like compares questions with the tiles of all pages ([chunk.Page.Tiles]), in their
-	// order; nil compares by words only. The similarity of a passage is that of the best
+	// Like makes an index that compares questions with tiles of pages ([chunk.Page.Tiles]);
+	// nil compares by words only. The similarity of a passage is that of the best
 	// tile that it overlaps, so an encoder reads each word once. Likeness is the weight of
 	// one standard deviation of the similarities of a question, so that encoders whose
 	// cosines lie closer together weigh the same.
-	Like     Texts
+	Like     func(ctx context.Context, tiles text.List) (Texts, error)
 	Likeness float64
 	// Among, if set, is how many pages are compared, in place of all: those that are best by words,
 	// each by its best passage and so by the tiles that this overlaps, with Some. Which pages these
 	// are and how they are ordered depends on nothing that was compared before.
 	Among int
-	Some  func(ctx context.Context, query string, tiles []int32) ([]float64, error)
-	// Follow, if set, propagates relevance between pages: it is given the probability of
-	// each page to be relevant and returns that after propagation. Both sum to at most 1.
-	Follow func(ctx context.Context, question string, right []float64) ([]float64, error)
+	Some  func(ctx context.Context, query string, tiles []string) ([]float64, error)
+	// Follow, if set, propagates relevance between pages.
+	Follow Follow
 	// Detail is the value of full coverage of a page relative to the page itself. Spread is
 	// the difference in score that divides the probability of relevance by e, and
 	// OverviewSpread that for an overview. With Like scores differ more: the default of
@@ -84,6 +78,10 @@ type PagesOptions struct {
 	// Count counts tokens; nil is cl100k.
 	Count func(string) int
 }
+
+// Follow is given the probability of each page to be relevant, in the order of [chunk.Page.ID], and
+// returns that after propagation, nil where pages lead nowhere. Both sum to at most 1.
+type Follow func(ctx context.Context, question string, right []float64) ([]float64, error)
 
 // The defaults, chosen on WildGraphBench from plateaus.
 const (
@@ -125,77 +123,6 @@ func (o PagesOptions) Defaults() PagesOptions {
 	return o
 }
 
-// NewPages indexes pages, which must not change.
-func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, error) {
-	c := opt.Checks{Of: "retrieve: Pages"}
-	opt.Min(&c, "Longest", o.Longest, 0)
-	p := &Pages{pages: pages, first: make([]int32, 0, len(pages)+1)}
-	p.o = o.Defaults()
-	titles, bodies := make([]string, len(pages)), make([]string, len(pages))
-	tiles := 0
-	for i := range pages {
-		page := &pages[i]
-		p.first = append(p.first, int32(len(p.passages)))
-		p.passages = append(p.passages, page.Passages()...)
-		tiles = p.cover(page, tiles)
-		p.length = append(p.length, math.Log(float64(1+page.Tokens(0, len(page.Units)))))
-		titles[i], bodies[i] = page.Title, page.Text
-		p.titles = append(p.titles, p.o.Count(Titled(graphrag.Chunk{Title: page.Title})))
-	}
-	p.first = append(p.first, int32(len(p.passages)))
-	if o.Like != nil {
-		c.Want(o.Like.Len() == tiles, "Like", o.Like.Len(), fmt.Sprintf("the %d tiles of the pages", tiles))
-	}
-	if err := c.Err(); err != nil {
-		return nil, err
-	}
-	var errs [5]error
-	p.words, errs[0] = wordsOf(bodies)
-	p.body, errs[1] = bm25.Build(ctx, p.passages, bm25.Options{Analyzer: p.words})
-	p.title, errs[2] = bm25.BuildTexts(ctx, titles, bm25.Options{B: titleB, Analyzer: p.words})
-	p.page, errs[3] = bm25.BuildTexts(ctx, bodies, bm25.Options{Analyzer: p.words})
-	p.units, errs[4] = newUnits(ctx, pages, p.words)
-	if err := errors.Join(errs[:]...); err != nil {
-		return nil, fmt.Errorf("retrieve: pages: %w", err)
-	}
-	p.memory.New = func() any {
-		return &asked{
-			ask:     ask{number: make([]uint8, p.units.terms.Len())},
-			spender: spender{pages: pages, detail: p.o.Detail},
-			aspects: aspects{weight: make([]float64, p.units.terms.Len()), count: make([]int32, p.units.terms.Len())},
-		}
-	}
-	return p, nil
-}
-
-// wordsOf returns the analyzer of texts: English if most are, else for each its own, and for
-// titles and questions that do not tell theirs that of most.
-func wordsOf(texts []string) (*text.Standard, error) {
-	main := text.Main(texts)
-	if main == text.English {
-		return text.Default(), nil
-	}
-	return text.New(text.Options{Language: text.Each, Otherwise: main})
-}
-
-// cover records which tiles the passages of a page overlap; before is the number of tiles of
-// the pages before it. It returns the number including this page.
-func (p *Pages) cover(page *chunk.Page, before int) int {
-	tiles := page.Tiles()
-	from := 0
-	for first, end := range page.Ends {
-		for page.Ends[tiles[from]] <= first {
-			from++
-		}
-		to := from + 1
-		for to < len(tiles) && tiles[to] < end {
-			to++
-		}
-		p.tiles = append(p.tiles, int32(before+from), int32(before+to))
-	}
-	return before + len(tiles)
-}
-
 // Retrieve ranks one passage of each page, and reads within the budget of the question, or up
 // to Longest tokens of each of K pages. The wording of a question does not change its budget;
 // a caller that wants more for overviews can ask [text.AsksOverview].
@@ -215,7 +142,7 @@ func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 		found.Steps = []graphrag.Step{{Kind: "aspects", Query: q.Text, Found: a.named}}
 	}
 	for _, x := range order[:min(len(order), q.Want())] {
-		found.Ranked = append(found.Ranked, graphrag.Hit{Chunk: p.passages[a.best[x.ID]], Score: x.Score, Source: pagesSource})
+		found.Ranked = append(found.Ranked, p.best(a, x))
 	}
 	budget, most := q.Tokens, len(order)
 	if budget <= 0 {
@@ -229,12 +156,17 @@ func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	a.spend(budget, most)
 	found.Evidence = p.evidence(a, budget)
 	if len(found.Evidence) == 0 && q.Tokens > 0 { // no passage fits: cut the best one
-		first := graphrag.Hit{Chunk: p.passages[a.best[order[0].ID]], Score: order[0].Score, Source: pagesSource}
-		if part, _ := Fit([]graphrag.Hit{first}, nil, q.Tokens, p.o.Count); part[0].Chunk.Text != "" {
+		if part, _ := Fit([]graphrag.Hit{p.best(a, order[0])}, nil, q.Tokens, p.o.Count); part[0].Chunk.Text != "" {
 			found.Evidence = part
 		}
 	}
 	return found, nil
+}
+
+// best is the best passage of a page, with the score of the page.
+func (p *Pages) best(a *asked, x rank.Scored[int32]) graphrag.Hit {
+	i, _ := p.at(x.ID)
+	return graphrag.Hit{Chunk: p.segments[i].index.passages[a.best[x.ID]], Score: x.Score, Source: pagesSource}
 }
 
 const (
@@ -250,11 +182,13 @@ func (p *Pages) candidates(a *asked, order []rank.Scored[int32], spread float64)
 	a.list = a.list[:len(order)]
 	for i, x := range order {
 		c := &a.list[i]
-		c.page, c.title, c.longest = x.ID, p.titles[x.ID], p.o.Longest
+		at, n := p.at(x.ID)
+		ix := p.segments[at].index
+		c.score, c.page, c.title, c.longest = x.Score, &ix.pages[n], ix.titles[n], p.o.Longest
 		c.right = math.Exp((x.Score - order[0].Score) / spread)
-		c.first = int(a.best[x.ID] - p.first[x.ID])
-		c.end = p.pages[x.ID].Ends[c.first]
-		c.prepare(p.units, &a.ask)
+		c.first = int(a.best[x.ID] - ix.first[n])
+		c.end = c.page.Ends[c.first]
+		c.prepare(ix.units, n, &a.ask, a.number[at])
 	}
 }
 
@@ -268,7 +202,7 @@ func (p *Pages) evidence(a *asked, budget int) []graphrag.Hit {
 		all -= cost[i]
 		cost[i] = 0
 		if c := &a.list[i]; c.open {
-			chunks[i] = p.chunk(c)
+			chunks[i] = c.chunk()
 			cost[i] = p.o.Count(Titled(chunks[i]))
 		}
 		all += cost[i]
@@ -282,16 +216,15 @@ func (p *Pages) evidence(a *asked, budget int) []graphrag.Hit {
 	hits := []graphrag.Hit{}
 	for i := range a.list {
 		if c := &a.list[i]; c.open {
-			hits = append(hits, graphrag.Hit{Chunk: chunks[i], Score: a.score[c.page], Source: pagesSource})
+			hits = append(hits, graphrag.Hit{Chunk: chunks[i], Score: c.score, Source: pagesSource})
 		}
 	}
 	return hits
 }
 
 // chunk returns the units that are read of a page, with gaps where units are left out.
-func (p *Pages) chunk(c *candidate) graphrag.Chunk {
-	page := &p.pages[c.page]
-	out := page.Chunk(c.first, c.end)
+func (c *candidate) chunk() graphrag.Chunk {
+	out := c.page.Chunk(c.first, c.end)
 	if c.used == out.Tokens {
 		return out
 	}
@@ -304,7 +237,7 @@ func (p *Pages) chunk(c *candidate) graphrag.Chunk {
 		for u+1 < len(c.read) && c.read[u+1] {
 			u++
 		}
-		run := page.Chunk(from, u+1)
+		run := c.page.Chunk(from, u+1)
 		if b.Len() > 0 {
 			b.WriteString(gap)
 		} else {
@@ -326,7 +259,7 @@ type asked struct {
 	fields  []float64 // scores of pages beside their passages
 	more    []float64
 	score   []float64 // of pages
-	best    []int32   // passage of each page
+	best    []int32   // passage of each page, in its segment
 	order   []rank.Scored[int32]
 	aspects
 }
@@ -335,25 +268,20 @@ type asked struct {
 func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read text.Wording) ([]rank.Scored[int32], error) {
 	a.ask.clear()
 	a.named = nil
-	a.ask.add(p.units, p.words, read.Words, 1)
-	a.ask.add(p.units, p.words, read.Names, p.o.Names)
-	a.query = a.ask.query(p.units, a.query)
+	a.ask.add(p, read.Words, 1)
+	a.ask.add(p, read.Names, p.o.Names)
+	a.query = a.ask.query(a.query)
 	a.passage = p.body.ScoresOf(a.query, a.passage)
 	if p.o.Like != nil && p.o.Likeness > 0 {
-		var err error
-		if a.more, err = p.o.Like.Scores(ctx, read.Words, a.more); err != nil {
+		if err := p.like(ctx, a, read.Words); err != nil {
 			return nil, err
 		}
-		weight := p.o.Likeness / deviation(a.more)
-		for i := range a.passage {
-			a.passage[i] += weight * slices.Max(a.more[p.tiles[2*i]:p.tiles[2*i+1]])
-		}
 	}
-	a.fields = p.title.Scores(read.Words, a.fields)
+	a.fields = p.title.AllScores(read.Words, a.fields)
 	for i := range a.fields {
 		a.fields[i] *= p.o.Title
 	}
-	a.more = p.page.Scores(read.Names, a.more)
+	a.more = p.page.AllScores(read.Names, a.more)
 	add(a.fields, a.more, p.o.Page)
 	p.order(a)
 	if p.o.Some != nil && p.o.Among > 0 && len(a.order) > 0 {
@@ -376,27 +304,54 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read te
 	return a.order, nil
 }
 
+// like adds the similarities of all passages.
+func (p *Pages) like(ctx context.Context, a *asked, words string) (err error) {
+	var all deviation
+	scores := make([][]float64, len(p.segments))
+	for i, s := range p.segments {
+		if scores[i], err = s.index.like.Scores(ctx, words, nil); err != nil {
+			return err
+		}
+		for n := range s.set().All() {
+			all.add(scores[i][s.index.tile[n]:s.index.tile[n+1]])
+		}
+	}
+	weight := p.o.Likeness / all.value()
+	for i, s := range p.segments {
+		of := a.passage[p.passages[i]:]
+		for c := range s.index.passages {
+			of[c] += weight * slices.Max(scores[i][s.index.tiles[2*c]:s.index.tiles[2*c+1]])
+		}
+	}
+	return nil
+}
+
 // among adds the similarities of the best passages of the pages that are best by words, above the
 // least of them.
 func (p *Pages) among(ctx context.Context, a *asked, words string) error {
-	var tiles []int32
+	var tiles []string
+	var ends []int // in tiles, of each page
 	best := a.order[:min(p.o.Among, len(a.order))]
 	for _, x := range best {
-		i := a.best[x.ID]
-		for t := p.tiles[2*i]; t < p.tiles[2*i+1]; t++ {
-			tiles = append(tiles, t)
+		at, n := p.at(x.ID)
+		ix, c := p.segments[at].index, a.best[x.ID]
+		page := &ix.pages[n]
+		for _, first := range page.Tiles()[ix.tiles[2*c]-ix.tile[n] : ix.tiles[2*c+1]-ix.tile[n]] {
+			tiles = append(tiles, Titled(page.Chunk(first, page.Ends[first])))
 		}
+		ends = append(ends, len(tiles))
 	}
 	scores, err := p.o.Some(ctx, words, tiles)
 	if err != nil {
 		return err
 	}
-	weight, least := p.o.Likeness/deviation(scores), slices.Min(scores)
-	for _, x := range best {
-		i := a.best[x.ID]
-		n := p.tiles[2*i+1] - p.tiles[2*i]
-		a.passage[i] += weight * (slices.Max(scores[:n]) - least)
-		scores = scores[n:]
+	var all deviation
+	all.add(scores)
+	weight, least, from := p.o.Likeness/all.value(), slices.Min(scores), 0
+	for i, x := range best {
+		at, _ := p.at(x.ID)
+		a.passage[p.passages[at]+a.best[x.ID]] += weight * (slices.Max(scores[from:ends[i]]) - least)
+		from = ends[i]
 	}
 	return nil
 }
@@ -408,46 +363,56 @@ const (
 	usualTiles     = 100
 )
 
-// deviation is the standard deviation of similarities, of a mean with what is usual.
-func deviation(x []float64) float64 {
-	mean := 0.0
-	for _, s := range x {
-		mean += s / float64(len(x))
+// deviation is the standard deviation of similarities, of a mean with what is usual. They are added
+// in whole steps, so that it depends on no order.
+type deviation struct{ n, sum, squares int64 }
+
+const stepsOfOne = 1 << 18
+
+func (d *deviation) add(similarities []float64) {
+	for _, s := range similarities {
+		steps := int64(math.Round(s * stepsOfOne))
+		d.n, d.sum, d.squares = d.n+1, d.sum+steps, d.squares+steps*steps
 	}
-	sum := usualTiles * usualDeviation * usualDeviation
-	for _, s := range x {
-		sum += (s - mean) * (s - mean)
-	}
-	return math.Sqrt(sum / float64(usualTiles+len(x)))
+}
+
+func (d *deviation) value() float64 {
+	n, sum := float64(d.n), float64(d.sum)
+	around := (float64(d.squares) - sum/max(n, 1)*sum) / (stepsOfOne * stepsOfOne)
+	return math.Sqrt((usualTiles*usualDeviation*usualDeviation + max(around, 0)) / (usualTiles + n))
 }
 
 // follow orders pages by their probability after propagation.
 func (p *Pages) follow(ctx context.Context, a *asked, question string) error {
-	a.more = zeros(a.more, len(p.pages))
+	a.more = zeros(a.more, len(a.score))
 	sum := 0.0
 	for _, x := range a.order {
 		right := math.Exp((x.Score - a.order[0].Score) / p.o.Spread)
 		a.more[x.ID] = right
 		sum += right
 	}
-	for i := range a.more {
-		a.more[i] /= sum
+	sorted := p.sorted()
+	before := make([]float64, len(sorted))
+	for i, page := range sorted {
+		before[i] = a.more[page] / sum
 	}
-	right, err := p.o.Follow(ctx, question, a.more)
-	if err != nil {
+	right, err := p.o.Follow(ctx, question, before)
+	if err != nil || right == nil {
 		return err
 	}
-	if len(right) != len(p.pages) {
-		return fmt.Errorf("retrieve: pages: Follow gave %d chances for %d pages", len(right), len(p.pages))
+	if len(right) != len(sorted) {
+		return fmt.Errorf("retrieve: pages: Follow gave %d chances for %d pages", len(right), len(sorted))
 	}
 	a.order = a.order[:0]
 	for i, x := range right {
-		if x > 0 && p.first[i] < p.first[i+1] {
-			a.score[i] = p.o.Spread * math.Log(x)
-			a.order = append(a.order, rank.Scored[int32]{ID: int32(i), Score: a.score[i]})
+		page := sorted[i]
+		at, n := p.at(page)
+		if ix := p.segments[at].index; x > 0 && ix.first[n] < ix.first[n+1] {
+			a.score[page] = p.o.Spread * math.Log(x)
+			a.order = append(a.order, rank.Scored[int32]{ID: page, Score: a.score[page]})
 		}
 	}
-	slices.SortFunc(a.order, rank.Compare)
+	slices.SortFunc(a.order, p.compare)
 	return nil
 }
 
@@ -460,24 +425,27 @@ func add(to, scores []float64, weight float64) {
 
 // order adds up the scores of pages, and orders those above 0.
 func (p *Pages) order(a *asked) {
-	n := len(p.pages)
+	n := int(p.first[len(p.segments)])
 	a.best, a.score, a.order = zeros(a.best, n), zeros(a.score, n), a.order[:0]
-	for i := range p.pages {
-		from, to := p.first[i], p.first[i+1]
-		if from == to {
-			continue
-		}
-		best := from
-		for c := from + 1; c < to; c++ {
-			if a.passage[c] > a.passage[best] {
-				best = c
+	for at := range p.segments {
+		s, passage := &p.segments[at], a.passage[p.passages[at]:]
+		for i := range s.index.pages {
+			best, to := s.index.first[i], s.index.first[i+1]
+			if best == to || s.live != nil && !s.live.Has(int32(i)) {
+				continue
+			}
+			for c := best + 1; c < to; c++ {
+				if passage[c] > passage[best] {
+					best = c
+				}
+			}
+			page := p.first[at] + int32(i)
+			a.best[page] = best
+			if found := passage[best] + a.fields[page]; found != 0 {
+				a.score[page] = found - p.o.Length*s.index.length[i]
+				a.order = append(a.order, rank.Scored[int32]{ID: page, Score: a.score[page]})
 			}
 		}
-		a.best[i] = best
-		if found := a.passage[best] + a.fields[i]; found != 0 {
-			a.score[i] = found - p.o.Length*p.length[i]
-			a.order = append(a.order, rank.Scored[int32]{ID: int32(i), Score: a.score[i]})
-		}
 	}
-	slices.SortFunc(a.order, rank.Compare)
+	slices.SortFunc(a.order, p.compare)
 }

@@ -47,11 +47,16 @@ func TestDeviation(t *testing.T) {
 		x := math.Sin(float64(i))
 		wide, narrow = append(wide, .3*x), append(narrow, .7+.06*x)
 	}
-	if ratio := deviation(wide) / deviation(narrow); math.Abs(ratio-5) > .3 {
+	of := func(x []float64) float64 {
+		var d deviation
+		d.add(x)
+		return d.value()
+	}
+	if ratio := of(wide) / of(narrow); math.Abs(ratio-5) > .3 {
 		t.Errorf("cosines five times as far apart: %v", ratio)
 	}
 	for _, few := range [][]float64{{.9}, {.5, .5}, {.45, .55}} {
-		if got := deviation(few); math.Abs(got-usualDeviation) > .002 {
+		if got := of(few); math.Abs(got-usualDeviation) > .002 {
 			t.Errorf("%v: %v", few, got)
 		}
 	}

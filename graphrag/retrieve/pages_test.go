@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
@@ -224,9 +225,11 @@ func (l likeness) Scores(_ context.Context, query string, dst []float64) ([]floa
 	return append(dst[:0], l...), nil
 }
 
+func (l likeness) of(context.Context, text.List) (retrieve.Texts, error) { return l, nil }
+
 func TestPagesLike(t *testing.T) {
 	docs := []graphrag.Document{{ID: "a", Text: "Owls hunt mice."}, {ID: "b", Text: "Tides rise and fall."}}
-	p := pagesOf(t, docs, retrieve.PagesOptions{Like: likeness{.1, .9}})
+	p := pagesOf(t, docs, retrieve.PagesOptions{Like: likeness{.1, .9}.of})
 	if found := askPages(t, p, graphrag.Question{Text: "Where do owls live?", Depth: 2}); len(found.Ranked) != 2 || found.Ranked[0].Chunk.Doc != "b" {
 		t.Errorf("ranked %+v", found.Ranked)
 	}
@@ -237,9 +240,10 @@ func TestPagesLike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = retrieve.NewPages(t.Context(), cut, retrieve.PagesOptions{Like: likeness{1}, Longest: -1})
-	if err == nil || !strings.Contains(err.Error(), "Like is 1") || !strings.Contains(err.Error(), "Longest is -1") {
-		t.Errorf("got %v", err)
+	for want, o := range map[string]retrieve.PagesOptions{"Like has 1 texts": {Like: likeness{1}.of}, "Longest is -1": {Longest: -1}} {
+		if _, err := retrieve.NewPages(t.Context(), cut, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", want, err)
+		}
 	}
 }
 

@@ -111,7 +111,7 @@ func TitledTexts(chunks []graphrag.Chunk) text.List {
 // byID orders chunks.
 func byID(a, b graphrag.Chunk) int { return cmp.Compare(a.ID, b.ID) }
 
-// Sparse ranks chunks by BM25. It is an [Updater].
+// Sparse ranks chunks by BM25. It is a [Limiter].
 type Sparse struct {
 	options  bm25.Options
 	segments []segment[*bm25.Index]
@@ -158,7 +158,7 @@ func (s *Sparse) Update(ctx context.Context, added, gone []graphrag.Chunk) (Upda
 	return s.over(segments)
 }
 
-// Limit implements [Updater].
+// Limit implements [Limiter].
 func (s *Sparse) Limit(condition string, meets func(graphrag.Fields) bool) graphrag.Retriever {
 	some, _ := s.over(limited(s.segments, condition, meets)) // they are alike
 	return some
@@ -179,7 +179,7 @@ func (s *Sparse) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 	return graphrag.Found{Ranked: ranked(hits, q.Want())}, nil
 }
 
-// Dense ranks chunks by the cosine of their vector with the question's. It is an [Updater], for
+// Dense ranks chunks by the cosine of their vector with the question's. It is a [Limiter], for
 // embedders that do not depend on the chunks.
 type Dense struct {
 	embedder embed.Embedder
@@ -218,7 +218,7 @@ func (d *Dense) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updat
 	return &Dense{d.embedder, segments}, err
 }
 
-// Limit implements [Updater].
+// Limit implements [Limiter].
 func (d *Dense) Limit(condition string, meets func(graphrag.Fields) bool) graphrag.Retriever {
 	return &Dense{d.embedder, limited(d.segments, condition, meets)}
 }
@@ -255,7 +255,6 @@ func (d *Dense) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	return graphrag.Found{Ranked: ranked(hits, k)}, aboutQuestion(ctx.Err())
 }
 
-// asked is an error about a question.
 // aboutQuestion is an error about a question.
 func aboutQuestion(err error) error {
 	if err != nil {

@@ -17,8 +17,14 @@ import (
 type Updater interface {
 	graphrag.Retriever
 	// Update returns the retriever over the chunks without those that are gone and with
-	// those that are added. What it finds is, to the bit, what one made anew finds.
+	// those that are added. What it finds is, to the bit, what one made anew finds. It is
+	// nil where one has to be made anew.
 	Update(ctx context.Context, added, gone []graphrag.Chunk) (Updater, error)
+}
+
+// Limiter is an Updater that can be limited to some of the chunks.
+type Limiter interface {
+	Updater
 	// Limit returns the retriever over the chunks whose fields meet a condition, which a text
 	// stands for. What it finds is, to the bit, what one made of these chunks alone finds.
 	// Of chunks that were there when the condition was last asked about, fields are not

@@ -30,19 +30,19 @@ func hashed(_ context.Context, texts []string) (rows [][]float32, err error) {
 // A retriever that was changed, and one that is limited, find to the bit what one finds that was
 // made anew of the same chunks.
 func TestUpdate(t *testing.T) {
-	for name, make := range map[string]func([]graphrag.Chunk) (retrieve.Updater, error){
-		"sparse": func(c []graphrag.Chunk) (retrieve.Updater, error) {
+	for name, make := range map[string]func([]graphrag.Chunk) (retrieve.Limiter, error){
+		"sparse": func(c []graphrag.Chunk) (retrieve.Limiter, error) {
 			return retrieve.NewSparse(t.Context(), c, bm25.Options{TitleWeight: 2})
 		},
-		"capped": func(c []graphrag.Chunk) (retrieve.Updater, error) {
+		"capped": func(c []graphrag.Chunk) (retrieve.Limiter, error) {
 			r, err := retrieve.NewSparse(t.Context(), c, bm25.Options{})
 			if err != nil {
 				return nil, err
 			}
 			capped, err := retrieve.PerDoc(r, 1)
-			return capped.(retrieve.Updater), err
+			return capped.(retrieve.Limiter), err
 		},
-		"dense": func(c []graphrag.Chunk) (retrieve.Updater, error) {
+		"dense": func(c []graphrag.Chunk) (retrieve.Limiter, error) {
 			return retrieve.NewDense(t.Context(), c, embed.Func(hashed))
 		},
 	} {
@@ -85,9 +85,11 @@ func TestUpdate(t *testing.T) {
 			for _, c := range added {
 				now[c.ID] = c
 			}
-			if updated, err = updated.Update(t.Context(), added, gone); err != nil {
+			next, err := updated.Update(t.Context(), added, gone)
+			if err != nil {
 				t.Fatal(err)
 			}
+			updated = next.(retrieve.Limiter)
 			share := func(f graphrag.Fields) bool { return f["n"].(float64) < float64(step%9) }
 			var permitted []graphrag.Chunk
 			for _, c := range now {

@@ -47,7 +47,8 @@ const (
 
 // candidate is a page that may be read.
 type candidate struct {
-	page       int32
+	page       *chunk.Page
+	score      float64
 	right      float64
 	title      int // tokens of the title
 	longest    int // most tokens that are read of it
@@ -73,7 +74,6 @@ type step struct {
 
 // spender selects units of candidates within a budget. It is reused.
 type spender struct {
-	pages  []chunk.Page
 	detail float64
 	list   []candidate
 	steps  []step
@@ -132,19 +132,19 @@ func (s *spender) undo() int {
 		c.open = false
 	} else {
 		c.read[last.unit] = false
-		c.used -= s.pages[c.page].Units[last.unit].Tokens
+		c.used -= c.page.Units[last.unit].Tokens
 	}
 	return last.candidate
 }
 
 // opening returns the tokens of the best passage of a page with the title.
 func (s *spender) opening(c *candidate) int {
-	return s.pages[c.page].Tokens(c.first, c.end) + c.title
+	return c.page.Tokens(c.first, c.end) + c.title
 }
 
 // price returns the tokens of one more unit.
 func (s *spender) price(c *candidate, unit int) int {
-	n := s.pages[c.page].Units[unit].Tokens
+	n := c.page.Units[unit].Tokens
 	if !c.beside(unit) {
 		n += gapTokens
 	}
@@ -159,7 +159,7 @@ func (c *candidate) beside(unit int) bool {
 // take marks a unit as read.
 func (s *spender) take(c *candidate, unit int) {
 	c.read[unit] = true
-	c.used += s.pages[c.page].Units[unit].Tokens
+	c.used += c.page.Units[unit].Tokens
 	if i, ok := slices.BinarySearch(c.hits, int32(unit)); ok {
 		for t := range c.tf {
 			c.tf[t] += float64(c.freq[i*len(c.tf)+t])
@@ -209,16 +209,16 @@ func (c *candidate) tells(hit int) (told float64) {
 	return told
 }
 
-// prepare counts the question's terms in the units of a page.
-func (c *candidate) prepare(u *units, k *ask) {
-	n, from, to := len(k.terms), u.first[c.page], u.first[c.page+1]
+// prepare counts the question's terms, which have numbers, in the units of a page.
+func (c *candidate) prepare(u *units, page int32, k *ask, number []uint8) {
+	n, from, to := len(k.terms), u.first[page], u.first[page+1]
 	c.share, c.tf, c.read = zeros(c.share, n), zeros(c.tf, n), zeros(c.read, to-from)
 	c.hits, c.freq = c.hits[:0], c.freq[:0]
 	c.open, c.used, c.next, c.value = false, 0, -1, 0
 	for unit := from; unit < to; unit++ {
 		at := -1
 		for _, t := range u.in(unit) {
-			j := int(k.number[t])
+			j := int(number[t])
 			if j == 0 {
 				continue
 			}
@@ -235,8 +235,8 @@ func (c *candidate) prepare(u *units, k *ask) {
 		}
 	}
 	all := 0.0
-	for j, t := range k.terms {
-		c.share[j] = k.times[j] * ((1-localShare)*u.rarity(t) + localShare*idf(c.share[j], float64(to-from)))
+	for j := range k.terms {
+		c.share[j] = k.times[j] * ((1-localShare)*k.rarity[j] + localShare*idf(c.share[j], float64(to-from)))
 		all += c.share[j]
 	}
 	for j := range c.share {
@@ -313,7 +313,16 @@ func (u *units) across(from, end int) []int32 {
 }
 
 // rarity returns the IDF of a term among the pages.
-func (u *units) rarity(t int32) float64 { return idf(float64(u.df[t]), float64(len(u.first)-1)) }
+func (p *Pages) rarity(term []byte) float64 {
+	df := int32(0)
+	for i := range p.segments {
+		u := p.segments[i].index.units
+		if t := u.terms.Find(term); t >= 0 {
+			df += u.df[t]
+		}
+	}
+	return idf(float64(df), float64(p.n))
+}
 
 // idf is BM25's weight of a term that n of all texts contain.
 func idf(n, all float64) float64 { return math.Log(1 + (all-n+.5)/(n+.5)) }
@@ -323,41 +332,53 @@ const maxAsked = 255
 
 // ask is the terms of a question with their weights.
 type ask struct {
-	terms  []int32
+	terms  []string
 	times  []float64
-	number []uint8 // by term of the vocabulary: its index in terms + 1, or 0
+	rarity []float64
+	number [][]uint8 // of each segment, by term of its vocabulary: its index in terms + 1, or 0
+	marked []origin  // the numbers that are not 0
 }
 
 // add adds the terms of some words.
-func (k *ask) add(u *units, a text.Analyzer, words string, times float64) {
-	a = text.For(a, words)
+func (k *ask) add(p *Pages, words string, times float64) {
+	a := text.For(p.words, words)
 	a.Words(words, func(word []byte) bool {
 		term, ok := a.Term(string(word))
 		if !ok {
 			return true
 		}
-		t := u.terms.Find([]byte(term))
-		if t < 0 {
-			return true
-		}
-		if k.number[t] == 0 {
+		at := slices.Index(k.terms, term)
+		if at < 0 {
+			marked := len(k.marked)
+			for i := range p.segments {
+				u := p.segments[i].index.units
+				if t := u.terms.Find([]byte(term)); t >= 0 && u.df[t] > 0 {
+					k.marked = append(k.marked, origin{i, int32(t)})
+				}
+			}
+			if len(k.marked) == marked {
+				return true
+			}
 			if len(k.terms) == maxAsked {
 				return false
 			}
-			k.terms, k.times = append(k.terms, int32(t)), append(k.times, 0)
-			k.number[t] = uint8(len(k.terms))
+			at = len(k.terms)
+			k.terms, k.times, k.rarity = append(k.terms, term), append(k.times, 0), append(k.rarity, p.rarity([]byte(term)))
+			for _, m := range k.marked[marked:] {
+				k.number[m.segment][m.doc] = uint8(len(k.terms))
+			}
 		}
-		k.times[k.number[t]-1] += times
+		k.times[at] += times
 		return true
 	})
 }
 
 // query returns the terms as a weighted query.
-func (k *ask) query(u *units, dst []bm25.Term) []bm25.Term {
+func (k *ask) query(dst []bm25.Term) []bm25.Term {
 	dst = dst[:0]
-	for i, t := range k.terms {
+	for i, term := range k.terms {
 		if k.times[i] > 0 {
-			dst = append(dst, bm25.Term{Text: string(u.terms.At(int(t))), Weight: k.times[i]})
+			dst = append(dst, bm25.Term{Text: term, Weight: k.times[i]})
 		}
 	}
 	return dst
@@ -365,8 +386,8 @@ func (k *ask) query(u *units, dst []bm25.Term) []bm25.Term {
 
 // clear empties the ask for the next question.
 func (k *ask) clear() {
-	for _, t := range k.terms {
-		k.number[t] = 0
+	for _, m := range k.marked {
+		k.number[m.segment][m.doc] = 0
 	}
-	k.terms, k.times = k.terms[:0], k.times[:0]
+	k.terms, k.times, k.rarity, k.marked = k.terms[:0], k.times[:0], k.rarity[:0], k.marked[:0]
 }

@@ -183,46 +183,50 @@ func (v *Vectors) copy(from *Vectors, id int32) (err error) {
 // is safe for concurrent use.
 type Lazy struct {
 	embedder embed.Embedder
-	texts    text.List
 	mu       sync.Mutex
-	rows     map[int32][]float32
+	rows     map[string][]float32
 }
 
+// maxLazy is how many vectors are kept.
+const maxLazy = 1 << 18
+
 // NewLazy embeds nothing.
-func NewLazy(e embed.Embedder, texts text.List) *Lazy {
-	return &Lazy{embedder: e, texts: texts, rows: make(map[int32][]float32)}
+func NewLazy(e embed.Embedder) *Lazy {
+	return &Lazy{embedder: e, rows: make(map[string][]float32)}
 }
 
 // Scores returns the cosines of some texts.
-func (l *Lazy) Scores(ctx context.Context, query string, of []int32) ([]float64, error) {
+func (l *Lazy) Scores(ctx context.Context, query string, texts []string) ([]float64, error) {
 	row, err := embed.Query(ctx, l.embedder, query)
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var lacking []int32
-	var texts []string
-	for _, i := range of {
-		if l.rows[i] == nil && !slices.Contains(lacking, i) {
-			lacking, texts = append(lacking, i), append(texts, l.texts.At(int(i)))
+	if len(l.rows) > maxLazy {
+		clear(l.rows)
+	}
+	var lacking []string
+	for _, s := range texts {
+		if l.rows[s] == nil && !slices.Contains(lacking, s) {
+			lacking = append(lacking, s)
 		}
 	}
-	if len(texts) > 0 {
-		rows, err := l.embedder.EmbedDocuments(ctx, texts)
-		if err == nil && len(rows) != len(texts) {
-			err = fmt.Errorf("the embedder returned %d vectors for %d texts", len(rows), len(texts))
+	if len(lacking) > 0 {
+		rows, err := l.embedder.EmbedDocuments(ctx, lacking)
+		if err == nil && len(rows) != len(lacking) {
+			err = fmt.Errorf("the embedder returned %d vectors for %d texts", len(rows), len(lacking))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("retrieve: %w", err)
 		}
-		for n, i := range lacking {
-			l.rows[i] = rows[n]
+		for i, s := range lacking {
+			l.rows[s] = rows[i]
 		}
 	}
-	out := make([]float64, len(of))
-	for n, i := range of {
-		out[n] = vector.Cosine(row, l.rows[i])
+	out := make([]float64, len(texts))
+	for i, s := range texts {
+		out[i] = vector.Cosine(row, l.rows[s])
 	}
 	return out, nil
 }

@@ -47,12 +47,16 @@ func LanguageOf(s string) Language {
 
 // Main returns the language of most texts, [English] if none tells.
 func Main(texts []string) Language {
-	count, most := make(map[Language]int), English
+	count := make(map[Language]int)
 	for _, s := range texts {
-		if l := LanguageOf(s); l != "" {
-			count[l]++
-		}
+		count[LanguageOf(s)]++
 	}
+	return MainOf(count)
+}
+
+// MainOf is [Main] of texts of which so many are of each language.
+func MainOf(count map[Language]int) Language {
+	most := English
 	for _, l := range lexicons {
 		if count[l.language] > count[most] {
 			most = l.language

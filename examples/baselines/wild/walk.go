@@ -4,14 +4,17 @@ package wild
 
 import (
 	"context"
+	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // damping is the chance to walk on from a page or name, and nameShare how many walkers
@@ -31,6 +34,47 @@ type walk struct {
 	names  *rules.Extractor
 	links  link.NameIndex
 	solver *ppr.Solver
+}
+
+// walker makes the walk of a graph, or of the titled passages of an index, when it is asked for.
+type walker struct {
+	of    *indexed
+	graph *kg.Graph
+
+	mu   sync.Mutex
+	done bool
+	walk *walk
+}
+
+// follow implements [retrieve.Follow]; it leads nowhere where nothing is known of any name.
+func (w *walker) follow(ctx context.Context, question string, right []float64) ([]float64, error) {
+	made, err := w.made(ctx)
+	if err != nil || made == nil {
+		return nil, err
+	}
+	return made(ctx, question, right)
+}
+
+func (w *walker) made(ctx context.Context) (retrieve.Follow, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.done {
+		ctx, g, err := w.of.keep(ctx), w.graph, error(nil)
+		if g == nil {
+			g, err = titledGraph(ctx, w.of.site.Documents())
+		}
+		if err == nil {
+			w.walk, err = newWalk(ctx, w.of.kit, g)
+		}
+		if err != nil {
+			return nil, err // the next one makes it
+		}
+		w.done, w.graph = true, nil
+	}
+	if w.walk == nil {
+		return nil, nil
+	}
+	return w.walk.follow, nil
 }
 
 // newWalk returns nil where nothing is known of any name.
@@ -105,12 +149,12 @@ func (w *walk) known(folded string) bool {
 	return ok
 }
 
-// titledGraph is the graph of names and facts by rules, with either kit, where the corpus
-// is one of titled passages, which lead to each other by the names in them. For other
-// corpora it is nil. Chunk i is passage i.
-func titledGraph(ctx context.Context, chunks []graphrag.Chunk) (*kg.Graph, error) {
-	if !extract.TitledPassages(chunks) {
-		return nil, nil
+// titledGraph is the graph of names and facts by rules, with either kit, of titled passages, each a
+// document. Document i is passage i.
+func titledGraph(ctx context.Context, docs []graphrag.Document) (*kg.Graph, error) {
+	chunks := make([]graphrag.Chunk, len(docs))
+	for i, d := range docs {
+		chunks[i] = graphrag.Chunk{ID: (&chunk.Page{Doc: d.ID}).ID(), Doc: d.ID, Title: d.Title, Text: d.Text, End: len(d.Text), Fields: d.Fields}
 	}
 	x, err := rules.New(rules.Options{})
 	if err != nil {

@@ -40,15 +40,15 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	c.Want(o.Cut.Splitter == nil, "Cut.Splitter", "set", "none: wild cuts pages by its own rule")
 	o.Pages.Count, o.Pages.Longest = k.Count, o.Cut.Size
 	o.Cut = kit.Cut{Size: whole, Overlap: -1, KeepLinks: true}
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}, Problems: c.Err()}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}, Flat: true, Problems: c.Err()}
 	f.Extract.Extractor = o.Extract
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-		pages, err := chunk.Pages(ctx, documents(c.Chunks), o.Passage)
+		site, pages, err := chunk.NewSite(ctx, documents(c.Chunks), o.Passage)
 		if err != nil {
 			return nil, err
 		}
 		options := o.Pages
-		if options.Like, options.Some, err = like(ctx, k, c, pages, o.Pages.Among > 0); err != nil {
+		if err = like(ctx, k, c, &options); err != nil {
 			return nil, err
 		}
 		if k.AnswerModel != nil && options.Plan == nil && options.Planned >= 0 {
@@ -56,20 +56,15 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 				return nil, err
 			}
 		}
-		g := c.Graph
-		if g == nil {
-			if g, err = titledGraph(ctx, c.Chunks); err != nil {
-				return nil, err
-			}
+		x := &indexed{kit: k, keep: c.Keep, site: site}
+		x.count(c.Chunks, 1)
+		if c.Graph != nil || x.titled() {
+			options.Follow, err = (&walker{of: x, graph: c.Graph}).made(ctx)
 		}
-		w, err := newWalk(ctx, k, g)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			x.Pages, err = retrieve.NewPages(ctx, pages, options)
 		}
-		if w != nil {
-			options.Follow = w.follow
-		}
-		return retrieve.NewPages(ctx, pages, options)
+		return x, err
 	}
 	return kit.New(f)
 }
@@ -86,23 +81,66 @@ func documents(chunks []graphrag.Chunk) []graphrag.Document {
 // like compares questions with tiles of the pages by a trained embedder, all of them or, lazily, those
 // that are asked for. By words they are compared already, and LSA knows no more than these
 // (docs/systems.md).
-func like(ctx context.Context, k kit.Kit, c *kit.Corpus, pages []chunk.Page, lazily bool) (retrieve.Texts, func(context.Context, string, []int32) ([]float64, error), error) {
+func like(ctx context.Context, k kit.Kit, c *kit.Corpus, o *retrieve.PagesOptions) error {
 	if !k.Trained {
-		return nil, nil, nil
+		return nil
 	}
-	var tiles []graphrag.Chunk
-	for i := range pages {
-		for _, first := range pages[i].Tiles() {
-			tiles = append(tiles, pages[i].Chunk(first, pages[i].Ends[first]))
-		}
-	}
-	if !lazily {
-		all, err := c.Find(ctx, retrieve.TitledTexts(tiles))
-		return all, nil, err
+	if o.Among <= 0 {
+		o.Like = c.Find
+		return nil
 	}
 	e, err := c.Embedder(ctx)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		o.Some = retrieve.NewLazy(e).Scores
 	}
-	return nil, retrieve.NewLazy(e, retrieve.TitledTexts(tiles)).Scores, nil
+	return err
+}
+
+// indexed is the pages, which change at the cost of what changes.
+type indexed struct {
+	*retrieve.Pages
+	kit            kit.Kit
+	keep           func(context.Context) context.Context // see kit.Corpus.Keep
+	site           *chunk.Site
+	docs, passages int // documents, and those that are titled passages
+}
+
+// count counts documents, of one chunk each, or takes them from the counts.
+func (x *indexed) count(chunks []graphrag.Chunk, sign int) {
+	for i := range chunks {
+		x.docs += sign
+		if extract.TitledPassages(chunks[i : i+1]) {
+			x.passages += sign
+		}
+	}
+}
+
+// titled reports whether the corpus is one of titled passages, which lead to each other by the
+// names in them.
+func (x *indexed) titled() bool { return extract.MostlyTitled(x.passages, x.docs) }
+
+// Update implements [retrieve.Updater]. The graph of titled passages is solved anew by the next
+// question: what rules take for a name depends on all texts.
+func (x *indexed) Update(ctx context.Context, added, gone []graphrag.Chunk) (retrieve.Updater, error) {
+	next := &indexed{kit: x.kit, keep: x.keep, docs: x.docs, passages: x.passages}
+	next.count(gone, -1)
+	next.count(added, 1)
+	ids := make([]string, len(gone))
+	for i, c := range gone {
+		ids[i] = c.Doc
+	}
+	site, pages, err := x.site.Change(ctx, documents(added), ids)
+	if err != nil {
+		return nil, err
+	}
+	next.site = site
+	var follow retrieve.Follow
+	if next.titled() {
+		follow = (&walker{of: next}).follow
+	}
+	next.Pages, err = x.Pages.Change(ctx, pages, ids, follow)
+	if next.Pages == nil {
+		return nil, err
+	}
+	return next, err
 }

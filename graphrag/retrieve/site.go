@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package retrieve
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// pageIndex is an index of pages that were added at once, or joined later: see segment.
+type pageIndex struct {
+	pages []chunk.Page
+	// passages are all, page by page; first is that of each page, and one behind.
+	passages []graphrag.Chunk
+	first    []int32
+	tile     []int32   // the first tile of each page, and one behind
+	tiles    []int32   // of each passage the first tile that it overlaps, and one behind the last
+	length   []float64 // of each page, ln tokens
+	titles   []int     // tokens of each title
+
+	body, title, page *bm25.Index
+	units             *units
+	like              Texts // nil by words only
+}
+
+// NewPages indexes pages, which must not change.
+func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, error) {
+	c := opt.Checks{Of: "retrieve: Pages"}
+	opt.Min(&c, "Longest", o.Longest, 0)
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	p := &Pages{o: o.Defaults(), languages: make(map[text.Language]int)}
+	for i := range pages {
+		p.languages[text.LanguageOf(pages[i].Text)]++
+	}
+	var err error
+	if p.words, err = wordsOf(text.MainOf(p.languages)); err != nil {
+		return nil, err
+	}
+	ix, err := p.index(ctx, pages)
+	if err == nil && o.Like != nil {
+		ix.like, err = ix.likeness(ctx, o.Like)
+	}
+	if err != nil {
+		return nil, err
+	}
+	chunks := make([]graphrag.Chunk, len(pages))
+	for i := range pages {
+		chunks[i].ID = pages[i].ID()
+	}
+	return p.over([]segment[*pageIndex]{{index: ix, chunks: chunks, n: len(pages)}})
+}
+
+// wordsOf returns the analyzer of texts: English if most are, else for each its own, and for
+// titles and questions that do not tell theirs that of most.
+func wordsOf(main text.Language) (*text.Standard, error) {
+	if main == text.English {
+		return text.Default(), nil
+	}
+	return text.New(text.Options{Language: text.Each, Otherwise: main})
+}
+
+// index makes the index of pages by words.
+func (p *Pages) index(ctx context.Context, pages []chunk.Page) (*pageIndex, error) {
+	ix := &pageIndex{pages: pages, first: make([]int32, 1, len(pages)+1), tile: make([]int32, 1, len(pages)+1)}
+	titles, bodies := make([]string, len(pages)), make([]string, len(pages))
+	for i := range pages {
+		page := &pages[i]
+		ix.cover(page)
+		ix.passages = append(ix.passages, page.Passages()...)
+		ix.first = append(ix.first, int32(len(ix.passages)))
+		ix.length = append(ix.length, math.Log(float64(1+page.Tokens(0, len(page.Units)))))
+		titles[i], bodies[i] = page.Title, page.Text
+		ix.titles = append(ix.titles, p.o.Count(Titled(graphrag.Chunk{Title: page.Title})))
+	}
+	var errs [4]error
+	ix.body, errs[0] = bm25.Build(ctx, ix.passages, bm25.Options{Analyzer: p.words})
+	ix.title, errs[1] = bm25.BuildTexts(ctx, titles, bm25.Options{B: titleB, Analyzer: p.words})
+	ix.page, errs[2] = bm25.BuildTexts(ctx, bodies, bm25.Options{Analyzer: p.words})
+	ix.units, errs[3] = newUnits(ctx, pages, p.words)
+	if err := errors.Join(errs[:]...); err != nil {
+		return nil, fmt.Errorf("retrieve: pages: %w", err)
+	}
+	return ix, nil
+}
+
+// cover records which tiles the passages of the next page overlap.
+func (ix *pageIndex) cover(page *chunk.Page) {
+	tiles, before := page.Tiles(), ix.tile[len(ix.tile)-1]
+	from := 0
+	for first, end := range page.Ends {
+		for page.Ends[tiles[from]] <= first {
+			from++
+		}
+		to := from + 1
+		for to < len(tiles) && tiles[to] < end {
+			to++
+		}
+		ix.tiles = append(ix.tiles, before+int32(from), before+int32(to))
+	}
+	ix.tile = append(ix.tile, before+int32(len(tiles)))
+}
+
+// likeness makes the index of the tiles.
+func (ix *pageIndex) likeness(ctx context.Context, like func(context.Context, text.List) (Texts, error)) (Texts, error) {
+	var tiles []graphrag.Chunk
+	for i := range ix.pages {
+		page := &ix.pages[i]
+		for _, first := range page.Tiles() {
+			tiles = append(tiles, page.Chunk(first, page.Ends[first]))
+		}
+	}
+	t, err := like(ctx, TitledTexts(tiles))
+	if err == nil && t.Len() != len(tiles) {
+		err = fmt.Errorf("retrieve: pages: Like has %d texts, the pages %d tiles", t.Len(), len(tiles))
+	}
+	return t, err
+}
+
+// over makes p the retriever over segments.
+func (p *Pages) over(segments []segment[*pageIndex]) (*Pages, error) {
+	p.segments, p.first, p.passages = segments, []int32{0}, []int32{0}
+	var parts [3][]*bm25.Index
+	var sets [3][]bm25.Docs
+	for i := range segments {
+		s := &segments[i]
+		p.n += s.n
+		p.first = append(p.first, p.first[i]+int32(len(s.index.pages)))
+		p.passages = append(p.passages, p.passages[i]+int32(len(s.index.passages)))
+		for n, ix := range []*bm25.Index{s.index.body, s.index.title, s.index.page} {
+			parts[n], sets[n] = append(parts[n], ix), append(sets[n], s.live)
+		}
+		if s.live != nil {
+			sets[0][i] = make(bm25.Docs, (len(s.index.passages)+63)/64)
+			for n := range s.live.All() {
+				for c := s.index.first[n]; c < s.index.first[n+1]; c++ {
+					sets[0][i].Add(c)
+				}
+			}
+		}
+	}
+	for n, to := range []**bm25.Collection{&p.body, &p.title, &p.page} {
+		all, err := bm25.NewCollection(parts[n]...)
+		if err != nil {
+			return nil, fmt.Errorf("retrieve: pages: %w", err)
+		}
+		*to = all.Limit(sets[n])
+	}
+	p.sorted = sync.OnceValue(p.inOrder)
+	p.memory.New = func() any {
+		a := &asked{spender: spender{detail: p.o.Detail}}
+		most := 0
+		for i := range segments {
+			n := segments[i].index.units.terms.Len()
+			a.number, most = append(a.number, make([]uint8, n)), max(most, n)
+		}
+		a.count = make([]int32, most)
+		return a
+	}
+	return p, nil
+}
+
+// at is the segment of a page, and its number there.
+func (p *Pages) at(page int32) (at int, n int32) {
+	for page >= p.first[at+1] {
+		at++
+	}
+	return at, page - p.first[at]
+}
+
+// compare orders pages by their scores, equal ones by their IDs.
+func (p *Pages) compare(a, b rank.Scored[int32]) int {
+	if len(p.segments) == 1 || a.Score != b.Score {
+		return rank.Compare(a, b)
+	}
+	return cmp.Compare(p.id(a.ID), p.id(b.ID))
+}
+
+func (p *Pages) id(page int32) string {
+	at, n := p.at(page)
+	return p.segments[at].chunks[n].ID
+}
+
+// inOrder are the pages that are not gone in the order of their IDs.
+func (p *Pages) inOrder() (pages []int32) {
+	for i := range p.segments {
+		for n := range p.segments[i].set().All() {
+			pages = append(pages, p.first[i]+n)
+		}
+	}
+	if len(p.segments) > 1 {
+		slices.SortFunc(pages, func(a, b int32) int { return cmp.Compare(p.id(a), p.id(b)) })
+	}
+	return pages
+}
+
+// Change returns the retriever over other pages, each in place of one of its document, and without
+// those of some documents; pages have to be in the order of their IDs. It finds, to the bit, what
+// one made anew finds. It is nil where that has to be made anew: where most pages come to be of
+// another language, or are compared otherwise than by vectors of their own. follow is in place of
+// that of the options.
+func (p *Pages) Change(ctx context.Context, pages []chunk.Page, gone []string, follow Follow) (*Pages, error) {
+	next := &Pages{o: p.o, words: p.words, languages: maps.Clone(p.languages)}
+	next.o.Follow = follow
+	var come, away []graphrag.Chunk
+	for i := range pages {
+		come = append(come, graphrag.Chunk{ID: pages[i].ID(), Index: i})
+		next.languages[text.LanguageOf(pages[i].Text)]++
+	}
+	away = append(away, come...)
+	for _, doc := range gone {
+		away = append(away, graphrag.Chunk{ID: (&chunk.Page{Doc: doc}).ID()})
+	}
+	slices.SortFunc(away, byID)
+	away = slices.CompactFunc(away, func(a, b graphrag.Chunk) bool { return a.ID == b.ID })
+	segments := slices.Clone(p.segments)
+	for i := range segments {
+		s := &segments[i]
+		if _, ok := s.index.like.(*Vectors); p.o.Like != nil && !ok || !slices.IsSortedFunc(s.chunks, byID) {
+			return nil, nil
+		}
+		s.index = next.forget(s, away)
+	}
+	if text.MainOf(next.languages) != text.MainOf(p.languages) {
+		return nil, nil
+	}
+	segments, err := revise(segments, come, away, func(chunks []graphrag.Chunk) (*pageIndex, error) {
+		list := make([]chunk.Page, len(chunks))
+		for i, c := range chunks {
+			list[i] = pages[c.Index]
+		}
+		ix, err := next.index(ctx, list)
+		if err == nil && p.o.Like != nil {
+			ix.like, err = ix.likeness(ctx, p.o.Like)
+		}
+		return ix, err
+	}, func(from []segment[*pageIndex], places []origin, _ []graphrag.Chunk) (*pageIndex, error) {
+		return next.join(ctx, from, places)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return next.over(segments)
+}
+
+// join makes one index of pages of several. Vectors are copied.
+func (p *Pages) join(ctx context.Context, from []segment[*pageIndex], places []origin) (*pageIndex, error) {
+	list := make([]chunk.Page, len(places))
+	for i, x := range places {
+		list[i] = from[x.segment].index.pages[x.doc]
+	}
+	ix, err := p.index(ctx, list)
+	if err != nil || p.o.Like == nil {
+		return ix, err
+	}
+	all := new(Vectors)
+	for _, x := range places {
+		of := from[x.segment].index
+		one := of.like.(*Vectors)
+		all.embedder = one.embedder
+		for t := of.tile[x.doc]; t < of.tile[x.doc+1]; t++ {
+			if err := all.copy(one, t); err != nil {
+				return nil, err
+			}
+		}
+	}
+	ix.like = all
+	return ix, ctx.Err()
+}
+
+// forget returns the index of a segment that counts some pages no more, and forgets their languages.
+func (p *Pages) forget(s *segment[*pageIndex], gone []graphrag.Chunk) *pageIndex {
+	ix := s.index
+	for _, c := range gone {
+		n, ok := slices.BinarySearchFunc(s.chunks, c, byID)
+		if !ok || s.live != nil && !s.live.Has(int32(n)) {
+			continue
+		}
+		p.languages[text.LanguageOf(ix.pages[n].Text)]--
+		if ix == s.index {
+			index, counts := *ix, *ix.units
+			ix, index.units = &index, &counts
+			counts.df = slices.Clone(counts.df)
+		}
+		terms := slices.Clone(ix.units.across(ix.units.first[n], ix.units.first[n+1]))
+		slices.Sort(terms)
+		for _, t := range slices.Compact(terms) {
+			ix.units.df[t]--
+		}
+	}
+	return ix
+}
