@@ -11,12 +11,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
-	"github.com/wildgraph/wildgraph/benchmark/report"
-	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/lexical"
 )
 
 // odd is a parrot with faults.
@@ -235,45 +232,6 @@ func TestGraphFiguresAreTheGraphs(t *testing.T) {
 	got := rep.Systems[0].Domains[0].Index
 	if got.Entities != 3 || got.Edges != 1 || got.Relations != 2 || got.MaxDegree != 1 || got.AverageDegree != 2.0/3 || got.IsolatedShare != 1.0/3 || got.Chunks != 4 {
 		t.Errorf("%+v", got)
-	}
-}
-
-// Lexical figures say so whatever the options say of the kit.
-func TestLexicalJudge(t *testing.T) {
-	byWords, err := lexical.New(judge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var calls atomic.Int64
-	dir := t.TempDir()
-	r := zoo.Runner(dir, &calls, nil)
-	r.Judge, r.Options = byWords, benchmark.Options{Dir: dir, Kit: r.Options.Kit}
-	for _, kit := range []string{"", "model"} {
-		r.Options.Kit = kit
-		rep := reported(t, r)
-		if types := rep.Systems[0].Overall.Types[wildgraph.SingleFact]; types.Judged != nil || types.Lexical == nil {
-			t.Errorf("kit %q: %+v", kit, types)
-		}
-		for name, text := range files(t, dir) {
-			if strings.HasPrefix(name, "/report") && !strings.Contains(strings.ToLower(text), "lexical") {
-				t.Errorf("kit %q: %s does not say lexical", kit, name)
-			}
-		}
-	}
-}
-
-// What nobody measured is not 0.
-func TestNotMeasured(t *testing.T) {
-	var calls atomic.Int64
-	r := zoo.Runner("", &calls, nil)
-	r.Options.CountTokens = nil
-	rep := reported(t, r)
-	if all := rep.Systems[0].Overall.Types[benchmark.All]; all.ContextTokens != nil || all.Found != nil {
-		t.Errorf("%+v", all)
-	}
-	var text strings.Builder
-	if err := report.WriteText(&text, rep.Tables()...); err != nil || !strings.Contains(text.String(), "n/a") {
-		t.Errorf("%v\n%s", err, text.String())
 	}
 }
 

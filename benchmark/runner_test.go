@@ -5,9 +5,7 @@ package benchmark_test
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -145,26 +143,6 @@ func TestResume(t *testing.T) {
 		if diff := cmp.Diff(want, files(t, dir)); diff != "" {
 			t.Errorf("concurrency %d, %d interruptions (-whole +resumed):\n%s", width, runs, diff)
 		}
-	}
-}
-
-func TestCompleteRunCostsNothing(t *testing.T) {
-	var calls atomic.Int64
-	dir := t.TempDir()
-	for range 2 {
-		if _, err := run(t, zoo.Runner(dir, &calls, nil)); err != nil {
-			t.Fatal(err)
-		}
-		left := filepath.Join(dir, "predictions", ".tmp-123")
-		if _, err := os.Stat(left); err == nil {
-			t.Error("what a killed run left half written is still there")
-		}
-		if err := os.WriteFile(left, []byte("{"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if calls.Load() != 14 {
-		t.Errorf("%d answers for two runs, want 14", calls.Load())
 	}
 }
 
@@ -367,20 +345,5 @@ func TestProgress(t *testing.T) {
 	run()
 	if last.Done != 14 || last.Resumed != 14 {
 		t.Errorf("last event of the resumed run %+v", last)
-	}
-}
-
-func TestLimit(t *testing.T) {
-	var calls atomic.Int64
-	r := zoo.Runner("", &calls, nil)
-	r.Options.Limit = 1
-	rep := reported(t, r)
-	for _, d := range rep.Systems[0].Domains {
-		if d.Types[wildgraph.SingleFact].N != 1 || d.Types[benchmark.All].N != 3 {
-			t.Errorf("%s: %+v", d.Domain, d.Types)
-		}
-	}
-	if got := len(slices.Collect(zoo.Dataset().Limited(1).Items())); got != 6 {
-		t.Errorf("%d questions with a limit of 1, want 6", got)
 	}
 }

@@ -27,22 +27,6 @@ func TestCertain(t *testing.T) {
 	}
 }
 
-// A second figure that is the same for all stands in no column.
-func TestSecondFigure(t *testing.T) {
-	half, one := .5, 1.0
-	for other, want := range map[*float64]bool{&half: false, &one: true} {
-		k := ranking{standings: []standing{{name: "a", measured: measured{value: &one}, second: measured{value: &half}}, {name: "b", measured: measured{value: &one}, second: measured{value: other}}}}
-		k.figure, _ = find("accuracy")
-		k.second = k.figure
-		var out strings.Builder
-		b := bufio.NewWriter(&out)
-		k.writeRows(b, (&Report{}).label)
-		if err := b.Flush(); err != nil || strings.Contains(out.String(), " 50.00") != want {
-			t.Errorf("%v\n%s", err, out.String())
-		}
-	}
-}
-
 // Whatever a name holds, no line is wider than a terminal and nothing steers it.
 func TestRankingOfOddNames(t *testing.T) {
 	half := .5
@@ -92,24 +76,6 @@ func TestWideNames(t *testing.T) {
 	for s, want := range map[string]int{"a": 1, "梟": 2, "ｌ": 2, "e\u0301": 1, "\u200b": 0, "한": 2, "–": 1} {
 		if got := width(s); got != want {
 			t.Errorf("%q is %d wide, want %d", s, got, want)
-		}
-	}
-}
-
-// A figure that nearly all rows share is not marked as the best.
-func TestBestOfMany(t *testing.T) {
-	of := func(values ...float64) (rows [][]measured) {
-		for _, v := range values {
-			rows = append(rows, []measured{{value: &v}})
-		}
-		return rows
-	}
-	for _, tt := range []struct {
-		rows [][]measured
-		want bool
-	}{{of(.5, .4), true}, {of(.5, .5, .4), true}, {of(.5, .5), false}, {of(.5, .5, .5, .5, .4), false}} {
-		if got := isBest(tt.rows, 0, tt.rows[0][0].value); got != tt.want {
-			t.Errorf("%d rows: %v", len(tt.rows), got)
 		}
 	}
 }

@@ -69,31 +69,6 @@ func TestPagesAreTheUnit(t *testing.T) {
 	}
 }
 
-func TestQuantile(t *testing.T) {
-	values := make([]float64, 101)
-	for i := range values {
-		values[i] = float64(i + 1)
-	}
-	for _, tt := range []struct {
-		n    int
-		q    float64
-		want float64
-	}{{1, 0.5, 1}, {1, 0.99, 1}, {2, 0.5, 1}, {3, 0.5, 2}, {4, 0.5, 2}, {10, 0.99, 10}, {100, 0.99, 99}, {101, 0.99, 100}, {101, 0, 1}, {101, 1, 101}} {
-		if got := quantile(values[:tt.n], tt.q); got != tt.want {
-			t.Errorf("%v of %d values: %v, want %v", tt.q, tt.n, got, tt.want)
-		}
-	}
-	for _, tt := range []struct {
-		value  float64
-		digits int
-		want   float64
-	}{{1.2345, 3, 1.235}, {1.2344, 3, 1.234}, {-0.26, 1, -0.3}, {7, 0, 7}} {
-		if got := round(tt.value, tt.digits); got != tt.want {
-			t.Errorf("%v to %d digits: %v, want %v", tt.value, tt.digits, got, tt.want)
-		}
-	}
-}
-
 // Whatever a spreadsheet would compute is marked as a text.
 func TestCSVText(t *testing.T) {
 	for text, want := range map[string]string{

@@ -5,9 +5,6 @@ package report_test
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
-	"encoding/json"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -294,23 +291,6 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
-// What could not be read of a model's replies stands below the table of costs, and only if there
-// was something.
-func TestUnread(t *testing.T) {
-	rep, err := run(t, study("", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const note = "parrot: 2 model replies for answers, or parts of them, could not be read and are missing."
-	if strings.Contains(tables(t, rep), "could not be read") {
-		t.Error("something could not be read")
-	}
-	rep.Systems[0].AnswerUsage.Unread = 2
-	if got := tables(t, rep); !strings.Contains(got, note) || strings.Count(got, "could not be read") != 1 {
-		t.Errorf("no %q in\n%s", note, got)
-	}
-}
-
 func tables(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var text bytes.Buffer
@@ -337,48 +317,6 @@ func tags(t *testing.T, text string) map[string]int {
 		for _, a := range tag.Attr {
 			if strings.HasPrefix(a.Key, "on") || slices.Contains([]string{"src", "href", "xlink:href"}, a.Key) && a.Val[0] != '#' && a.Val != "data:," || strings.Contains(a.Val, "NaN") {
 				t.Errorf("<%s %s=%q>", tag.Data, a.Key, a.Val)
-			}
-		}
-	}
-}
-
-// With a judge that is a model, the intervals of its figures stand with the
-// others in report.json; in report.csv all have columns.
-func TestIntervalsOfModel(t *testing.T) {
-	rep, err := run(t, grown(zoo.Runner("", new(atomic.Int64), nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := json.Marshal(rep.Systems[0].Overall.Types[wildgraph.SingleFact])
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct {
-		Intervals map[string]report.Interval `json:"intervals"`
-	}
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range []string{"accuracy", "evidence_recall_at_5"} {
-		if _, ok := got.Intervals[key]; !ok {
-			t.Errorf("no interval of %s: %s", key, data)
-		}
-	}
-	var table bytes.Buffer
-	if err := rep.WriteCSV(&table); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(&table).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for key, interval := range got.Intervals {
-		for i, end := range []string{"_low", "_high"} {
-			at := slices.Index(rows[0], key+end)
-			if !slices.ContainsFunc(rows, func(row []string) bool {
-				return row[0] == "parrot" && row[1] == "*" && row[2] == wildgraph.SingleFact && row[at] == fmt.Sprintf("%.6f", interval[i])
-			}) {
-				t.Errorf("%s%s is not %v in %s", key, end, interval[i], table.String())
 			}
 		}
 	}

@@ -175,21 +175,6 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// Marks at the beginning and line ends of other systems do no harm.
-func TestByteOrderMarkAndCRLF(t *testing.T) {
-	fsys := small()
-	const qa = "QA/birds/questions.jsonl"
-	fsys[qa].Data = []byte("\ufeff" + strings.ReplaceAll(string(fsys[qa].Data), "\n", "\r\n"))
-	plain, _, err := wildgraph.Load(small(), wildgraph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
-	if err != nil || len(set.Domains[0].Items) != len(plain.Domains[0].Items) {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestLongLines(t *testing.T) {
 	fsys := small()
 	const qa = "QA/birds/questions.jsonl"

@@ -52,68 +52,6 @@ func TestKMeansSameAtAnyWorkers(t *testing.T) {
 	}
 }
 
-func TestKMeansFindsSeparateBlobs(t *testing.T) {
-	const n, centres = 600, 6
-	vectors := blobs(rand.New(rand.NewPCG(7, 3)), n, 8, centres, .01)
-	for seed := range uint64(5) {
-		c, err := KMeans(t.Context(), vectors, 8, centres, KMeansOptions{Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen := map[int32]bool{}
-		for b := range centres {
-			label := c.Labels[b*n/centres]
-			seen[label] = true
-			for i := b * n / centres; i < (b+1)*n/centres; i++ {
-				if c.Labels[i] != label {
-					t.Fatalf("seed %d: blob %d is torn", seed, b)
-				}
-			}
-		}
-		if len(seen) != centres {
-			t.Fatalf("seed %d: %d clusters for %d blobs", seed, len(seen), centres)
-		}
-	}
-}
-
-// The four corners of a 2 by 1 rectangle: the best two clusters are the short
-// sides, inertia 4·¼; the long sides are a local optimum, 4·1.
-func TestKMeansInertia(t *testing.T) {
-	corners := []float32{0, 0, 0, 1, 2, 0, 2, 1}
-	c, err := KMeans(t.Context(), corners, 2, 2, KMeansOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Inertia != 1 || c.Labels[0] != c.Labels[1] || c.Labels[2] != c.Labels[3] {
-		t.Errorf("inertia %v, labels %v", c.Inertia, c.Labels)
-	}
-	c, err = newLloyd(corners, 2, 2).run(t.Context(), []float32{1, 0, 1, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := &Clustering{K: 2, Dim: 2, Labels: []int32{0, 1, 0, 1}, Centroids: []float32{1, 0, 1, 1}, Inertia: 4, Iterations: 1}
-	if diff := cmp.Diff(want, c); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestKMeansTiesGoToTheLowerCentroid(t *testing.T) {
-	l := newLloyd([]float32{0, -1, 1}, 1, 3)
-	l.limit = 1
-	c, err := l.run(t.Context(), []float32{-1, 1, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// 0 is as far from -1 as from 1, 1 as near to the second as to the third.
-	// The third is empty and takes over 0 or -1 at distance 1 and 0: 0.
-	if diff := cmp.Diff([]float32{-1, 1, 0}, c.Centroids); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]int32{2, 0, 1}, c.Labels); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestKMeansDuplicates(t *testing.T) {
 	vectors := []float32{5, 5, 5, 5, 5, 5, 1, 1}
 	c, err := KMeans(t.Context(), vectors, 2, 3, KMeansOptions{})

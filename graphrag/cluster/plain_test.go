@@ -140,15 +140,6 @@ func TestKMeansIsPlainLloyd(t *testing.T) {
 	}
 }
 
-// Without structure it takes long until nothing changes.
-func TestManyIterationsArePlainLloyd(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 10))
-	vectors := randomRows(rng, 4000, 1)
-	if steps := samePlain(t, "noise", vectors, 1, 30, 300, drawn(rng, vectors, 1, 30)); steps < 100 {
-		t.Errorf("only %d iterations", steps)
-	}
-}
-
 // Vectors on a small grid: many are equal, many as far from one centroid as from another,
 // starts hold some centroids several times, and clusters become empty.
 func TestTiesArePlainLloyd(t *testing.T) {

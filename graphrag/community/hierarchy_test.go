@@ -47,33 +47,6 @@ func leafSizes(h community.Hierarchy) (sizes, unsplittable []int) {
 	return sizes, unsplittable
 }
 
-func TestHierarchyOfRing(t *testing.T) {
-	g := graphtest.Ring(30, 5).Graph()
-	cliques := slices.Repeat([]int{5}, 30)
-	for seed := range uint64(seeds) {
-		for _, c := range []struct {
-			maxSize      int
-			unsplittable []int
-		}{{10, nil}, {6, nil}, {5, cliques}} {
-			h, maxSize := hierarchy(t, g, c.maxSize, seed), c.maxSize
-			sizes, unsplittable := leafSizes(h)
-			if !slices.Equal(sizes, cliques) || !slices.Equal(unsplittable, c.unsplittable) {
-				t.Errorf("max %d, seed %d: leaves %v, unsplittable %v", c.maxSize, seed, sizes, unsplittable)
-			}
-			for _, c := range leaves(h) {
-				if nodes := c.Nodes; nodes[0]%5 != 0 || nodes[4] != nodes[0]+4 {
-					t.Errorf("max %d, seed %d: leaf %v is not a clique", maxSize, seed, nodes)
-				}
-			}
-		}
-		// igraph finds 16 to 19 communities, see TestModularityOfIgraph; 15 pairs are better.
-		sizes, _ := leafSizes(hierarchy(t, g, 11, seed))
-		if len(sizes) < 15 || len(sizes) > 19 || slices.ContainsFunc(sizes, func(n int) bool { return n != 5 && n != 10 }) {
-			t.Errorf("max 11, seed %d: leaves %v, want 15 to 19 of 5 or 10", seed, sizes)
-		}
-	}
-}
-
 // The depths count rounds of Leiden, a last one that splits nothing included.
 func TestHierarchyOfClassics(t *testing.T) {
 	for _, c := range []struct {

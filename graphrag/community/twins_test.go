@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
 )
 
 // Nodes 1 to 3 have edges of one weight to each other and the same ones to the rest, 4 and 5
@@ -82,22 +81,5 @@ func TestTwinsAreFolded(t *testing.T) {
 		if slices.Max(links) > 0 {
 			t.Errorf("class %d lacks arcs: %v", c, links)
 		}
-	}
-}
-
-// Without twins the network stays as it is.
-func TestFewTwins(t *testing.T) {
-	g := graphtest.Ring(10, 4).Unweighted()
-	about, err := surveyed(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	net, err := newNetwork[float32](t.Context(), g, about)
-	if err != nil {
-		t.Fatal(err)
-	}
-	folded, class, err := folding(t, 10).fold(net, g)
-	if err != nil || folded != net || class[7] != 7 {
-		t.Errorf("a copy of the network, classes %v, %v", class, err)
 	}
 }

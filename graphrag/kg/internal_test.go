@@ -47,29 +47,6 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// Lists are as long as what is in them. Texts that several passages say come with all of
-// these, others with one.
-func TestListsHaveNoRoomLeft(t *testing.T) {
-	texts := newInterner()
-	var said []told
-	var links []link
-	for i := range int32(1000) {
-		said = append(said, told{list: i / 10, passage: i % 10 / 3, text: texts.id(string(rune('a' + i%7)))})
-		links = append(links, link{i / 10, i % 4})
-	}
-	d, p := described(101, said, texts.texts), gather(100, 4, links)
-	if len(d.items) != 700 || cap(d.items) > 710 || len(p.items) != 400 || cap(p.items) > 410 {
-		t.Errorf("%d descriptions in room for %d, %d postings in room for %d", len(d.items), cap(d.items), len(p.items), cap(p.items))
-	}
-	if len(d.of(100)) != 0 {
-		t.Errorf("%v of nothing", d.of(100))
-	}
-	want := []Description{{"a", []int32{0, 2}}, {"b", []int32{0, 2}}, {"c", []int32{0, 3}}, {"d", []int32{1}}, {"e", []int32{1}}, {"f", []int32{1}}, {"g", []int32{2}}}
-	if diff := cmp.Diff(want, d.of(0)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // Rows are what a stable sort by both ends makes.
 func TestRows(t *testing.T) {
 	const entities = 40

@@ -71,24 +71,6 @@ func TestTrigramsFindAll(t *testing.T) {
 	}
 }
 
-func TestTrigrams(t *testing.T) {
-	near, err := Trigrams{}.Neighbors(t.Context(), []string{"berlin", "berlin wall", "berlln", "paris", "berlin"}, 0.3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(near[0]) != 2 || near[0][0] != (scored{ID: 4, Score: 1}) || near[0][1].ID != 1 || near[3] != nil {
-		t.Errorf("neighbours %v", near)
-	}
-	if near, err = (Trigrams{}).Neighbors(t.Context(), []string{"a", "a"}, 0.5, 0); err != nil || near[0] != nil {
-		t.Errorf("with limit 0: %v, %v", near, err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := (Trigrams{}).Neighbors(ctx, []string{"a", "a"}, 0.5, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
-}
-
 type shortChanged struct{ angles }
 
 func (s shortChanged) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
@@ -349,25 +331,6 @@ func TestGraphOfExample(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int32{0, 3, 4}, g.AppendFactEntities(nil, 3)); diff != "" {
 		t.Errorf("phrases of p3 (-want +got):\n%s", diff)
-	}
-}
-
-func TestViewOptions(t *testing.T) {
-	g := put(t, kg.Options{}, kg.Extraction{Chunk: "a#0", Doc: "a", Mentions: []kg.Mention{{Name: "Rome"}},
-		Facts: []kg.Fact{{Triple: triple("Ann", "met", "Bob").Triple, Weight: 5}, triple("Ann", "knew", "Bob"), triple("Ann", "is", "Ann")}})
-	v, err := g.View(kg.ViewOptions{Facts: 1, Passages: true, Mentioned: true, Context: 0.5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]float64{"ann – bob": 2, "ann – a#0": 0.5, "bob – a#0": 0.5, "rome – a#0": 0.5}
-	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
-		t.Errorf("edges (-want +got):\n%s", diff)
-	}
-	_, err = g.View(kg.ViewOptions{Facts: math.NaN(), Similarity: -1, Context: math.Inf(1)})
-	for _, want := range []string{"Facts is NaN", "Similarity is -1", "Context is +Inf"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
 	}
 }
 

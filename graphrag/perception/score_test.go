@@ -89,54 +89,6 @@ func TestScoreWorked(t *testing.T) {
 	}
 }
 
-// mergeToy are a1, a2, b1, b2, c1, c2.
-func mergeToy() ([]float32, []Triple, []int32) {
-	var triples []Triple
-	for e, counts := range []map[int32]int{
-		{directed: 2, bornIn: 1}, {directed: 1}, {locatedIn: 2}, {locatedIn: 1}, {directed: 1, bornIn: 1}, {directed: 1},
-	} {
-		triples = append(triples, ties(int32(e), counts)...)
-	}
-	return []float32{1, 0, .8, .6, 0, 1, -.6, .8, .6, .8, 1, 0}, triples, []int32{0, 0, 1, 1, 2, 2}
-}
-
-func TestMergeToyScores(t *testing.T) {
-	vectors, triples, _ := mergeToy()
-	p := perceive(t, vectors, triples, Options{})
-	a, b, c := p.group([]int32{0, 1}), p.group([]int32{2, 3}), p.group([]int32{4, 5})
-	for i, row := range [][]float64{
-		{.889078, .739078, .221359, -.221359, .725535, .739078},
-		{-.221359, .221359, .864078, .764078, .398447, -.221359},
-		{.926099, .788709, .313050, -.125220, .826099, .726099},
-	} {
-		for e, want := range row {
-			near(t, "φ", p.score(int32(e), []*group{a, b, c}[i]), want)
-		}
-	}
-	if a.center != 0 || b.center != 2 || c.center != 4 {
-		t.Errorf("centres %d, %d, %d, want 0, 2, 4", a.center, b.center, c.center)
-	}
-	near(t, "D(a→b)", p.divergence(a, b), .814078)
-	near(t, "D(b→a)", p.divergence(b, a), .814078)
-	near(t, "D(a→c)", p.divergence(a, c), -.043326)
-	near(t, "D(c→a)", p.divergence(c, a), .043793)
-	near(t, "D(b→c)", p.divergence(b, c), .720163)
-	near(t, "D(c→b)", p.divergence(c, b), .687555)
-
-	// The second pass.
-	ac := p.join(a, c)
-	for i, want := range []float64{.775846, .720592, .687299, .690132} {
-		near(t, "φ after the merge", p.score(ac.members[i], ac), want)
-	}
-	if ac.center != 0 || len(ac.profile) != 2 || ac.profile[0].count != 5 || ac.profile[1].count != 2 {
-		t.Errorf("centre %d, relations %v, want 0, {directed 5, born_in 2}", ac.center, ac.profile)
-	}
-	near(t, "centroid", ac.sum[0]/4, .85)
-	near(t, "centroid", ac.sum[1]/4, .35)
-	near(t, "D(ac→b)", p.divergence(ac, b), .674195)
-	near(t, "D(b→ac)", p.divergence(b, ac), .768388)
-}
-
 func TestClusters(t *testing.T) {
 	for n, want := range map[int]int{
 		2: 2, 3: 2, 4: 2, 29: 2, 30: 3, 45: 4, 100: 10,

@@ -169,16 +169,3 @@ func TestErrors(t *testing.T) {
 		t.Errorf("nothing: %+v, %v", tree, err)
 	}
 }
-
-func ExampleNewTree() {
-	g, p := birds()
-	tree, err := perception.NewTree(context.Background(), g, p, nil)
-	if err != nil {
-		panic(err)
-	}
-	for _, c := range tree.Communities {
-		fmt.Println(c.Name, c.Members)
-	}
-	// Output:
-	// eagle owl [0 1]
-}

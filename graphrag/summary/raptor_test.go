@@ -100,23 +100,6 @@ func checkTree(t *testing.T, built *summary.Tree, docs ...[]string) {
 	}
 }
 
-func TestRaptorClustersByTopic(t *testing.T) {
-	built := raptor(t, onTopics(120, 6), summary.RaptorOptions{})
-	if len(built.Levels) < 2 {
-		t.Fatalf("levels %v", sizes(built))
-	}
-	first, end := built.Level(1)
-	for n := first; n < end; n++ {
-		of := map[string]bool{}
-		for _, c := range built.Nodes[n].Children {
-			of[built.Nodes[c].Text[:2]] = true
-		}
-		if len(of) != 1 {
-			t.Errorf("node %d has leaves of %d topics", n, len(of))
-		}
-	}
-}
-
 // The leaves of a document have a tree of their own, and the tops of all trees, and
 // documents that are too short for one, are clustered in common.
 func TestRaptorOfDocuments(t *testing.T) {

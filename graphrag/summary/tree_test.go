@@ -6,19 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wildgraph/wildgraph/graphrag/chunk"
-	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
 
@@ -201,82 +195,6 @@ func TestSourcesFollowQuotes(t *testing.T) {
 	for node, want := range map[int32][]int32{1: {1}, 3: {0, 2}, 4: {2}} {
 		if diff := cmp.Diff(want, built.Sources(node)); diff != "" {
 			t.Errorf("node %d: %s", node, diff)
-		}
-	}
-}
-
-// TestTreesOfPages builds both trees of real pages.
-func TestTreesOfPages(t *testing.T) {
-	dir := os.Getenv("WILDGRAPHBENCH_DIR")
-	if dir == "" {
-		t.Skip("WILDGRAPHBENCH_DIR is not set")
-	}
-	var pages []string
-	files := os.DirFS(dir)
-	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.Contains(path, "reference_pages/") {
-			return err
-		}
-		if data, err := fs.ReadFile(files, path); err == nil && len(data) > 20_000 && len(data) < 60_000 {
-			pages = append(pages, string(data))
-		}
-		if len(pages) == 10 {
-			return fs.SkipAll
-		}
-		return nil
-	})
-	if err != nil || len(pages) < 10 {
-		t.Fatalf("%d pages in %s: %v", len(pages), dir, err)
-	}
-	splitter, err := chunk.Sentences(chunk.SentenceOptions{MaxTokens: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, page := range pages {
-		spans, err := splitter.Split(context.Background(), page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var leaves []string
-		for _, s := range spans {
-			leaves = append(leaves, page[s.Start:s.End])
-		}
-		e, err := embed.FitLSA(t.Context(), leaves, embed.LSAOptions{Dim: 64})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := summary.Extractive(summary.ExtractiveOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		sequential, err := summary.Sequential(t.Context(), [][]string{leaves}, summary.SequentialOptions{Summarizer: s})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, built := range map[string]*summary.Tree{
-			"sequential": sequential, "raptor": raptor(t, leaves, summary.RaptorOptions{Summarizer: s, Embedder: e}),
-		} {
-			checkTree(t, built, leaves)
-			if len(built.Levels) < 2 {
-				t.Errorf("page %d, %s: levels %v", i, name, sizes(built))
-			}
-			for _, n := range built.Nodes {
-				if n.Level == 0 {
-					continue
-				}
-				var texts []string
-				for _, c := range n.Children {
-					texts = append(texts, built.Nodes[c].Text)
-				}
-				for _, q := range n.Quotes {
-					source := texts[q.Source][q.SourceStart:q.SourceEnd]
-					words := strings.FieldsFunc(n.Text[q.Start:q.End], func(r rune) bool { return !unicode.IsLetter(r) })
-					// A link may end within a word, so only its beginning is looked for.
-					if len(words) > 0 && !strings.Contains(source, string([]rune(words[0])[:min(4, utf8.RuneCountInString(words[0]))])) {
-						t.Fatalf("page %d, %s: quote %q is not of %q", i, name, n.Text[q.Start:q.End], source)
-					}
-				}
-			}
 		}
 	}
 }

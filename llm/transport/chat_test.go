@@ -198,20 +198,6 @@ func TestReplyAsToolCall(t *testing.T) {
 	}
 }
 
-func TestMissingUsageIsEstimated(t *testing.T) {
-	count := func(string) int { return 5 }
-	both(t, llmtest.ServerOptions{}, Config{CountTokens: count}, func(t *testing.T, s *llmtest.Server, m llm.Model) {
-		s.Fail(llmtest.Fault{NoUsage: true})
-		reply, err := m.Generate(t.Context(), llm.Prompt("hello"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := (llm.Usage{Calls: 1, PromptTokens: 5, CompletionTokens: 10, Estimated: true}); reply.Usage != want {
-			t.Errorf("usage %+v, want %+v", reply.Usage, want)
-		}
-	})
-}
-
 func TestTimeoutAndCancel(t *testing.T) {
 	o := quick
 	o.AttemptTimeout = 300 * time.Millisecond // the server has read the request by then

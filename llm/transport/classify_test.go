@@ -71,25 +71,6 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-func TestErrorInBody(t *testing.T) {
-	for body, want := range map[string]llm.Kind{
-		`{"error":{"message":"x","code":429}}`: llm.ErrRateLimited,
-		`{"error":"model crashed"}`:            llm.ErrTransient,
-		`{"error":"exceeds context length"}`:   llm.ErrContextLength,
-		`{"error":null}`:                       "", `{"a":1}`: "", `[]`: "", ``: "",
-	} {
-		e := errorInBody([]byte(body))
-		if got := (llm.Kind)(""); e != nil {
-			got = e.Kind
-			if got != want {
-				t.Errorf("%s: %v, want %v", body, got, want)
-			}
-		} else if want != "" {
-			t.Errorf("%s: nothing, want %v", body, want)
-		}
-	}
-}
-
 // People read the server's sentence, not its JSON.
 func TestErrorSentence(t *testing.T) {
 	for body, want := range map[string]string{

@@ -102,30 +102,6 @@ func TestAIMD(t *testing.T) {
 	}
 }
 
-// A failure in between begins the streak of successes anew.
-func TestFailureEndsTheStreak(t *testing.T) {
-	for _, kind := range []llm.Kind{llm.ErrTransient, llm.ErrTimeout} {
-		g := newGate("g", false, Options{Concurrency: 20, Logger: slog.New(slog.DiscardHandler)})
-		end := func(n int, e *llm.Error) {
-			for range n {
-				if _, err := g.enter(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				g.leave(false, e, 1, 1)
-			}
-		}
-		end(7, nil)
-		end(1, &llm.Error{Kind: kind})
-		end(7, nil)
-		if g.limit.slots() != 8 {
-			t.Errorf("%s: %d slots after seven successes", kind, g.limit.slots())
-		}
-		if end(1, nil); g.limit.slots() != 9 {
-			t.Errorf("%s: %d slots after eight successes", kind, g.limit.slots())
-		}
-	}
-}
-
 // capped is a server that bears so many requests at a time and sends 429 to
 // the others.
 type capped struct {

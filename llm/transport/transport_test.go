@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -100,23 +99,6 @@ func sendOn(ctx context.Context, tr *Transport) (string, error) {
 	return string(b), err
 }
 
-// A server that fails the same way three times will do so again.
-// Where nobody was ever answered, failures that may pass use up the attempts, and a
-// server that says to slow down is waited for.
-func TestAttempts(t *testing.T) {
-	for code, attempts := range map[int]int{500: 10, 502: 10, 429: 40} {
-		synctest.Test(t, func(t *testing.T) {
-			w := &wire{}
-			for range 39 {
-				w.replies = append(w.replies, status(code, "no"))
-			}
-			if _, err := send(t, t.Context(), Options{Base: w}); (err == nil) != (code == 429) || len(w.at) != attempts {
-				t.Errorf("%d: %d attempts, want %d: %v", code, len(w.at), attempts, err)
-			}
-		})
-	}
-}
-
 func TestBackOffGrowsAndHonoursRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &wire{replies: []func() (*http.Response, error){
@@ -139,24 +121,6 @@ func TestBackOffGrowsAndHonoursRetryAfter(t *testing.T) {
 		for _, b := range w.bodies {
 			if b != `{"q":1}` {
 				t.Errorf("an attempt sent %q", b)
-			}
-		}
-	})
-}
-
-func TestBackOffIsCapped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &wire{}
-		for i := range 11 {
-			w.replies = append(w.replies, status(503, strconv.Itoa(i)))
-		}
-		_, err := send(t, t.Context(), Options{Base: w, Attempts: 11, MaxDelay: 2 * time.Second})
-		if !errors.Is(err, llm.ErrTransient) || len(w.at) != 11 {
-			t.Fatalf("%d attempts, %v", len(w.at), err)
-		}
-		for i := 1; i < len(w.at); i++ {
-			if wait := w.at[i] - w.at[i-1]; wait > 2*time.Second {
-				t.Errorf("wait %d is %v", i, wait)
 			}
 		}
 	})
