@@ -379,6 +379,20 @@ func (s *System) answers(ctx context.Context, q graphrag.Question, read func(con
 	}
 }
 
+// Encode makes the vectors that the retriever of all documents makes when they are first asked for,
+// until ctx ends; of others it makes none. What was made stays.
+func (s *System) Encode(ctx context.Context) error {
+	now := s.acquire()
+	if now == nil {
+		return nil
+	}
+	defer now.release()
+	if lazy, ok := now.retriever.(interface{ Encode(context.Context) error }); ok {
+		return lazy.Encode(ctx)
+	}
+	return nil
+}
+
 // Close releases the index. It waits for a running change.
 func (s *System) Close() error {
 	s.writing <- struct{}{}

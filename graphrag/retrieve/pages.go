@@ -61,10 +61,10 @@ type PagesOptions struct {
 	Like     func(ctx context.Context, tiles text.List) (Texts, error)
 	Likeness float64
 	// Among, if set, is how many pages are compared, in place of all: those that are best by words,
-	// each by its best passage and so by the tiles that this overlaps, with Some. Which pages these
-	// are and how they are ordered depends on nothing that was compared before.
-	Among int
-	Some  func(ctx context.Context, query string, tiles []string) ([]float64, error)
+	// each by its best passage and so by the tiles that this overlaps, with Lazily. Which pages
+	// these are and how they are ordered depends on nothing that was compared before.
+	Among  int
+	Lazily *Lazy
 	// Follow, if set, propagates relevance between pages.
 	Follow Follow
 	// Detail is the value of full coverage of a page relative to the page itself. Spread is
@@ -101,7 +101,7 @@ const (
 // Defaults returns the options with what zero stands for.
 func (o PagesOptions) Defaults() PagesOptions {
 	spread, overview, aspects := defaultSpread, defaultOverviewSpread, defaultAspects
-	if o.Like != nil || o.Some != nil {
+	if o.Like != nil || o.Lazily != nil {
 		spread, overview, aspects = 2*spread, 1.5*overview, 1.5*aspects
 	}
 	for of, usual := range map[*float64]float64{
@@ -161,6 +161,25 @@ func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 		}
 	}
 	return found, nil
+}
+
+// Encode makes the vectors of tiles that Lazily would make later, until ctx ends.
+func (p *Pages) Encode(ctx context.Context) error {
+	if p.o.Lazily == nil {
+		return nil
+	}
+	return p.o.Lazily.Rest(ctx, func(yield func(string) bool) {
+		for _, s := range p.segments {
+			for n := range s.set().All() {
+				page := &s.index.pages[n]
+				for _, first := range page.Tiles() {
+					if !yield(Titled(page.Chunk(first, page.Ends[first]))) {
+						return
+					}
+				}
+			}
+		}
+	})
 }
 
 // best is the best passage of a page, with the score of the page.
@@ -284,7 +303,7 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read te
 	a.more = p.page.AllScores(read.Names, a.more)
 	add(a.fields, a.more, p.o.Page)
 	p.order(a)
-	if p.o.Some != nil && p.o.Among > 0 && len(a.order) > 0 {
+	if p.o.Lazily != nil && p.o.Among > 0 && len(a.order) > 0 {
 		if err := p.among(ctx, a, read.Words); err != nil {
 			return nil, err
 		}
@@ -341,7 +360,7 @@ func (p *Pages) among(ctx context.Context, a *asked, words string) error {
 		}
 		ends = append(ends, len(tiles))
 	}
-	scores, err := p.o.Some(ctx, words, tiles)
+	scores, err := p.o.Lazily.Scores(ctx, words, tiles)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package retrieve
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"sync"
@@ -203,6 +204,18 @@ func (l *Lazy) Scores(ctx context.Context, query string, texts []string) ([]floa
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.make(ctx, texts); err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(texts))
+	for i, s := range texts {
+		out[i] = vector.Cosine(row, l.rows[s])
+	}
+	return out, nil
+}
+
+// make makes the vectors that are not there. It is called with mu held.
+func (l *Lazy) make(ctx context.Context, texts []string) error {
 	if len(l.rows) > maxLazy {
 		clear(l.rows)
 	}
@@ -212,23 +225,47 @@ func (l *Lazy) Scores(ctx context.Context, query string, texts []string) ([]floa
 			lacking = append(lacking, s)
 		}
 	}
-	if len(lacking) > 0 {
-		rows, err := l.embedder.EmbedDocuments(ctx, lacking)
-		if err == nil && len(rows) != len(lacking) {
-			err = fmt.Errorf("the embedder returned %d vectors for %d texts", len(rows), len(lacking))
+	if len(lacking) == 0 {
+		return nil
+	}
+	rows, err := l.embedder.EmbedDocuments(ctx, lacking)
+	if err == nil && len(rows) != len(lacking) {
+		err = fmt.Errorf("the embedder returned %d vectors for %d texts", len(rows), len(lacking))
+	}
+	if err != nil {
+		return fmt.Errorf("retrieve: %w", err)
+	}
+	for i, s := range lacking {
+		l.rows[s] = rows[i]
+	}
+	return nil
+}
+
+// textsAtOnce is how many texts are lost when encoding the rest is stopped, some tenths of a second
+// of work, and what a question waits for at most.
+const textsAtOnce = 16
+
+// Rest makes the vectors of texts that are not there, until ctx ends or as many are kept as can be.
+func (l *Lazy) Rest(ctx context.Context, texts iter.Seq[string]) error {
+	var some []string
+	encode := func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if err := ctx.Err(); err != nil || len(l.rows)+len(some) > maxLazy {
+			return err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("retrieve: %w", err)
-		}
-		for i, s := range lacking {
-			l.rows[s] = rows[i]
+		err := l.make(ctx, some)
+		some = some[:0]
+		return err
+	}
+	for s := range texts {
+		if some = append(some, s); len(some) == textsAtOnce {
+			if err := encode(); err != nil || len(some) > 0 {
+				return err
+			}
 		}
 	}
-	out := make([]float64, len(texts))
-	for i, s := range texts {
-		out[i] = vector.Cosine(row, l.rows[s])
-	}
-	return out, nil
+	return encode()
 }
 
 // Len is the number of texts.

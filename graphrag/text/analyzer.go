@@ -62,7 +62,7 @@ type Standard struct {
 	options Options
 	each    *tongues // nil: one language
 	classes *classTable
-	stop    map[string]struct{}
+	stop    map[string]bool
 	stems   *memory    // nil: no stems
 	scans   *sync.Pool // of *scanner
 }
@@ -213,15 +213,15 @@ func (a *Standard) Term(word string) (term string, ok bool) {
 		term = a.stems.of(word)
 		return term, term != ""
 	}
-	if _, stop := a.stop[word]; stop || word == "" {
+	if a.stop[word] || word == "" {
 		return "", false
 	}
 	return word, true
 }
 
 // stemOf is the stem of a word, nothing of a stop word.
-func stemOf(l lexicon, stop map[string]struct{}, word string) string {
-	if _, ok := stop[word]; ok || word == "" {
+func stemOf(l lexicon, stop map[string]bool, word string) string {
+	if stop[word] || word == "" {
 		return ""
 	}
 	return cmp.Or(l.stemOf(word), word)

@@ -61,6 +61,13 @@ type lexicon struct {
 	asks, stop string
 	// letters are those that few other languages write.
 	letters string
+	// short are abbreviations that stand before a name or a number, and so end no sentence, without
+	// their last full stop. Those that often end one ("usw.", "etc.") are left out, and so are those
+	// that are words too. One letter, and letters with full stops between them ("z.B."), count without
+	// being named.
+	short string
+	// ordinals says that "3." stands before words in upper case.
+	ordinals bool
 }
 
 func lexiconOf(of Language) (lexicon, bool) {
@@ -72,14 +79,7 @@ func lexiconOf(of Language) (lexicon, bool) {
 	return lexicon{}, of == None
 }
 
-func (l lexicon) stopWords() map[string]struct{} {
-	words := strings.Fields(l.asks + " " + l.stop)
-	set := make(map[string]struct{}, len(words))
-	for _, w := range words {
-		set[w] = struct{}{}
-	}
-	return set
-}
+func (l lexicon) stopWords() map[string]bool { return set(l.asks + " " + l.stop) }
 
 // stemOf is the stem of a word. What is a stop word was decided before, so whatever comes
 // is stemmed. Both spellings of ё are common, and stemmed as one.
@@ -103,7 +103,7 @@ again further once here there
 all any both each few more most other some no not only own same too very just also
 am is are was were be been being have has had having do does did doing done
 can could may might must shall should will would ought
-s t d ll m re ve don didn doesn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn mustn ain`, ""},
+s t d ll m re ve don didn doesn isn aren wasn weren hasn haven hadn won wouldn couldn shouldn mustn ain`, "", ``, false},
 
 	{German, german.Stem, `wer wen wem wessen was wann wo wohin woher wie wieviel warum weshalb wieso welche welcher welches welchen welchem
 womit wofür woran worauf woraus wozu wodurch worüber`, `
@@ -114,7 +114,9 @@ und oder aber denn sondern wenn als ob dass weil damit also doch nur noch schon 
 in im ins an am ans auf aus bei beim mit nach von vom vor zu zum zur über unter durch für gegen ohne um bis seit während wegen zwischen hinter neben
 bin ist sind war waren wird werden wurde wurden worden geworden sei seien wäre haben hat hatte hatten habe gehabt
 kann können konnte konnten muss müssen musste soll sollen sollte will wollen wollte darf dürfen mag möchte
-alle aller alles allem allen jede jeder jedes jedem jeden einige etwas viel viele wenn nun zwar etwa`, "äöüß"},
+alle aller alles allem allen jede jeder jedes jedem jeden einige etwas viel viele wenn nun zwar etwa`, "äöüß", `
+dr prof dipl ing fa hr hrn fr frl nr bd bde abb tab kap abs anm aufl hg hrsg jh jhd jg ca bzw vgl sog geb gest verh str evtl ggf
+inkl exkl mio mrd tel st ev kath röm griech lat dt engl frz österr ehem insb allg urspr bes lt gem zit`, true},
 
 	{French, french.Stem, `qui que qu quoi dont où quel quelle quels quelles lequel laquelle comment quand pourquoi combien`, `
 le la les l un une des du de d au aux ce cet cette ces
@@ -125,7 +127,9 @@ et ou mais ni or car donc si comme puis
 ne n pas plus aussi très même mêmes tout toute tous toutes autre autres c ça cela ceci est
 être suis es sommes êtes sont était étaient été étant sera seront serait fut furent soit
 avoir ai as a avons avez ont avait avaient eu ayant aura auront aurait eut
-fait faire peut peuvent doit`, "éèêçàùœîûôë"},
+fait faire peut peuvent doit`, "éèêçàùœîûôë", `
+mm mme mmes mlle mlles me mgr dr pr prof st ste av bd boul chap fig vol éd éds trad pp no nos env cf vs j.-c hab coll rév op
+ibid`, false},
 
 	{Spanish, spanish.Stem, `qué quién quiénes cuál cuáles cuándo dónde cómo cuánto cuántos cuánta cuántas`, `
 el la los lo las un uno una unos unas al del
@@ -137,7 +141,9 @@ y e o u ni pero sino si no también más muy ya
 a ante bajo con contra de desde durante en entre hacia hasta para por según sin sobre tras
 ser es soy eres somos son era eran fue fueron sido siendo será sería sea
 estar está están estaba estado haber ha he has han había habían hay hubo
-todo toda todos todas otro otra otros otras mismo misma tanto`, "ñ¿¡áíóú"},
+todo toda todos todas otro otra otros otras mismo misma tanto`, "ñ¿¡áíóú", `
+sr sra srta sres dr dra dña prof ing lic arq gral tte cnel av avda pág págs núm vol cap fig ed eds aprox máx mín tel ud uds vd
+vds ee sto sta pdte dpto`, false},
 
 	{Italian, italian.Stem, `chi che cosa quale quali quando dove come perché quanto quanta quanti quante`, `
 il lo la i gli le l un uno una del dello della dei degli delle dell al allo alla ai agli alle all dal dallo dalla dai dagli dalle dall
@@ -149,7 +155,9 @@ e ed o oppure ma né se anche non più molto già poi ogni solo così
 a ad con contro da di in per su tra fra senza sotto sopra verso dopo prima durante fino
 essere è sono era erano fu furono stato stata stati state sia sarà siamo
 avere ha ho hanno aveva avevano ebbe abbiamo viene vengono può possono deve devono
-tutto tutta tutti tutte altro altra altri altre stesso stessa c d dov cos quest quell`, "èòìù"},
+tutto tutta tutti tutte altro altra altri altre stesso stessa c d dov cos quest quell`, "èòìù", `
+sig sigg sig.ra sig.na dott dott.ssa dr prof prof.ssa ing avv arch geom rag on mons pag pagg fig vol cap ed trad tel ca es sec
+ss nr`, false},
 
 	{Portuguese, portuguese.Stem, `quem que qual quais quando onde como porquê quanto quanta quantos quantas`, `
 o a os as um uma uns umas ao aos à às do da dos das no na nos nas num numa pelo pela pelos pelas dum duma
@@ -160,7 +168,8 @@ e ou nem mas se não também mais muito já porque pois só ainda cada
 a ante com contra de desde durante em entre até para por sem sob sobre após
 ser é sou és somos são era eram foi foram sido sendo será seria seja
 estar está estão estava estavam ter tem têm tinha tinham teve há havia pode podem deve devem
-todo toda todos todas outro outra outros outras mesmo mesma`, "ãõçâêó"},
+todo toda todos todas outro outra outros outras mesmo mesma`, "ãõçâêó", `
+sr sra srs sras srta dr dra prof profa eng arq exmo exma av pç pça pág págs núm vol cap ed eds fig aprox máx mín tel séc ex`, false},
 
 	{Dutch, dutch.Stem, `wie wiens wat welke welk wanneer waar waarom hoe hoeveel waarheen waarmee`, `
 de het een die dat deze dit
@@ -169,7 +178,8 @@ en of maar want als dan dus omdat terwijl zodat ook niet geen nog al wel zeer me
 in op aan uit bij met naar van voor na te tot tegen over onder door om zonder tussen sinds tijdens vanaf
 ben is zijn was waren word wordt worden werd werden geworden geweest
 heb heeft hebben had hadden gehad kan kunnen kon konden moet moeten moest mag mogen zal zullen zou zouden wil willen
-alle alles elk elke ieder iedere iets veel vele andere ander zelf zo`, "ĳ"},
+alle alles elk elke ieder iedere iets veel vele andere ander zelf zo`, "ĳ", `
+dhr mevr mw mr mrs dr drs ir ing prof ds st jhr nr nrs blz pag afb fig dl hfst ed red vert ca incl excl bijv bv resp evt tel`, false},
 
 	{Swedish, swedish.Stem, `vad vem vems vilken vilket vilka varför hur var vart när`, `
 en ett den det de dem denna detta dessa
@@ -177,21 +187,25 @@ jag mig min mitt mina du dig din ditt dina han honom hans hon henne hennes vi os
 och eller men att som om här där då än så för av på i till från med utan under över vid mot mellan genom efter före hos åt ur in upp ut
 vars
 är vara varit blir blev bli blivit har hade ha haft kan kunde ska skall skulle vill ville måste
-inte ej icke också bara mycket alla allt all någon något några ingen inget inga samma annan andra själv nu sedan`, "åäö"},
+inte ej icke också bara mycket alla allt all någon något några ingen inget inga samma annan andra själv nu sedan`, "åäö", `
+hr fr frk dr prof doc ing nr sid kap fig tab bd ca resp ev inkl exkl kl st tel dvs jfr`, false},
 
 	{Norwegian, norwegian.Stem, `hva hvem hvilken hvilket hvilke hvorfor hvordan hvor når`, `
 en ei et den det de dem denne dette disse
 jeg meg min mitt mine du deg din ditt dine han ham hans hun henne hennes vi oss vår vårt våre dere deres seg sin sitt sine man dets
 og eller men at som om der her da enn så for av på i til fra med uten under over ved mot mellom gjennom etter før hos ut opp inn
 er var være vært blir ble bli blitt har hadde ha hatt kan kunne skal skulle vil ville må måtte
-ikke ikkje også bare mye alle alt all noen noe ingen intet samme annen andre selv nå siden å eg ein eit`, "åøæ"},
+ikke ikkje også bare mye alle alt all noen noe ingen intet samme annen andre selv nå siden å eg ein eit`, "åøæ", `
+hr fr frk dr prof nr kap fig tab bd ca kl resp ev inkl ekskl dvs f.eks st tlf jf jfr mill mrd ing adv`, false},
 
 	{Russian, russian.Stem, `кто кого кому кем что чего чем когда где куда откуда как какой какая какое какие каком каких сколько почему зачем чей чья чьё`, `
 и в во не он на я с со а то все она так его но да ты к у же вы за бы по только ее её мне было вот от меня
 о из ему при даже ну ли если уже или ни быть был была были него до вас нибудь вам ведь там себя ей они тут
 есть надо ней для мы тебя их сам чтоб чтобы без будто раз тоже себе под будет тогда этот того потому этого
 ним этом один мой тем нее неё сейчас всех можно над об обо эту эти это эта этой
-также который которая которое которые которых которой которого между через про`, ""},
+также который которая которое которые которых которой которого между через про`, "", `
+гг вв тт ул пер пл просп наб кв корп стр гл рис табл см ср напр им св проф акад доц д-р г-н г-жа тов инж ген полк тыс млн млрд
+руб коп кн изд ред`, false},
 
 	{language: Chinese},
 	{language: Japanese},

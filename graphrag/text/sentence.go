@@ -3,6 +3,7 @@
 package text
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"unicode"
@@ -32,13 +33,19 @@ func (p Span) In(s string) string { return s[p.Start:p.End] }
 //     32(4), 2006, section 4, with the English tables trained for
 //     github.com/neurosnap/sentences, initials ("J. R. R. Tolkien") and a few
 //     abbreviations of our own added,
-//   - at the full stops of other scripts (。！？｡؟۔।॥), which need no space.
+//   - in the other languages of [LanguageOf] at a full stop that is not that of an
+//     initial, an abbreviation ("z. B.", "Mme.", "г.") or, in German, an ordinal ("3.
+//     März"); and at those before a stop word in upper case ("… 1903 n. Chr. Die …"),
+//   - at the full stops of other scripts (。！？｡؟۔।॥), which need no space, unless と
+//     follows a quotation.
 //
 // Closing quotes, brackets and citation marks such as [1] belong to the
 // sentence before them. Invalid UTF-8 is text like any other. The time is
 // linear in len(s), whatever the length of the lines.
 //
-// Only the tables come from the library. Its scanner looks at every word with
+// Only the English tables come from the library: those of other languages, trained on some
+// megabytes of news, have few of the abbreviations of reference works and many that are none
+// (German "hag", "ne" and "th", without "Hr." and "Abb."). Its scanner looks at every word with
 // regular expressions and allocates a token for each; this one looks only at
 // the places where a sentence could end, and is 25 times faster on pages of
 // the web. It also cuts better there: both neurosnap and prose/v3/segment,
@@ -46,7 +53,7 @@ func (p Span) In(s string) string { return s[p.Start:p.End] }
 // The war" (neurosnap) or cut `"Is it so?" he asked` (prose), and take tables
 // and lists for prose.
 func Sentences(s string) []Span {
-	sc := sentenceScanner{s: s, tables: punktTables(), out: make([]Span, 0, 1+len(s)/bytesOfSentence)}
+	sc := sentenceScanner{s: s, tables: punktOf(LanguageOf(s)), out: make([]Span, 0, 1+len(s)/bytesOfSentence)}
 	for start := 0; start < len(s); {
 		end := blockEnd(s, start)
 		sc.block(start, end)
@@ -249,7 +256,10 @@ func skipClosers(s string, i int) int {
 			return i
 		default:
 			r, n := utf8.DecodeRuneInString(s[i:])
-			if r != '’' && r != '”' && r != '»' && r != '」' && r != '』' && r != '）' && r != '】' {
+			if (r == '\u00A0' || r == '\u202F') && strings.HasPrefix(s[i+n:], "»") {
+				r = '»' // in French a space stands before it
+			}
+			if r != '’' && r != '”' && r != '»' && r != '«' && r != '」' && r != '』' && r != '）' && r != '】' {
 				return i
 			}
 			i += n
@@ -280,10 +290,10 @@ func (sc *sentenceScanner) ends(s string, from, i, run, after, stop int) bool {
 	if after == len(s) {
 		return true
 	}
-	if stop == fullStop {
-		return true
-	}
 	next := s[after:]
+	if stop == fullStop {
+		return after == run || !strings.HasPrefix(next, "と") // 「はい。」と言った
+	}
 	r, _ := utf8.DecodeRuneInString(next)
 	if !unicode.IsSpace(r) {
 		return false // 3.14, example.org, Yahoo!-owned
@@ -351,6 +361,10 @@ type punkt struct {
 	collocations  sentences.SetString // "word,next": never the end of a sentence
 	starters      sentences.SetString // often the first word of a sentence
 	context       sentences.SetString // word → bits: where and in which case it was seen
+
+	// What other languages than English have in place of the last three.
+	stop     map[string]bool // stop words
+	ordinals bool            // "3." stands before words in upper case
 }
 
 // Bits of punkt.context.
@@ -361,16 +375,21 @@ const (
 )
 
 // Abbreviations of reference works and addresses that the training text, the
-// Wall Street Journal, did not have; and words that are one before a number
-// only ("art. 5", "the art. It").
+// Wall Street Journal, did not have; words that are one before a number
+// only ("art. 5", "the art. It"); and such words of other languages.
 const (
 	ownAbbreviations = "al approx app appx assn bldg ca cf chs cit dept diss eq eqs esp et-al fig figs fn gov ibid illus incl " +
 		"mt no nos op pl pp publ rd sgt st subst suppl transl univ vol vols viz vs"
+	months = "jan janv ene gen янв feb févr fév fev febr февр mar mär apr avr abr апр jun juin giu jul juil lug aug août ago авг sept set sett " +
+		"сент okt oct out ott окт nov нояб dez dec déc dic des дек"
 	beforeNumbers = "art chap ch def ex no nr par para pt ref sec sect ser tab"
 )
 
-// punktTables loads the English tables, once.
-var punktTables = sync.OnceValue(func() *punkt {
+// punktOf returns the tables of a language, the English ones of those without.
+func punktOf(l Language) *punkt { return cmp.Or(punktTables()[l], punktTables()[English]) }
+
+// punktTables loads the tables, once.
+var punktTables = sync.OnceValue(func() map[Language]*punkt {
 	asset, err := data.Asset("data/english.json")
 	if err != nil {
 		panic("text: " + err.Error()) // the file is embedded in the binary
@@ -379,23 +398,17 @@ var punktTables = sync.OnceValue(func() *punkt {
 	if err != nil {
 		panic("text: embedded sentence tables: " + err.Error())
 	}
-	p := &punkt{
-		abbreviations: make(map[string]bool, len(trained.AbbrevTypes)),
-		beforeNumbers: make(map[string]bool),
-		collocations:  trained.Collocations,
-		starters:      trained.SentStarters,
-		context:       trained.OrthoContext,
-	}
+	en := &punkt{set(ownAbbreviations), set(beforeNumbers), trained.Collocations, trained.SentStarters, trained.OrthoContext, nil, false}
 	for word := range trained.AbbrevTypes {
-		p.abbreviations[word] = true
+		en.abbreviations[word] = true
 	}
-	for _, word := range strings.Fields(ownAbbreviations) {
-		p.abbreviations[word] = true
+	all, dates := map[Language]*punkt{English: en}, set(beforeNumbers+" "+months)
+	for _, l := range lexicons {
+		if l.short != "" {
+			all[l.language] = &punkt{abbreviations: set(l.short), beforeNumbers: dates, stop: l.stopWords(), ordinals: l.ordinals}
+		}
 	}
-	for _, word := range strings.Fields(beforeNumbers) {
-		p.beforeNumbers[word] = true
-	}
-	return p
+	return all
 })
 
 // ends decides about a full stop between word and next, where upper says that
@@ -403,6 +416,9 @@ var punktTables = sync.OnceValue(func() *punkt {
 func (p *punkt) ends(word, next string, upper bool) bool {
 	if word == "" {
 		return upper // ". The" after a space: the end of a spaced ellipsis
+	}
+	if p.stop != nil {
+		return p.endsBefore(strings.ToLower(word), next, upper)
 	}
 	var buf, nextBuf [maxWord + maxWord + 1]byte
 	w := lowerASCII(buf[:0], word)
@@ -431,6 +447,25 @@ func (p *punkt) ends(word, next string, upper bool) bool {
 		return starts || upper && p.starters[string(n)] != 0
 	}
 	return true
+}
+
+// endsBefore is ends of a language without trained tables, of a word in lower case.
+func (p *punkt) endsBefore(word, next string, upper bool) bool {
+	word = word[1+strings.LastIndexByte(word, '\''):] // l'ing.
+	w, begins := []byte(word), next
+	if i := strings.IndexAny(next, "'’"); i > 0 {
+		begins = next[:i] // J'ai, L’uomo
+	}
+	_, size := utf8.DecodeRuneInString(word)
+	switch {
+	case upper && p.stop[strings.ToLower(begins)] && !strings.HasSuffix(next, "."):
+		return true
+	case isNumber(w):
+		return !upper || !p.ordinals || len(w) > 2
+	case size == len(word) && unicode.IsLetter([]rune(word)[0]), p.isAbbreviation(w):
+		return false
+	}
+	return !p.beforeNumbers[word] || !isNumber([]byte(strings.TrimRight(next, ".'-")))
 }
 
 // isAbbreviation looks up a word in lower case without its last full stop.

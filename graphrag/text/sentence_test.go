@@ -64,18 +64,49 @@ func TestSentences(t *testing.T) {
 		"a\xffb.¶ C\x00dx.¶ E",
 		"? ! .",
 	} {
-		var want []string
-		for _, piece := range strings.Split(marked, "¶") {
-			if piece = strings.TrimSpace(piece); piece != "" {
-				want = append(want, piece)
-			}
+		checkCut(t, marked)
+	}
+}
+
+// A text in another language has the abbreviations, ordinals and sentence beginnings of that.
+func TestSentencesOfLanguages(t *testing.T) {
+	for language, marked := range map[text.Language]string{
+		text.German: "Dr. Müller und Prof. Dr. Weiß kamen am 3. März 1921 nach St. Gallen.¶ Die Bahn, vgl. Abb. 3 auf S. 12, war z. B. Anfang des 19. Jahrhunderts noch nicht da.¶ " +
+			"Das Haus Nr. 5 gehörte der Fa. Meier, ca. 50 m vom Bahnhof, d. h. Gleis 2.¶ Das war 1903 n. Chr.¶ Die Brücke wurde 1945 zerstört.¶ Es gab Äpfel, Birnen usw.¶ Danach ging er.",
+		text.French: "M. Dupont et Mme. Curie sont arrivés à St. Denis avec le Dr. Roux.¶ Voir p. 12 et fig. 3 du vol. 2.¶ César est mort en 44 av. J.-C.¶ L'empire a suivi.¶ " +
+			"Il dit : « Oui. »¶ J. B. Say n'est pas d'accord !¶ J'ai fini.",
+		text.Spanish:    "El Sr. García y la Sra. López viven en la Av. Bolívar núm. 5 desde 1998.¶ Los EE. UU. firmaron el acuerdo, véase pág. 12 del vol. 3.¶ ¿Quién es el Dr. Ruiz?¶ Es de Lima.",
+		text.Italian:    "Il Sig. Rossi e la Dott.ssa Bianchi sono arrivati con l'Ing. Verdi.¶ Vedi pag. 12 e il cap. 3, ad es. Roma nel sec. XIX.¶ L'uomo è tornato nel 1945.¶ La guerra era finita.",
+		text.Portuguese: "O Sr. Silva e a Dra. Costa moram na Av. Paulista há dez anos.¶ Veja a pág. 12 do vol. 3, p. ex. Lisboa.¶ A obra foi feita em 1945.¶ O rio não é fundo.",
+		text.Dutch:      "Dhr. Jansen en mevr. Bos wonen op nr. 5 bij de St. Jan.¶ Zie blz. 12 en afb. 3, bijv. Utrecht.¶ Het huis werd in 1945 gebouwd.¶ De brug is van drs. Bakker.",
+		text.Swedish:    "Hr. Berg och prof. Lind kom till St. Olof kl. 8 på kvällen.¶ Se sid. 12 och fig. 3, t.ex. Uppsala eller bl.a. Lund.¶ Huset byggdes 1945.¶ Det är inte stort.",
+		text.Norwegian:  "Hr. Berg og prof. Lie kom til St. Olav kl. 8 om kvelden, ca. 50 personer.¶ Se kap. 3, f.eks. Bergen.¶ Huset ble bygget 3. mars 1945.¶ Det er ikke stort.",
+		text.Russian:    "В 1945 г. Иванов жил на ул. Ленина, д. 5, кв. 12.¶ Проф. Петров и акад. А. Н. Крылов работали там, см. рис. 3.¶ Он родился в Москве, т. е. Россия была ему домом.¶ Это было в XIX в.¶ Они уехали.",
+		text.Chinese:    "今天很好。¶明天呢？¶他来了！¶「好的！」¶他说。¶这是3.14版。",
+		text.Japanese:   "今日は晴れです。¶「はい。」と彼は言った。¶本当ですか？¶『そうです。』¶次へ。",
+		text.English:    "Dr. Smith met Mr. Jones at St. James's on the 3rd of March.¶ The end.",
+	} {
+		if got := text.LanguageOf(marked); got != language {
+			t.Errorf("%s is taken for %q", language, got)
 		}
-		if marked == "? ! ." {
-			want = []string{"?", "!", "."}
+		checkCut(t, marked)
+	}
+}
+
+// checkCut cuts a text whose cuts are marked.
+func checkCut(t *testing.T, marked string) {
+	t.Helper()
+	var want []string
+	for _, piece := range strings.Split(marked, "¶") {
+		if piece = strings.TrimSpace(piece); piece != "" {
+			want = append(want, piece)
 		}
-		if diff := cmp.Diff(want, cut(strings.ReplaceAll(marked, "¶", ""))); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", marked, diff)
-		}
+	}
+	if marked == "? ! ." {
+		want = []string{"?", "!", "."}
+	}
+	if diff := cmp.Diff(want, cut(strings.ReplaceAll(marked, "¶", ""))); diff != "" {
+		t.Errorf("%q (-want +got):\n%s", marked, diff)
 	}
 }
 

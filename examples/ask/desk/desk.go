@@ -46,6 +46,9 @@ type Options struct {
 	// Incomplete answers also from an index at which the model failed for more than
 	// half of the passages.
 	Incomplete bool
+	// Encode uses the time between questions to make the vectors of an index that makes them when
+	// they are first asked for.
+	Encode bool
 	// Log is told what is waited for, Progress how many files have been read.
 	Log      *slog.Logger
 	Progress func(files int)
@@ -61,6 +64,7 @@ type Desk struct {
 	files   *cli.Files
 	closest reader.Reader // says what comes nearest to a refused question
 	shown   string        // Docs, as paths of files begin
+	idle    idle
 	looks
 }
 
@@ -223,6 +227,7 @@ func (d *Desk) Ask(ctx context.Context, q Query) (r Reply, err error) {
 // one is the whole reply.
 func (d *Desk) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 	return func(yield func(Reply, error) bool) {
+		defer d.busy()()
 		asked := text.InContext(q.Question, q.Before, q.Answers)
 		question := graphrag.Question{Text: asked, K: d.o.K, Where: d.where(q.Where)}
 		var last graphrag.Answer
@@ -323,6 +328,7 @@ func (d *Desk) pin(ctx context.Context, a graphrag.Answer) error {
 // Search finds the passages that are most like a query, best first, in the files that meet
 // where.
 func (d *Desk) Search(ctx context.Context, query string, k int, where *graphrag.Condition) ([]Passage, error) {
+	defer d.busy()()
 	found, err := d.folder.System.Retrieve(ctx, graphrag.Question{Text: query, Depth: k, Where: d.where(where)})
 	if err != nil {
 		return nil, err
@@ -332,6 +338,7 @@ func (d *Desk) Search(ctx context.Context, query string, k int, where *graphrag.
 
 // Close ends the desk. The index stays.
 func (d *Desk) Close() (err error) {
+	d.endIdle()
 	d.endLooks()
 	if d.folder != nil {
 		err = d.folder.Close()

@@ -34,6 +34,7 @@ type asked struct {
 // Retrieve implements [graphrag.Retriever].
 func (a asked) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	a.d.Refresh(ctx)
+	defer a.d.busy()()
 	q.Where = a.d.where(q.Where)
 	return a.System.Retrieve(ctx, q)
 }
@@ -47,9 +48,12 @@ func (a asked) Answer(ctx context.Context, q graphrag.Question) (last graphrag.A
 
 // Stream implements [graphrag.Streamer].
 func (a asked) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
-	a.d.Refresh(ctx)
-	q.Where = a.d.where(q.Where)
-	return a.d.folder.Stream(ctx, q)
+	return func(yield func(graphrag.Answer, error) bool) {
+		a.d.Refresh(ctx)
+		defer a.d.busy()()
+		q.Where = a.d.where(q.Where)
+		a.d.folder.Stream(ctx, q)(yield)
+	}
 }
 
 // List are the files that the desk's condition leaves.

@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 	slow := time.AfterFunc(patience, func() { fmt.Fprintln(std.err, "Indexing … (kept for the next time)") })
 	d, err := desk.Open(ctx, desk.Options{
 		Docs: s.docs, Index: s.index, System: s.system, Settings: s.Settings, K: s.k, Where: s.where, Incomplete: s.incomplete,
-		Log: cli.NewLogger(std.err), Progress: progress(std.err),
+		Encode: s.question == "" && s.questions == "", Log: cli.NewLogger(std.err), Progress: progress(std.err),
 	})
 	slow.Stop()
 	if err != nil {

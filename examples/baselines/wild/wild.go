@@ -91,7 +91,7 @@ func like(ctx context.Context, k kit.Kit, c *kit.Corpus, o *retrieve.PagesOption
 	}
 	e, err := c.Embedder(ctx)
 	if err == nil {
-		o.Some = retrieve.NewLazy(e).Scores
+		o.Lazily = retrieve.NewLazy(e)
 	}
 	return err
 }

@@ -111,6 +111,59 @@ func TestLazily(t *testing.T) {
 	}
 }
 
+// stopping ends a context when it has encoded some texts.
+type stopping struct {
+	counted
+	stop  context.CancelFunc
+	after *int
+}
+
+func (s stopping) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	rows, err := s.counted.EmbedDocuments(ctx, texts)
+	if *s.after--; *s.after == 0 {
+		s.stop()
+	}
+	return rows, err
+}
+
+// The rest is encoded in time that nobody needs: stopped, it keeps what it has but for the last few, goes on from there, and
+// leaves nothing to encode.
+func TestEncodeTheRest(t *testing.T) {
+	var docs []graphrag.Document
+	for i := range 50 {
+		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("%02d.md", i), Title: fmt.Sprint("Page ", i), Text: fmt.Sprintf("The Fram was built by number %d.", i)})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	after := 2
+	e := stopping{counted{texts: make(map[string]int)}, stop, &after}
+	s, err := wild.New(baselinestest.OfflineKit(t).WithEmbedder(e), wild.Options{Pages: retrieve.PagesOptions{Among: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Encode(ctx); err != nil {
+		t.Errorf("before Index: %v", err)
+	}
+	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Encode(ctx); !errors.Is(err, context.Canceled) || len(e.texts) == 0 || len(e.texts) == len(docs) {
+		t.Fatalf("stopped: %v, %d texts", err, len(e.texts))
+	}
+	if err := s.Encode(t.Context()); err != nil || len(e.texts) != len(docs) {
+		t.Fatalf("%v, %d texts of %d", err, len(e.texts), len(docs))
+	}
+	if _, err := s.Retrieve(t.Context(), graphrag.Question{Text: "quis navem aedificavit number 7?", K: 2, Depth: 5}); err != nil {
+		t.Fatal(err)
+	}
+	twice := 0
+	for _, n := range e.texts {
+		twice += n - 1
+	}
+	if twice > 16 {
+		t.Errorf("%d texts are encoded twice, more than were under way when it was stopped", twice)
+	}
+}
+
 // Without an embedder nothing is made beside the words that Pages have.
 func TestByWordsAlone(t *testing.T) {
 	k := baselinestest.OfflineKit(t)

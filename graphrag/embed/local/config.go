@@ -130,17 +130,38 @@ func readBERT(dir string) (config, error) {
 	if _, err := readJSON(dir, configFile, true, &c); err != nil {
 		return c, err
 	}
-	c.tokens = c.Places
-	if err := c.check(); err != nil {
+	c.tokens = c.Places - c.unplaced()
+	err := c.check()
+	if pad := (struct {
+		ID int `json:"pad_token_id"`
+	}{1}); err == nil && c.Model == modelXLMR {
+		if _, err = readJSON(dir, configFile, true, &pad); err == nil && pad.ID != 1 {
+			err = fmt.Errorf("pad_token_id is %d, want 1, behind which the places begin", pad.ID)
+		}
+	}
+	if err != nil {
 		return c, badFile(dir, configFile, remedyModel, err)
 	}
 	return c, nil
 }
 
+// unplaced is how many places no token has: those of XLM-R begin behind that of its padding, 1.
+func (c *config) unplaced() int {
+	if c.Model == modelXLMR {
+		return 2
+	}
+	return 0
+}
+
+const (
+	modelBERT = "bert"
+	modelXLMR = "xlm-roberta" // BERT's body (Conneau and others 2020, arXiv 1911.02116)
+)
+
 // check finds what the forward pass cannot do.
 func (c *config) check() error {
 	var bad opt.Checks
-	bad.Want(c.Model == "bert", "model_type", fmt.Sprintf("%q", c.Model), `"bert"`)
+	bad.Want(c.Model == modelBERT || c.Model == modelXLMR, "model_type", fmt.Sprintf("%q", c.Model), `"bert" or "xlm-roberta"`)
 	bad.Want(c.Act == "gelu", "hidden_act", fmt.Sprintf("%q", c.Act), `"gelu"`)
 	bad.Want(c.Position == "absolute", "position_embedding_type", fmt.Sprintf("%q", c.Position), `"absolute"`)
 	opt.Range(&bad, "hidden_size", c.Hidden, matrix.Panel, maxHidden)
@@ -148,7 +169,7 @@ func (c *config) check() error {
 	opt.Range(&bad, "num_attention_heads", c.Heads, 1, maxHidden)
 	opt.Range(&bad, "intermediate_size", c.Inner, matrix.Panel, 4*maxHidden)
 	opt.Range(&bad, "vocab_size", c.Vocab, 1, maxVocab)
-	opt.Range(&bad, "max_position_embeddings", c.Places, 3, maxTokens)
+	opt.Range(&bad, "max_position_embeddings", c.Places, 3+c.unplaced(), maxTokens)
 	opt.Range(&bad, "type_vocab_size", c.Kinds, 1, maxTokens)
 	opt.Range(&bad, "layer_norm_eps", c.Eps, 0, 1.)
 	if c.Heads > 0 {
@@ -198,8 +219,8 @@ func (c *config) readSentence(dir string) error {
 	if s.Tokens == nil {
 		return nil
 	}
-	if *s.Tokens < 3 || *s.Tokens > c.Places {
-		return badFile(dir, sentenceFile, remedyCopy, fmt.Errorf("max_seq_length is %d, want 3 to %d, which the model has places for", *s.Tokens, c.Places))
+	if *s.Tokens < 3 || *s.Tokens > c.tokens {
+		return badFile(dir, sentenceFile, remedyCopy, fmt.Errorf("max_seq_length is %d, want 3 to %d, which the model has places for", *s.Tokens, c.tokens))
 	}
 	c.tokens = *s.Tokens
 	return nil

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package local encodes texts with a sentence encoder read from a folder: a BERT
-// of the size of all-MiniLM-L6-v2, as sentence-transformers keeps it. It needs no
-// server, no C and no network.
+// of the size of all-MiniLM-L6-v2, or an XLM-R as multilingual-e5 is, as
+// sentence-transformers keeps it. It needs no server, no C and no network.
 //
 // [Open] reads config.json, model.safetensors (F32, F16 or BF16) and tokenizer.json
-// or vocab.txt, and, where they are there, modules.json, the pooling's config.json,
+// (WordPiece, or Unigram, as SentencePiece's are in the files of the library
+// tokenizers) or vocab.txt, and, where they are there, modules.json, the pooling's config.json,
 // sentence_bert_config.json, tokenizer_config.json and
 // config_sentence_transformers.json. The last five say how long a text may be
 // (max_seq_length; the rest is cut off), whether the vector is the mean of the
@@ -25,5 +26,6 @@
 // allow; others run plain Go, some thirty-five times slower.
 //
 // Architecture: Devlin and others 2019 (BERT), section 3; Reimers and Gurevych 2019
-// (Sentence-BERT), section 3; Wang and others 2020 (MiniLM).
+// (Sentence-BERT), section 3; Wang and others 2020 (MiniLM); Conneau and others 2020
+// (XLM-R).
 package local

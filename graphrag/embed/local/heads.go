@@ -5,6 +5,7 @@ package local
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,6 +17,7 @@ import (
 // 2019, section 3.2).
 type head struct {
 	model
+	pieces      *wordPiece
 	pooler, out dense
 	labels      []string // by number, as id2label has them
 }
@@ -77,6 +79,10 @@ func (h *head) open(dir string, opts Options, t task) (err error) {
 	sum := sha256.New()
 	if err := h.readTokenizer(dir, sum); err != nil {
 		return err
+	}
+	var ok bool
+	if h.pieces, ok = h.words.(*wordPiece); !ok {
+		return badFile(dir, tokenizerFile, remedy, errors.New("the model of its tokenizer is Unigram, want WordPiece"))
 	}
 	fmt.Fprintf(sum, "%q %q", t.architecture, h.labels)
 	err = h.readWeights(dir, sum, func(w *weights) error {
@@ -141,9 +147,9 @@ func finite(xs []float64) error {
 // then both, as "longest_first" of the library tokenizers does.
 func (h *head) pair(s *scratch, a, b string) {
 	from := len(s.ids)
-	s.ids = h.words.tokens(s.ids, a, h.net.tokens, &s.letters)
+	s.ids = h.pieces.tokens(s.ids, a, h.net.tokens, &s.letters)
 	between := len(s.ids)
-	s.ids = h.words.tokens(s.ids, b, h.net.tokens, &s.letters)
+	s.ids = h.pieces.tokens(s.ids, b, h.net.tokens, &s.letters)
 	first, second, room := between-from-2, len(s.ids)-between-2, h.net.tokens-3
 	if first+second > room {
 		short := min(first, second)
@@ -157,7 +163,7 @@ func (h *head) pair(s *scratch, a, b string) {
 			first, second = long, short
 		}
 	}
-	end := h.words.end
+	end := h.pieces.end
 	rest := s.ids[between+1 : between+1+second] // of b, without its [CLS]
 	s.ids = append(append(append(s.ids[:from+1+first], end), rest...), end)
 	s.seconds = append(s.seconds, from+first+2)

@@ -126,7 +126,7 @@ func FuzzLocate(f *testing.F) {
 	e := mustOpen(f, tiny(f))
 	f.Fuzz(func(t *testing.T, text string) {
 		whole := e.words.tokens(nil, text, 1<<20, new(letters))
-		l := e.words.locate(text, new(letters))
+		l := e.words.(*wordPiece).locate(text, new(letters))
 		if !slices.Equal(l.ids, whole[1:len(whole)-1]) || len(l.of) != len(l.ids) {
 			t.Fatalf("%q: tokens %v, want %v", text, l.ids, whole)
 		}
@@ -154,7 +154,7 @@ func TestNamesOfALongText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := names.words.locate(strings.Repeat(short, 100)+strings.Repeat("ab", 49), new(letters))
+	l := names.pieces.locate(strings.Repeat(short, 100)+strings.Repeat("ab", 49), new(letters))
 	for from := 0; from < len(l.ids); {
 		to := l.cut(from, 50)
 		if to <= from || to < len(l.ids) && l.of[to-1] == l.of[to] && l.of[from] != l.of[to] {

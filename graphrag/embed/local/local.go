@@ -32,7 +32,7 @@ type Encoder struct {
 // model is what an Encoder and the heads have in common: a BERT and its tokenizer.
 type model struct {
 	net     network
-	words   *wordPiece
+	words   tokenizer
 	name    string
 	workers int
 	int8    bool

@@ -47,11 +47,17 @@ func (m *model) readTokenizer(dir string, sum hash.Hash) (err error) {
 	if m.words, err = readWords(dir, m.net.Vocab, sum); err != nil {
 		return err
 	}
-	if m.net.lower {
-		m.words.rules = m.words.rules.lowered()
+	switch w := m.words.(type) {
+	case *unigram:
+		w.lower = m.net.lower
+		fmt.Fprintf(sum, "%d %+v", arithmetic, m.net.config)
+	case *wordPiece:
+		if m.net.lower {
+			w.rules = w.rules.lowered()
+		}
+		r := w.rules
+		fmt.Fprintf(sum, "%d %+v %t %t %t %t", arithmetic, m.net.config, r.Clean, r.Chinese, r.strip(), r.Lower)
 	}
-	r := m.words.rules
-	fmt.Fprintf(sum, "%d %+v %t %t %t %t", arithmetic, m.net.config, r.Clean, r.Chinese, r.strip(), r.Lower)
 	if m.int8 {
 		fmt.Fprint(sum, " int8")
 	}
@@ -148,15 +154,20 @@ func (w *weights) attention(name string, hidden, heads int) linear {
 // read takes the weights of BERT by the names that the library transformers gives
 // them.
 func (n *network) read(w *weights) error {
-	if _, ok := w.by["bert.embeddings.word_embeddings.weight"]; ok {
-		w.prefix = "bert."
-		defer func() { w.prefix = "" }()
+	for _, prefix := range []string{"bert.", "roberta."} {
+		if _, ok := w.by[prefix+"embeddings.word_embeddings.weight"]; ok {
+			w.prefix = prefix
+			defer func() { w.prefix = "" }()
+		}
 	}
 	n.words = w.get("embeddings.word_embeddings.weight", n.Vocab, n.Hidden)
 	n.places = w.get("embeddings.position_embeddings.weight", n.Places, n.Hidden)
 	kinds := w.get("embeddings.token_type_embeddings.weight", n.Kinds, n.Hidden)
 	for i := 0; i < n.Places && w.err == nil; i++ {
 		add(n.places[i*n.Hidden:(i+1)*n.Hidden], kinds)
+	}
+	if w.err == nil {
+		n.places = n.places[n.unplaced()*n.Hidden:]
 	}
 	if n.Kinds > 1 && w.err == nil {
 		n.second = kinds[n.Hidden:]
@@ -187,7 +198,7 @@ func (n *network) quantize() {
 	s := new(scratch)
 	for i := range pieces {
 		s.ids = append(s.ids, int32(i*n.Vocab/pieces))
-		if len(s.ids)%min(pieces/2, n.Places) == 0 || i == pieces-1 {
+		if len(s.ids)%min(pieces/2, n.Places-n.unplaced()) == 0 || i == pieces-1 {
 			s.ends, s.seconds = append(s.ends, len(s.ids)), append(s.seconds, len(s.ids))
 		}
 	}

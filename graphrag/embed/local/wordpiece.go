@@ -55,17 +55,32 @@ func (r wordRules) lowered() wordRules {
 	return r
 }
 
+// tokenizer appends the numbers of the tokens of a text to dst, at most limit with the two around
+// them. The rest is ignored.
+type tokenizer interface {
+	tokens(dst []int32, text string, limit int, s *letters) []int32
+}
+
 // readWords reads tokenizer.json, or vocab.txt if there is none. Ids are below
 // vocab. What was read goes to sum as well.
-func readWords(dir string, vocab int, sum hash.Hash) (*wordPiece, error) {
+func readWords(dir string, vocab int, sum hash.Hash) (tokenizer, error) {
 	name := tokenizerFile
 	b, err := readText(dir, name, false)
 	if err != nil {
 		return nil, err
 	}
-	w := new(wordPiece)
+	var f struct{ Model struct{ Type string } }
+	w, t := new(wordPiece), tokenizer(nil)
 	if b != nil {
-		err = w.parseTokenizer(b, vocab)
+		switch err = json.Unmarshal(b, &f); {
+		case err != nil:
+		case f.Model.Type == "Unigram":
+			t, err = parseUnigram(b, vocab)
+		case f.Model.Type == "WordPiece":
+			t, err = w, w.parseTokenizer(b, vocab)
+		default:
+			err = fmt.Errorf("model is %q, want \"WordPiece\" or \"Unigram\"", f.Model.Type)
+		}
 	} else {
 		name = vocabFile
 		if b, err = readText(dir, name, true); err != nil {
@@ -74,13 +89,13 @@ func readWords(dir string, vocab int, sum hash.Hash) (*wordPiece, error) {
 		if w.rules, err = readRules(dir); err != nil {
 			return nil, err
 		}
-		err = w.parseVocabulary(b, vocab)
+		t, err = w, w.parseVocabulary(b, vocab)
 	}
 	if err != nil {
 		return nil, badFile(dir, name, remedyModel, err)
 	}
 	_, _ = sum.Write(b) // a hash takes everything
-	return w, nil
+	return t, nil
 }
 
 // readRules reads the switches beside a vocab.txt.
@@ -114,7 +129,6 @@ func (w *wordPiece) parseTokenizer(b []byte, vocab int) error {
 		}
 		PreTokenizer typed `json:"pre_tokenizer"`
 		Model        struct {
-			typed
 			Vocab   map[string]int64
 			Unknown string `json:"unk_token"`
 			Prefix  string `json:"continuing_subword_prefix"`
@@ -125,7 +139,7 @@ func (w *wordPiece) parseTokenizer(b []byte, vocab int) error {
 		return err
 	}
 	for _, part := range []struct{ of, is, want string }{
-		{"model", f.Model.Type, "WordPiece"}, {"normalizer", f.Normalizer.Type, "BertNormalizer"}, {"pre_tokenizer", f.PreTokenizer.Type, "BertPreTokenizer"},
+		{"normalizer", f.Normalizer.Type, "BertNormalizer"}, {"pre_tokenizer", f.PreTokenizer.Type, "BertPreTokenizer"},
 		{"continuing_subword_prefix", f.Model.Prefix, "##"}, {"max_input_chars_per_word", fmt.Sprint(f.Model.Letters), fmt.Sprint(maxLetters)},
 	} {
 		if part.is != part.want {

@@ -48,11 +48,11 @@ const (
 // words has an empty span and the score -Inf.
 func (s *Spans) Find(ctx context.Context, question string, passages []string) ([]Span, error) {
 	var letters letters
-	asked := s.words.tokens(nil, question, min(questionTokens+2, s.net.tokens/2), &letters)
+	asked := s.pieces.tokens(nil, question, min(questionTokens+2, s.net.tokens/2), &letters)
 	windows, texts := []window{}, make([]located, len(passages))
 	room := s.net.tokens - len(asked) - 1
 	for i, p := range passages {
-		texts[i] = s.words.locate(p, &letters)
+		texts[i] = s.pieces.locate(p, &letters)
 		for from, n := 0, len(texts[i].ids); from < n; from += room - min(overlapTokens, room/2) {
 			windows = append(windows, window{i, from, min(from+room, n)})
 			if from+room >= n {
@@ -65,7 +65,7 @@ func (s *Spans) Find(ctx context.Context, question string, passages []string) ([
 		w := windows[i]
 		to.ids = append(to.ids, asked...)
 		to.seconds = append(to.seconds, len(to.ids))
-		to.ids = append(append(to.ids, texts[w.text].ids[w.from:w.to]...), s.words.end)
+		to.ids = append(append(to.ids, texts[w.text].ids[w.from:w.to]...), s.pieces.end)
 	}, func(i, second int, tokens []float32) (err error) {
 		best[i], err = s.best(second, tokens)
 		return err
@@ -140,7 +140,7 @@ func (n *Names) Find(ctx context.Context, texts []string) ([][]Name, error) {
 	windows, at := []window{}, make([]located, len(texts))
 	tagged := make([][]Name, len(texts)) // a word each, O is ""
 	for i, text := range texts {
-		at[i] = n.words.locate(text, &letters)
+		at[i] = n.pieces.locate(text, &letters)
 		tagged[i] = make([]Name, len(at[i].words))
 		for from := 0; from < len(at[i].ids); {
 			to := at[i].cut(from, n.net.tokens-2)
@@ -150,7 +150,7 @@ func (n *Names) Find(ctx context.Context, texts []string) ([][]Name, error) {
 	}
 	err := n.inPacks(ctx, len(windows), func(to *scratch, i int) {
 		w := windows[i]
-		to.ids = append(append(append(to.ids, n.words.begin), at[w.text].ids[w.from:w.to]...), n.words.end)
+		to.ids = append(append(append(to.ids, n.pieces.begin), at[w.text].ids[w.from:w.to]...), n.pieces.end)
 		to.seconds = append(to.seconds, len(to.ids))
 	}, func(i, _ int, tokens []float32) error {
 		w := windows[i]

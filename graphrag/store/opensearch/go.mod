@@ -9,6 +9,7 @@ require (
 	github.com/edsrzf/mmap-go v1.2.0 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/neurosnap/sentences v1.1.2 // indirect
+	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/tidwall/btree v1.8.2 // indirect
 	github.com/yuin/goldmark v1.8.7 // indirect
 	golang.org/x/net v0.55.0 // indirect

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package desk
+
+import (
+	"context"
+	"sync"
+)
+
+// idle is the work of the time between questions: vectors that an index makes when they are first
+// asked for.
+type idle struct {
+	mu    sync.Mutex
+	asked int                // questions under way
+	ended bool               // there is no time to come
+	stop  context.CancelFunc // of the work under way; nil before the first
+	done  chan struct{}      // closed when it ends
+}
+
+// busy stops the work until the function that it returns is called.
+func (d *Desk) busy() (over func()) {
+	d.idle.mu.Lock()
+	defer d.idle.mu.Unlock()
+	d.idle.asked++
+	if d.idle.stop != nil {
+		d.idle.stop()
+	}
+	return d.over
+}
+
+// over begins the work if no question is under way.
+func (d *Desk) over() {
+	i := &d.idle
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.asked--; i.asked > 0 || i.ended || !d.o.Encode {
+		return
+	}
+	before, done := i.done, make(chan struct{})
+	var ctx context.Context
+	ctx, i.stop = context.WithCancel(context.Background())
+	i.done = done
+	go func() {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		if err := d.folder.System.Encode(ctx); err != nil && ctx.Err() == nil && d.o.Log != nil {
+			d.o.Log.Warn("passages are encoded when they are asked for", "error", err)
+		}
+	}()
+}
+
+// endIdle stops the work for good, and waits for its end.
+func (d *Desk) endIdle() {
+	over := d.busy()
+	d.idle.mu.Lock()
+	d.idle.ended = true
+	done := d.idle.done
+	d.idle.mu.Unlock()
+	over()
+	if done != nil {
+		<-done
+	}
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package desk_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+)
+
+// Between questions the passages are encoded that no question has asked for, and kept; without Encode
+// they are not.
+func TestIdleTimeEncodes(t *testing.T) {
+	const pages, vector = 70, 64 * 4 // of bytes
+	dir, model := t.TempDir(), t.TempDir()
+	if err := embedtest.WriteBERT(model); err != nil {
+		t.Fatal(err)
+	}
+	for i := range pages {
+		page := fmt.Sprintf("# Owl %d\n\nThe barn owl number %d hears a mouse.\n", i, i)
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), []byte(page), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked := int64(0) // what is kept of what a question needs
+	for _, encode := range []bool{false, true} {
+		cache := t.TempDir()
+		kept := func() int64 {
+			files, _ := filepath.Glob(filepath.Join(cache, "*.vectors"))
+			if len(files) != 1 {
+				t.Fatal(files)
+			}
+			info, err := os.Stat(files[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return info.Size()
+		}
+		s, flags := lab.Settings{Mode: "reject"}, flag.NewFlagSet("desk", flag.ContinueOnError)
+		s.Flags(flags, func(string) string { return "" }, "")
+		if err := flags.Parse([]string{"-cache", filepath.Join(cache, "replies.journal"), "-embed-model", "file:" + model}); err != nil {
+			t.Fatal(err)
+		}
+		if problems := s.Complete(flags, all.Names()); len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		wild, _ := all.Find("wild")
+		sys, err := wild.With("pages.among", "3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := desk.Open(t.Context(), desk.Options{
+			Docs: dir, Index: filepath.Join(t.TempDir(), "index"), System: sys, Settings: s, K: 5, Log: cli.NewLogger(t.Output()), Encode: encode,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func() desk.Reply {
+			r, err := d.Ask(t.Context(), desk.Query{Question: "What does barn owl number 17 hear?"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		first := ask()
+		end := time.Now().Add(20 * time.Second)
+		for encode && kept() < asked+pages/2*vector && time.Now().Before(end) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		if again := ask(); again.Answer != first.Answer || again.Confidence != first.Confidence {
+			t.Errorf("encoded: %q (%v), before: %q (%v)", again.Answer, again.Confidence, first.Answer, first.Confidence)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		if encode && kept() < asked+pages/2*vector {
+			t.Errorf("%d bytes are kept, %d without idle time: want %d vectors of %d bytes more, or near", kept(), asked, pages, vector)
+		}
+		asked = kept()
+	}
+}
