@@ -3,6 +3,11 @@
 package bench
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -126,7 +131,13 @@ func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	c.acked = onDisk(t, j, true)
+	now := onDisk(t, j)
+	for key := range c.acked {
+		if !now[key] {
+			t.Errorf("a reply that was on disk is lost: %q", key)
+		}
+	}
+	c.acked = now
 	return a.Total.Unknown
 }
 
@@ -200,4 +211,113 @@ func (c *chaos) ordeal(t *testing.T, seed uint64, kinds []string, want map[strin
 		t.Errorf("(-healthy +after trouble):\n%.3000s\n%s", diff, out)
 	}
 	t.Logf("%d kills in %d starts, %d tokens billed, %d attempts in doubt, %v", kills, starts, c.Bill().Total.Tokens()-before.Tokens(), doubt, time.Since(began).Round(time.Second))
+}
+
+// TestKillPaid kills the program at requests to a paid server, while it indexes, answers and
+// judges, and starts it again. No reply that was on disk is lost or paid for again, and the
+// final files are those of a run in one go. WILDGRAPH_KILLS sets the number of kills.
+func TestKillPaid(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts the program many times")
+	}
+	kills := 10
+	if v := os.Getenv("WILDGRAPH_KILLS"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			t.Fatalf("WILDGRAPH_KILLS: %v", err)
+		}
+		kills = n
+	}
+	c := newChaos(t)
+	root := t.TempDir()
+	whole := filepath.Join(root, "whole")
+	if out, _ := c.start(t, whole, 0); len(out) == 0 {
+		t.Fatal("the program says nothing")
+	}
+	want := folder(t, whole)
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 1))
+	t.Logf("seed %d", seed)
+	runs := 0
+	for done := 0; done < kills; runs++ {
+		dir, began := filepath.Join(root, strconv.Itoa(runs)), c.Bill().Total
+		c.acked = nil
+		for killed := true; killed; {
+			killAt := 1 + random.IntN(60)
+			if done >= kills {
+				killAt = 0
+			}
+			var out []byte
+			if out, killed = c.start(t, dir, killAt); killed {
+				done++
+			} else if diff := cmp.Diff(want, folder(t, dir)); diff != "" {
+				t.Fatalf("run %d, after %d kills (-whole +killed):\n%.2000s\n%s", runs, done, diff, out)
+			}
+			c.audit(t, dir, began)
+		}
+	}
+	t.Logf("%d kills over %d runs: %d replies were paid for again though they were on disk", kills, runs, len(c.again))
+	if len(c.again) > 0 {
+		t.Errorf("%d replies were asked for again though they were on disk", len(c.again))
+	}
+}
+
+// onDisk are the replies and vectors that a client has kept; failed replies are
+// asked for again and are not among the good ones.
+func onDisk(t *testing.T, j *journal.Journal) map[string]bool {
+	t.Helper()
+	now := make(map[string]bool)
+	for rec, err := range j.Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var chat struct {
+			Request struct {
+				Messages []llm.Message `json:"messages"`
+			} `json:"request"`
+		}
+		const failed = 2 // the kind of record
+		if rec.Kind == failed {
+			continue
+		}
+		if json.Unmarshal(rec.Payload, &chat) == nil {
+			now["chat "+digestOf(messages(llm.Request{Messages: chat.Request.Messages}))] = true
+		} else if len(rec.Payload) == 32+4*vectorLength {
+			now["vector "+string(rec.Payload[32:])] = true
+		}
+	}
+	return now
+}
+
+func messages(r llm.Request) string {
+	var b strings.Builder
+	for _, m := range r.Messages {
+		b.WriteString(m.Text + "\x00")
+	}
+	return b.String()
+}
+
+func digestOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+
+const vectorLength = 8
+
+// vectorOf is a vector that tells its text: small integers, exact in float32.
+func vectorOf(text string) []float32 {
+	sum := sha256.Sum256([]byte(text))
+	v := make([]float32, vectorLength)
+	for i := range v {
+		v[i] = float32(int(sum[2*i])<<8 | int(sum[2*i+1]))
+	}
+	return v
+}
+
+// vectorKey is the vector as the cache writes it.
+func vectorKey(v []float32) string { return "vector " + string(littleEndian(v)) }
+
+func littleEndian(v []float32) []byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b
 }
