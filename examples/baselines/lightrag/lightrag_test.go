@@ -43,17 +43,6 @@ func TestConform(t *testing.T) {
 	}
 }
 
-func TestOptions(t *testing.T) {
-	for want, o := range map[string]lightrag.Options{
-		"Mode": {Mode: "bypass"}, "paper": {Mode: lightrag.Mix, Paper: true}, "Pick": {Pick: "best"},
-		"RelatedChunks": {RelatedChunks: -1},
-	} {
-		if _, err := lightrag.New(baselinestest.OfflineKit(t), o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v", o, err)
-		}
-	}
-}
-
 // scripted finds in each chunk the same ship, with a description of its own, and
 // what another person did with it.
 func scripted() *llmtest.Script {
@@ -122,30 +111,6 @@ func TestCalls(t *testing.T) {
 				t.Errorf("%s: %s", tt.mode, diff)
 			}
 		}
-	}
-}
-
-// The model's kit too leaves what a rebuild would leave.
-func TestDeleteByModel(t *testing.T) {
-	var answers [2]graphrag.Answer
-	for i := range answers {
-		s, err := lightrag.New(baselinestest.ModelKit(t, scripted()), lightrag.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = s.Index(t.Context(), graphrag.Documents(documents(8+i)...))
-		if err == nil && i == 1 {
-			_, err = s.Delete(t.Context(), "8")
-		}
-		if err == nil {
-			answers[i], err = s.Answer(t.Context(), graphrag.Question{Text: "Who sailed on the Fram?", K: 3, Depth: 10})
-		}
-		if err != nil || len(answers[i].Ranked) == 0 {
-			t.Fatal(answers[i], err)
-		}
-	}
-	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
-		t.Error(diff)
 	}
 }
 

@@ -126,20 +126,6 @@ func TestServerTrouble(t *testing.T) {
 	}
 }
 
-func TestBudget(t *testing.T) {
-	server := llmtest.NewServer(llmtest.ServerOptions{})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
-	_, _, err := bench(t, bare, "-out", t.TempDir(), "-systems", "zeroshot", "-model", "m", "-budget-tokens", "100")
-	if !errors.Is(err, llm.ErrBudgetExceeded) || lab.Status(io.Discard, "wildgraphbench", err) != lab.ExitIncomplete {
-		t.Errorf("error %v, want the budget", err)
-	}
-	if calls := server.Bill().Total.Calls; calls != 0 {
-		t.Errorf("%d calls beyond the budget", calls)
-	}
-}
-
 // The exit status tells a figure that is too low from a score that is missing.
 func TestStatus(t *testing.T) {
 	answer := "No verdict here."

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
-	"os"
-	"slices"
 	"strconv"
 	"testing"
 	"testing/fstest"
@@ -91,43 +89,6 @@ func TestCooccurrence(t *testing.T) {
 	}
 	if len(l.Edges) != 10+3 || l.N != len(want) {
 		t.Errorf("%d edges of %d nodes, want 13 of %d: %v", len(l.Edges), l.N, len(want), l.Edges)
-	}
-}
-
-func TestResets(t *testing.T) {
-	g, err := graph.New(100, graphtest.Karate().Edges, graph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sets := graphtest.Resets(g, 200, 1)
-	for _, set := range sets {
-		if len(set) < 5 || len(set) > 20 || !slices.IsSorted(set) || len(slices.Compact(slices.Clone(set))) != len(set) {
-			t.Fatalf("reset set %v", set)
-		}
-		if set[len(set)-1] >= 34 {
-			t.Fatalf("reset set %v holds an isolated node", set)
-		}
-	}
-	if diff := cmp.Diff(sets, graphtest.Resets(g, 200, 1)); diff != "" {
-		t.Errorf("the same seed gives other sets: %s", diff)
-	}
-}
-
-// On the real pages the graph must have the shape of one: hubs, few isolated
-// nodes, one large component.
-func TestCooccurrenceOfPages(t *testing.T) {
-	dir := os.Getenv("WILDGRAPHBENCH_DIR")
-	if dir == "" {
-		t.Skip("WILDGRAPHBENCH_DIR is not set")
-	}
-	l, _, err := graphtest.Cooccurrence(os.DirFS(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := l.Graph().Stats()
-	t.Logf("%+v", s)
-	if s.Isolated != 0 || s.Nodes < 10_000 || s.MaxDegree < s.Nodes/20 {
-		t.Errorf("unlikely graph of names: %+v", s)
 	}
 }
 
