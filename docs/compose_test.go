@@ -30,9 +30,9 @@ func Example_compose() {
 	}
 	both, _ := retrieve.Fuse(graph, words)
 	pages, _ := retrieve.PerDoc(both, 1)
-	next := func(_ context.Context, m agent.Memory) (agent.Verdict, error) {
+	next := func(_ context.Context, m *agent.Memory) (agent.Move, error) {
 		sentences := strings.SplitAfter(m.Found.Ranked[0].Chunk.Text, ". ")
-		return agent.Verdict{Query: strings.TrimSpace(sentences[1])}, nil
+		return agent.Move{Query: strings.TrimSpace(sentences[1])}, nil
 	}
 	hops, err := agent.Reflecting(pages, pages, next, agent.Options{
 		Steps: 1, Merge: func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {

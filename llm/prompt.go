@@ -91,17 +91,7 @@ func (p Prompts) text(ctx context.Context, name string) *template.Template {
 // value under "Words", and a place without a value is an error. Equal arguments give
 // equal bytes. What [Replacement.With] put into the context takes the place of our text.
 func (p Prompts) Request(ctx context.Context, stage, name string, values map[string]any, data ...Data) (Request, error) {
-	texts := make([]string, len(data))
-	for i, d := range data {
-		texts[i] = d.text()
-	}
-	fence := NewFence(texts...)
-	var pieces []string
-	for i, d := range data {
-		if d.Label != "" {
-			pieces = append(pieces, fence.Wrap(d.Label, texts[i]))
-		}
-	}
+	fence, pieces := fenced(data)
 	shown := strings.Join(pieces, "\n\n")
 	places := map[string]any{"Nonce": fence.Nonce(), "Pieces": pieces, "Data": shown}
 	maps.Copy(places, values)
@@ -125,6 +115,27 @@ func (p Prompts) Request(ctx context.Context, stage, name string, values map[str
 	}
 	req.Messages = append(req.Messages, Message{User, shown})
 	return req, nil
+}
+
+// Fenced puts texts between marks that none of them has, as a prompt does.
+func Fenced(data ...Data) string {
+	_, pieces := fenced(data)
+	return strings.Join(pieces, "\n\n")
+}
+
+func fenced(data []Data) (Fence, []string) {
+	texts := make([]string, len(data))
+	for i, d := range data {
+		texts[i] = d.text()
+	}
+	fence := NewFence(texts...)
+	var pieces []string
+	for i, d := range data {
+		if d.Label != "" {
+			pieces = append(pieces, fence.Wrap(d.Label, texts[i]))
+		}
+	}
+	return fence, pieces
 }
 
 func fill(t *template.Template, places map[string]any) (string, error) {

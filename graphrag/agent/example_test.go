@@ -25,13 +25,13 @@ func ExampleReflecting() {
 	if err != nil {
 		panic(err)
 	}
-	reflect := func(_ context.Context, m agent.Memory) (agent.Verdict, error) {
+	reflect := func(_ context.Context, m *agent.Memory) (agent.Move, error) {
 		first := m.Found.Ranked[0].Chunk.Text
 		_, builder, ok := strings.Cut(strings.TrimSuffix(first, "."), "built by ")
 		if !ok || len(m.Turns) > 1 {
-			return agent.Verdict{Thought: "All is known.", Answered: true}, nil
+			return agent.Move{Thought: "All is known.", Answered: true}, nil
 		}
-		return agent.Verdict{Thought: "The builder is " + builder, Query: "Where was " + builder + " born?"}, nil
+		return agent.Move{Thought: "The builder is " + builder, Query: "Where was " + builder + " born?"}, nil
 	}
 	r, err := agent.Reflecting(pages, pages, reflect, agent.Options{})
 	if err != nil {

@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ const defaultEvidence = 8000
 // ReflectByModel asks a model whether the evidence answers the question, and for the next
 // query if not. The prompt always has the original question. An unusable reply or a refusal
 // ends the search. With a budget no call is made that might exceed it.
-func ReflectByModel(o ReflectOptions) (Reflect, error) {
+func ReflectByModel(o ReflectOptions) (Next, error) {
 	var problems []error
 	if o.Model == nil {
 		problems = append(problems, errors.New("agent: the model that reflects is missing"))
@@ -48,23 +49,23 @@ func ReflectByModel(o ReflectOptions) (Reflect, error) {
 	return o.reflect, errors.Join(problems...)
 }
 
-func (o ReflectOptions) reflect(ctx context.Context, m Memory) (Verdict, error) {
+func (o ReflectOptions) reflect(ctx context.Context, m *Memory) (Move, error) {
 	req, err := prompts.Request(ctx, StageReflect, "reflect", nil,
 		llm.Data{Label: "question", Text: m.Question.Text},
 		llm.Data{Label: "searches", Text: m.turns()},
 		llm.Data{Label: "evidence", Text: o.evidence(m)})
 	if err != nil {
-		return Verdict{}, err
+		return Move{}, err
 	}
 	p := &purse{Model: o.Model, count: o.Count, left: m.Left}
 	reply, _, err := llm.Decode[reflection](ctx, p, req)
 	if errors.Is(err, ErrSpent) || err != nil && !llm.OfOneReply(err) {
-		return Verdict{}, err
+		return Move{}, err
 	}
 	if err != nil {
-		return Verdict{Thought: "the reflection could not be used", Tokens: p.spent}, nil
+		return Move{Thought: "the reflection could not be used", Tokens: p.spent}, nil
 	}
-	v := Verdict{Thought: clip(clean(reply.Thought)), Tokens: p.spent}
+	v := Move{Thought: clip(clean(reply.Thought)), Tokens: p.spent}
 	switch fold(reply.Status) {
 	case "answer":
 		v.Answered = true
@@ -88,7 +89,7 @@ func (m *Memory) turns() string {
 
 // evidence returns the facts and the evidence that fit, without chunks that were ranked for
 // measuring only.
-func (o ReflectOptions) evidence(m Memory) string {
+func (o ReflectOptions) evidence(m *Memory) string {
 	hits, derived := retrieve.Fit(m.Found.Read(m.Question), m.Found.Derived, o.Evidence, o.Count)
 	var parts []string
 	for _, d := range derived {
@@ -153,43 +154,6 @@ func (p *purse) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 	return reply, err
 }
 
-// Verdict is the result of a reflection.
-type Verdict struct {
-	// Thought is shown to later reflections.
-	Thought string
-	// Query is the next query; "" ends the search.
-	Query string
-	// Answered reports that the evidence answers the question.
-	Answered bool
-	// Tokens is the number of tokens used.
-	Tokens int
-}
-
-// Reflect judges the evidence so far. An error that wraps [ErrSpent] ends the search and keeps
-// its results; any other error fails the question.
-type Reflect func(ctx context.Context, m Memory) (Verdict, error)
-
-// ErrSpent reports that a reflection might exceed the budget.
-var ErrSpent = errors.New("the budget for reflection is spent")
-
-// Memory is the state of the search for a question.
-type Memory struct {
-	Question graphrag.Question
-	// Turns are the queries, beginning with the question, with the thoughts about them.
-	Turns []Turn
-	// Found is the merged result of all searches.
-	Found graphrag.Found
-	// Left is the rest of the budget, in tokens; -1 without one.
-	Left int
-
-	// known are the chunks and derived texts of all searches, including those that are not
-	// in Found.
-	known map[string]bool
-}
-
-// Turn is a search and the thought that followed it.
-type Turn struct{ Query, Thought string }
-
 // DefaultSteps is the most reflections of a question (TencentCloudADP/youtu-graphrag;
 // the paper has no number).
 const DefaultSteps = 5
@@ -212,7 +176,7 @@ type Options struct {
 // another query, with again. It stops when reflect has an answer or no query, when a query
 // repeats, when a search finds nothing new, after the last step, and when the budget is
 // spent; the last of Found.Steps has the reason. The results of all searches are merged.
-func Reflecting(first, again graphrag.Retriever, reflect Reflect, o Options) (graphrag.Retriever, error) {
+func Reflecting(first, again graphrag.Retriever, reflect Next, o Options) (graphrag.Retriever, error) {
 	var problems []error
 	if first == nil || again == nil {
 		problems = append(problems, errors.New("agent: a retriever is missing"))
@@ -223,134 +187,113 @@ func Reflecting(first, again graphrag.Retriever, reflect Reflect, o Options) (gr
 	if o.Steps < 0 || o.Tokens < 0 {
 		problems = append(problems, fmt.Errorf("agent: %d steps and %d tokens, want 0 or more", o.Steps, o.Tokens))
 	}
-	if o.Steps == 0 {
-		o.Steps = DefaultSteps
-	}
 	if o.Merge == nil {
 		o.Merge = func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
 			return merge(all, want), nil
 		}
 	}
-	return &reflecting{first, again, reflect, o}, errors.Join(problems...)
-}
-
-type reflecting struct {
-	first, again graphrag.Retriever
-	reflect      Reflect
-	o            Options
-}
-
-// The reasons for the end of a search, as in its last step.
-const (
-	stopAnswered = "answered"
-	stopGaveUp   = "no further query"
-	stopRepeated = "the query was searched for before"
-	stopNothing  = "nothing new was found"
-	stopSteps    = "the last step is done"
-	stopSpent    = "the budget is spent"
-)
-
-func (r *reflecting) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	found, err := r.first.Retrieve(ctx, q)
-	if err != nil {
-		return graphrag.Found{}, err
-	}
-	all := []graphrag.Found{found}
-	m := Memory{Question: q, Turns: []Turn{{Query: q.Text}}, Found: found, Left: -1, known: make(map[string]bool)}
-	m.news(found)
-	if r.o.Tokens > 0 {
-		m.Left = r.o.Tokens
-	}
-	if r.o.Draft != nil {
-		draft, err := trace.Do(ctx, "draft", func(ctx context.Context) (graphrag.Answer, error) { return r.o.Draft(ctx, q, found) })
-		if err != nil {
-			return graphrag.Found{}, fmt.Errorf("agent: draft: %w", err)
+	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		r := &reflecting{again: again, o: o, known: make(map[string]bool)}
+		r.loop = loop{kind: "reflect", stale: 1, end: r.end, do: r.search}
+		r.Memory = Memory{Question: q, Left: cmp.Or(o.Tokens, -1), Ahead: cmp.Or(o.Steps, DefaultSteps)}
+		if o.GoOn {
+			r.stale = 0
 		}
-		m.Turns[0].Thought = draft.Text
-		all[0].Usage = found.Usage.Add(draft.Usage)
-		all[0].Steps = append(slices.Clip(found.Steps), graphrag.Step{Kind: "draft", Found: []string{draft.Text}})
-		m.Found = all[0]
-	}
-	stop := stopSteps
-	for range r.o.Steps {
-		var next graphrag.Found
-		if next, stop, err = r.step(ctx, &m); err != nil {
+		if err := r.begin(ctx, first); err != nil {
 			return graphrag.Found{}, err
 		}
-		all = append(all, next)
-		if m.Found, err = r.o.Merge(ctx, all, q.Want()); err != nil {
-			return graphrag.Found{}, fmt.Errorf("agent: merge: %w", err)
+		stop, err := r.run(ctx, reflect)
+		if err == nil && len(r.all) == 1 {
+			err = r.merge(ctx)
 		}
-		if stop != "" {
-			break
+		if err != nil {
+			return graphrag.Found{}, err
 		}
-		stop = stopSteps
-	}
-	m.Found.Steps = append(m.Found.Steps, graphrag.Step{Kind: "stop", Found: []string{stop}})
-	return m.Found, nil
+		r.Found.Steps = r.stopped(stop)
+		return r.Found, nil
+	}), errors.Join(problems...)
 }
 
-// step reflects and, if there is a new query, searches. stop is the reason if it is the last.
-func (r *reflecting) step(ctx context.Context, m *Memory) (found graphrag.Found, stop string, err error) {
-	v, err := trace.Do(ctx, "reflect", func(ctx context.Context) (Verdict, error) { return r.reflect(ctx, *m) })
-	if errors.Is(err, ErrSpent) {
-		return found, stopSpent, nil
-	}
+// reflecting is the search for a question.
+type reflecting struct {
+	loop
+	again graphrag.Retriever
+	o     Options
+	all   []graphrag.Found // of the searches
+	known map[string]bool  // the chunks and derived texts that they found
+}
+
+// begin searches for the question itself.
+func (r *reflecting) begin(ctx context.Context, first graphrag.Retriever) error {
+	found, err := first.Retrieve(ctx, r.Question)
 	if err != nil {
-		return found, "", fmt.Errorf("agent: reflection %d: %w", len(m.Turns), err)
+		return err
 	}
-	if m.Left >= 0 {
-		m.Left = max(0, m.Left-v.Tokens)
+	begun := Turn{Move: Move{Query: r.Question.Text}}
+	r.steps = slices.Clip(found.Steps)
+	if r.o.Draft != nil {
+		draft, err := trace.Do(ctx, "draft", func(ctx context.Context) (graphrag.Answer, error) { return r.o.Draft(ctx, r.Question, found) })
+		if err != nil {
+			return fmt.Errorf("agent: draft: %w", err)
+		}
+		begun.Thought = draft.Text
+		found.Usage = found.Usage.Add(draft.Usage)
+		r.steps = append(r.steps, graphrag.Step{Kind: "draft", Found: []string{draft.Text}})
 	}
-	v.Query = clip(v.Query)
-	reflected := graphrag.Step{Kind: "reflect", Query: v.Query}
-	if v.Thought != "" {
-		reflected.Found = []string{v.Thought}
+	r.Turns, r.Found = []Turn{begun}, found
+	r.news(found)
+	return nil
+}
+
+func (r *reflecting) end(m Move) string {
+	if r.Left >= 0 {
+		r.Left = max(0, r.Left-m.Tokens)
 	}
 	switch {
-	case v.Answered:
-		stop = stopAnswered
-	case fold(v.Query) == "":
-		stop = stopGaveUp
-	case m.Asked(v.Query):
-		stop = stopRepeated
+	case m.Answered:
+		return stopAnswered
+	case fold(m.Query) == "":
+		return stopGaveUp
+	case r.Asked(m.Query):
+		return stopRepeated
 	}
-	if stop != "" {
-		found.Steps = []graphrag.Step{reflected}
-		return found, stop, nil
+	return ""
+}
+
+func (r *reflecting) search(ctx context.Context, m Move) (news bool, err error) {
+	asked := r.Question
+	asked.Text = m.Query
+	found, err := trace.Do(ctx, "search", func(ctx context.Context) (graphrag.Found, error) { return r.again.Retrieve(ctx, asked) })
+	if err != nil {
+		return false, fmt.Errorf("agent: search %d: %w", len(r.Turns)+1, err)
 	}
-	asked := m.Question
-	asked.Text = v.Query
-	if found, err = trace.Do(ctx, "search", func(ctx context.Context) (graphrag.Found, error) { return r.again.Retrieve(ctx, asked) }); err != nil {
-		return found, "", fmt.Errorf("agent: search %d: %w", len(m.Turns)+1, err)
+	r.steps = append(append(r.steps, graphrag.Step{Kind: "search", Query: m.Query, Found: chunkIDs(found.Read(r.Question))}), found.Steps...)
+	r.Turns = append(r.Turns, Turn{Move: m})
+	return r.news(found), r.merge(ctx)
+}
+
+// merge makes what was found of what all searches found.
+func (r *reflecting) merge(ctx context.Context) (err error) {
+	if r.Found, err = r.o.Merge(ctx, r.all, r.Question.Want()); err != nil {
+		return fmt.Errorf("agent: merge: %w", err)
 	}
-	if !m.news(found) && !r.o.GoOn {
-		stop = stopNothing
-	}
-	m.Turns = append(m.Turns, Turn{v.Query, v.Thought})
-	search := graphrag.Step{Kind: "search", Query: v.Query, Found: chunkIDs(found.Read(m.Question))}
-	found.Steps = append([]graphrag.Step{reflected, search}, found.Steps...)
-	return found, stop, nil
+	return nil
 }
 
 // Asked reports whether a query was searched for before.
 func (m *Memory) Asked(query string) bool {
-	for _, t := range m.Turns {
-		if fold(t.Query) == fold(query) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Turns, func(t Turn) bool { return fold(t.Query) == fold(query) })
 }
 
-// news records a result and reports whether any of it is new.
-func (m *Memory) news(found graphrag.Found) bool {
-	before := len(m.known)
-	for _, h := range found.Read(m.Question) {
-		m.known["chunk "+h.Chunk.ID] = true
+// news takes a result in and reports whether any of it is new.
+func (r *reflecting) news(found graphrag.Found) bool {
+	r.all = append(r.all, found)
+	before := len(r.known)
+	for _, h := range found.Read(r.Question) {
+		r.known["chunk "+h.Chunk.ID] = true
 	}
 	for _, d := range found.Derived {
-		m.known["text "+d.Text] = true
+		r.known["text "+d.Text] = true
 	}
-	return len(m.known) > before
+	return len(r.known) > before
 }

@@ -18,17 +18,17 @@ import (
 )
 
 // saying reflects in the given verdicts, one after the other.
-func saying(verdicts ...agent.Verdict) agent.Reflect {
-	return func(_ context.Context, m agent.Memory) (agent.Verdict, error) {
+func saying(verdicts ...agent.Move) agent.Next {
+	return func(_ context.Context, m *agent.Memory) (agent.Move, error) {
 		n := len(m.Turns) - 1
 		if n == len(verdicts) {
-			return agent.Verdict{}, errors.New("asked once too often")
+			return agent.Move{}, errors.New("asked once too often")
 		}
 		return verdicts[n], nil
 	}
 }
 
-func next(query string) agent.Verdict { return agent.Verdict{Query: query} }
+func next(query string) agent.Move { return agent.Move{Query: query} }
 
 func TestReflecting(t *testing.T) {
 	pages := map[string]string{"Q?": "a b", "one": "c a", "two": "d", "known": "a b", "nothing": ""}
@@ -37,25 +37,25 @@ func TestReflecting(t *testing.T) {
 	})
 	for _, tt := range []struct {
 		name     string
-		verdicts []agent.Verdict
+		verdicts []agent.Move
 		o        agent.Options
 		ranked   string
 		stop     string
 		searches int
 	}{
-		{"answered at once", []agent.Verdict{{Thought: "all there", Answered: true, Query: "one"}}, agent.Options{}, "a b", "answered", 1},
-		{"gives up", []agent.Verdict{next("one"), next(" ")}, agent.Options{}, "a c b", "no further query", 2},
-		{"asks again what it asked", []agent.Verdict{next("one"), next(" ONE ")}, agent.Options{}, "a c b", "searched for before", 2},
-		{"asks the question again", []agent.Verdict{next("q?")}, agent.Options{}, "a b", "searched for before", 1},
-		{"finds nothing new", []agent.Verdict{next("known")}, agent.Options{}, "a b", "nothing new", 2},
-		{"finds nothing", []agent.Verdict{next("nothing")}, agent.Options{}, "a b", "nothing new", 2},
-		{"the last step", []agent.Verdict{next("one"), next("two")}, agent.Options{Steps: 2}, "a c d b", "last step", 3},
-		{"the budget", []agent.Verdict{next("one")}, agent.Options{Tokens: 10}, "a c b", "budget", 2},
+		{"answered at once", []agent.Move{{Thought: "all there", Answered: true, Query: "one"}}, agent.Options{}, "a b", "answered", 1},
+		{"gives up", []agent.Move{next("one"), next(" ")}, agent.Options{}, "a c b", "no further query", 2},
+		{"asks again what it asked", []agent.Move{next("one"), next(" ONE ")}, agent.Options{}, "a c b", "searched for before", 2},
+		{"asks the question again", []agent.Move{next("q?")}, agent.Options{}, "a b", "searched for before", 1},
+		{"finds nothing new", []agent.Move{next("known")}, agent.Options{}, "a b", "nothing new", 2},
+		{"finds nothing", []agent.Move{next("nothing")}, agent.Options{}, "a b", "nothing new", 2},
+		{"the last step", []agent.Move{next("one"), next("two")}, agent.Options{Steps: 2}, "a c d b", "last step", 3},
+		{"the budget", []agent.Move{next("one")}, agent.Options{Tokens: 10}, "a c b", "budget", 2},
 	} {
 		reflect := saying(tt.verdicts...)
-		it, err := agent.Reflecting(r, r, func(ctx context.Context, m agent.Memory) (agent.Verdict, error) {
+		it, err := agent.Reflecting(r, r, func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
 			if tt.o.Tokens > 0 && m.Left < 8 {
-				return agent.Verdict{}, fmt.Errorf("no: %w", agent.ErrSpent)
+				return agent.Move{}, fmt.Errorf("no: %w", agent.ErrSpent)
 			}
 			v, err := reflect(ctx, m)
 			v.Tokens = 3
@@ -79,7 +79,7 @@ func TestReflecting(t *testing.T) {
 		}
 	}
 	broken := errors.New("no server")
-	it, _ := agent.Reflecting(r, r, func(context.Context, agent.Memory) (agent.Verdict, error) { return agent.Verdict{}, broken }, agent.Options{})
+	it, _ := agent.Reflecting(r, r, func(context.Context, *agent.Memory) (agent.Move, error) { return agent.Move{}, broken }, agent.Options{})
 	if _, err := it.Retrieve(t.Context(), graphrag.Question{Text: "Q?"}); !errors.Is(err, broken) {
 		t.Error(err)
 	}
@@ -95,12 +95,12 @@ func TestMemory(t *testing.T) {
 		return graphrag.Found{Ranked: hits(strings.ToLower(q.Text[:1]))}, nil
 	})
 	var last agent.Memory
-	it, err := agent.Reflecting(r, r, func(_ context.Context, m agent.Memory) (agent.Verdict, error) {
-		last = m
+	it, err := agent.Reflecting(r, r, func(_ context.Context, m *agent.Memory) (agent.Move, error) {
+		last = *m
 		if len(m.Turns) == 2 {
-			return agent.Verdict{Answered: true}, nil
+			return agent.Move{Answered: true}, nil
 		}
-		return agent.Verdict{Thought: "the builder is missing", Query: "Builder?"}, nil
+		return agent.Move{Thought: "the builder is missing", Query: "Builder?"}, nil
 	}, agent.Options{Draft: func(_ context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error) {
 		return graphrag.Answer{Text: "perhaps " + f.Ranked[0].Chunk.ID, Found: graphrag.Found{Usage: graphrag.Usage{Calls: 7}}}, nil
 	}})
@@ -111,7 +111,7 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]agent.Turn{{Query: "Q?", Thought: "perhaps q"}, {Query: "Builder?", Thought: "the builder is missing"}}, last.Turns); diff != "" || f.Usage.Calls != 7 {
+	if diff := cmp.Diff([]agent.Turn{{Move: agent.Move{Query: "Q?", Thought: "perhaps q"}}, {Move: agent.Move{Query: "Builder?", Thought: "the builder is missing"}}}, last.Turns); diff != "" || f.Usage.Calls != 7 {
 		t.Errorf("%d calls\n%s", f.Usage.Calls, diff)
 	}
 	want := []graphrag.Step{
@@ -125,20 +125,20 @@ func TestMemory(t *testing.T) {
 }
 
 func TestReflectByModel(t *testing.T) {
-	memory := agent.Memory{Question: graphrag.Question{Text: "Who built it?", K: 2, Depth: 3}, Turns: []agent.Turn{{Query: "Who built it?", Thought: "Archer, says the draft"}, {Query: "Which ship?"}}, Left: -1,
+	memory := &agent.Memory{Question: graphrag.Question{Text: "Who built it?", K: 2, Depth: 3}, Turns: []agent.Turn{{Move: agent.Move{Query: "Who built it?", Thought: "Archer, says the draft"}}, {Move: agent.Move{Query: "Which ship?"}}}, Left: -1,
 		Found: graphrag.Found{Ranked: hits("a b c"), Derived: []graphrag.Derived{{Text: "Fram built by Archer"}}}}
 	words := func(s string) int { return len(strings.Fields(s)) }
 	for _, tt := range []struct {
 		name, reply string
-		want        agent.Verdict
+		want        agent.Move
 		calls       int
 	}{
-		{"answer", `{"thought": "t", "status": "answer", "next_query": "x"}`, agent.Verdict{Thought: "t", Answered: true}, 1},
-		{"continue", `{"thought": "t", "status": "Continue", "next_query": "Where?"}`, agent.Verdict{Thought: "t", Query: "Where?"}, 1},
-		{"abstain", `{"thought": "t", "status": "abstain", "next_query": "Where?"}`, agent.Verdict{Thought: "t"}, 1},
-		{"continue without a query", `{"status": "continue"}`, agent.Verdict{Thought: "the reflection could not be used"}, 2},
-		{"another status", `{"status": "done"}`, agent.Verdict{Thought: "the reflection could not be used"}, 2},
-		{"no JSON", `I believe so.`, agent.Verdict{Thought: "the reflection could not be used"}, 2},
+		{"answer", `{"thought": "t", "status": "answer", "next_query": "x"}`, agent.Move{Thought: "t", Answered: true}, 1},
+		{"continue", `{"thought": "t", "status": "Continue", "next_query": "Where?"}`, agent.Move{Thought: "t", Query: "Where?"}, 1},
+		{"abstain", `{"thought": "t", "status": "abstain", "next_query": "Where?"}`, agent.Move{Thought: "t"}, 1},
+		{"continue without a query", `{"status": "continue"}`, agent.Move{Thought: "the reflection could not be used"}, 2},
+		{"another status", `{"status": "done"}`, agent.Move{Thought: "the reflection could not be used"}, 2},
+		{"no JSON", `I believe so.`, agent.Move{Thought: "the reflection could not be used"}, 2},
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, tt.reply)
 		reflect, err := agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: words})
@@ -150,7 +150,7 @@ func TestReflectByModel(t *testing.T) {
 			t.Errorf("%s: no tokens are counted", tt.name)
 		}
 		v.Tokens = 0
-		if err != nil || v != tt.want || m.Calls() != tt.calls {
+		if diff := cmp.Diff(tt.want, v); err != nil || diff != "" || m.Calls() != tt.calls {
 			t.Errorf("%s: %+v after %d calls, %v", tt.name, v, m.Calls(), err)
 		}
 		user := m.Requests()[0].Messages[1].Text

@@ -3,52 +3,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/trace"
-	"github.com/wildgraph/wildgraph/llm"
 )
-
-// Move is what an agent does in a turn: calls of tools, or the end. Without either it gives up.
-type Move struct {
-	Thought string
-	Calls   []Call
-	// Done ends the search; Answer is what was found, IDs the numbers of what it rests on.
-	Done   bool
-	Answer string
-	IDs    []int
-}
-
-// Round is a move and what its calls brought.
-type Round struct {
-	Move
-	Results []Result
-	// Condensed, if not "", is shown in place of the results.
-	Condensed string
-}
-
-// Trail is the state of a search.
-type Trail struct {
-	Question graphrag.Question
-	Rounds   []Round
-	// Tools are the names of the tools, Left the tokens that may still be read, Turns the
-	// turns that are left, with this one; Calls may be made side by side.
-	Tools              []string
-	Left, Turns, Calls int
-	// Found is what was read so far.
-	Found graphrag.Found
-}
-
-// Last tells whether nothing more can be read: the move has to be the end.
-func (t *Trail) Last() bool { return t.Turns <= 1 || t.Left <= 0 }
-
-// Next decides on a move. An error that wraps [ErrSpent], and one of a single reply
-// ([llm.OfOneReply]), ends the search and keeps its results; any other error fails the
-// question.
-type Next func(ctx context.Context, t *Trail) (Move, error)
 
 // SearchOptions are the options of [Search].
 type SearchOptions struct {
@@ -57,7 +18,7 @@ type SearchOptions struct {
 	// [DefaultTurns] and [DefaultCalls].
 	Turns, Calls int
 	// Condense, if set, shortens what a turn brought before the next one, see [CondenseByModel].
-	Condense func(ctx context.Context, t *Trail, r []Result) (string, error)
+	Condense func(ctx context.Context, m *Memory, r []Result) (string, error)
 }
 
 // DefaultTurns and DefaultCalls bound an agent: chains of facts in the data sets have up to
@@ -89,165 +50,81 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 	if _, err := NewTools(graphrag.Question{}, o.ToolOptions); err != nil {
 		problems = append(problems, err)
 	}
-	if o.Turns == 0 {
-		o.Turns = DefaultTurns
-	}
-	if o.Calls == 0 {
-		o.Calls = DefaultCalls
-	}
-	return &searching{next, o}, errors.Join(problems...)
+	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		if q.Want() == 0 && q.Tokens == 0 {
+			return graphrag.Nothing(), ctx.Err()
+		}
+		tools, err := NewTools(q, o.ToolOptions)
+		if err != nil {
+			return graphrag.Found{}, err
+		}
+		s := &searching{tools: tools, condense: o.Condense}
+		s.loop = loop{kind: "turn", stale: 2, end: s.end, do: s.do}
+		s.Memory = Memory{Question: q, Found: graphrag.Nothing(), Left: tools.Left(), Ahead: cmp.Or(o.Turns, DefaultTurns), Tools: tools.Names(), Calls: cmp.Or(o.Calls, DefaultCalls)}
+		stop, err := s.run(ctx, next)
+		if err == nil && stop == stopUnread && len(s.Turns) == 0 && o.Retriever != nil { // read what one search finds, rather than nothing
+			_, err = s.do(ctx, Move{Calls: []Call{{Tool: ToolSearch, Query: q.Text}}})
+		}
+		out := tools.all(s.cited)
+		out.Steps = s.stopped(stop)
+		return out, cmp.Or(err, ctx.Err())
+	}), errors.Join(problems...)
 }
 
+// searching is the search for a question.
 type searching struct {
-	next Next
-	o    SearchOptions
+	loop
+	tools    *Tools
+	condense func(context.Context, *Memory, []Result) (string, error)
+	cited    []graphrag.Hit
 }
 
-// The reasons for the end of a search with tools beside those of [Reflecting].
-const (
-	stopTurns  = "the last turn is done"
-	stopUnread = "the reply could not be used"
-)
-
-// stepStop is the kind of the last step of a search, with the reason for its end.
-const stepStop = "stop"
-
-func (s *searching) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	if q.Want() == 0 && q.Tokens == 0 {
-		return graphrag.Nothing(), ctx.Err()
-	}
-	tools, err := NewTools(q, s.o.ToolOptions)
-	if err != nil {
-		return graphrag.Found{}, err
-	}
-	w := &walk{searching: s, tools: tools, stop: stopTurns}
-	w.Trail = Trail{Question: q, Tools: tools.Names(), Turns: s.o.Turns, Calls: s.o.Calls, Found: graphrag.Nothing()}
-	for done := false; !done && w.Turns > 0; w.Turns-- {
-		w.Left = tools.Left()
-		if done, err = w.turn(ctx); err != nil {
-			return graphrag.Found{}, err
-		}
-	}
-	if w.stop == stopTurns && tools.Left() <= 0 {
-		w.stop = stopSpent
-	}
-	if w.stop == stopUnread && len(w.Rounds) == 0 && s.o.Retriever != nil { // read what one search finds, rather than nothing
-		if _, err := w.carryOut(ctx, Move{Calls: []Call{{Tool: ToolSearch, Query: q.Text}}}); err != nil {
-			return graphrag.Found{}, err
-		}
-	}
-	out := tools.all(w.cited)
-	out.Steps = append(w.steps, graphrag.Step{Kind: stepStop, Found: []string{w.stop}})
-	return out, ctx.Err()
-}
-
-// walk is a search under way.
-type walk struct {
-	*searching
-	Trail
-	tools *Tools
-	steps []graphrag.Step
-	cited []graphrag.Hit
-	stop  string // the reason for the end
-	stale int    // turns without anything new
-}
-
-// turn makes the next move, and tells whether it was the last.
-func (w *walk) turn(ctx context.Context) (done bool, err error) {
-	m, err := trace.Do(ctx, "turn", func(ctx context.Context) (Move, error) { return w.next(ctx, &w.Trail) })
-	if reason := ending(err); reason != "" {
-		w.stop = reason
-		return true, nil
-	}
-	if err != nil {
-		return true, fmt.Errorf("agent: turn %d: %w", len(w.Rounds)+1, err)
-	}
-	m.Thought = clip(clean(m.Thought))
-	turn := graphrag.Step{Kind: "turn"}
-	if m.Thought != "" {
-		turn.Found = []string{m.Thought}
-	}
-	w.steps = append(w.steps, turn)
+func (s *searching) end(m Move) string {
 	switch {
-	case m.Done:
+	case m.Answered:
 		var unread []int
-		w.cited, unread = w.tools.Cited(m.IDs)
-		w.steps, w.stop = append(w.steps, answered(m, w.cited, unread)), stopAnswered
-		return true, nil
+		s.cited, unread = s.tools.Cited(m.IDs)
+		step := graphrag.Step{Kind: ToolAnswer, Query: clip(clean(m.Answer)), Found: chunkIDs(s.cited)}
+		if len(unread) > 0 {
+			step.Found = append(step.Found, "cited, and never read: "+numbered(unread[:min(len(unread), 10)]))
+		}
+		s.steps = append(s.steps, step)
+		return stopAnswered
 	case len(m.Calls) == 0:
-		w.stop = stopGaveUp
-		return true, nil
-	case w.Last():
-		return true, nil
-	}
-	round, err := w.carryOut(ctx, m)
-	if err != nil {
-		return true, err
-	}
-	w.Rounds, w.Found = append(w.Rounds, round), w.tools.all(nil)
-	if w.stale++; round.news() {
-		w.stale = 0
-	}
-	if w.stale == 2 {
-		w.stop = stopNothing
-	}
-	return w.stale == 2, nil
-}
-
-// ending is the reason why an error of a reply ends a search, "" if it does not.
-func ending(err error) string {
-	switch {
-	case err == nil:
-		return ""
-	case errors.Is(err, ErrSpent):
+		return stopGaveUp
+	case s.Left == 0:
 		return stopSpent
-	case llm.OfOneReply(err):
-		return stopUnread
+	case s.Last():
+		return stopSteps
 	}
 	return ""
 }
 
-// answered is the step of an end.
-func answered(m Move, cited []graphrag.Hit, unread []int) graphrag.Step {
-	step := graphrag.Step{Kind: ToolAnswer, Query: clip(clean(m.Answer)), Found: chunkIDs(cited)}
-	if len(unread) > 0 {
-		step.Found = append(step.Found, fmt.Sprintf("cited, and never read: %s", numbered(unread[:min(len(unread), 10)])))
+// do makes the calls of a move.
+func (s *searching) do(ctx context.Context, m Move) (news bool, err error) {
+	if n := len(m.Calls); n > s.Calls {
+		m.Calls = m.Calls[:s.Calls]
+		s.steps = append(s.steps, graphrag.Step{Kind: "limit", Found: []string{fmt.Sprintf("%d calls at once, the first %d are made", n, s.Calls)}})
 	}
-	return step
-}
-
-// carryOut makes the calls of a move.
-func (w *walk) carryOut(ctx context.Context, m Move) (r Round, err error) {
-	if n := len(m.Calls); n > w.o.Calls {
-		m.Calls = m.Calls[:w.o.Calls]
-		w.steps = append(w.steps, graphrag.Step{Kind: "limit", Found: []string{fmt.Sprintf("%d calls at once, the first %d are made", n, w.o.Calls)}})
+	t := Turn{Move: m}
+	if t.Results, err = s.tools.Do(ctx, m.Calls...); err != nil {
+		return false, err
 	}
-	r.Move = m
-	r.Calls = append([]Call{}, m.Calls...)
-	if r.Results, err = w.tools.Do(ctx, r.Calls...); err != nil {
-		return r, err
-	}
-	for _, res := range r.Results {
-		step := graphrag.Step{Kind: res.Tool, Query: res.about(), Found: chunkIDs(res.found.Evidence), Tokens: res.Tokens}
-		if len(res.Data) == 0 {
-			step.Found = []string{res.Note}
+	for _, r := range t.Results {
+		hits, _ := s.tools.Cited(r.Numbers)
+		step := graphrag.Step{Kind: r.Tool, Query: r.about(), Found: chunkIDs(hits), Tokens: r.Tokens}
+		if len(r.Data) == 0 {
+			step.Found = []string{r.Note}
 		}
-		w.steps = append(append(w.steps, step), res.found.Steps...)
+		s.steps = append(append(s.steps, step), r.found.Steps...)
+		news = news || r.Tokens > 0
 	}
-	if w.o.Condense != nil && r.news() {
-		if r.Condensed, err = w.o.Condense(ctx, &w.Trail, r.Results); err != nil {
-			return r, fmt.Errorf("agent: condensing turn %d: %w", len(w.Rounds)+1, err)
+	if s.condense != nil && news {
+		if t.Condensed, err = s.condense(ctx, &s.Memory, t.Results); err != nil {
+			return false, fmt.Errorf("agent: condensing turn %d: %w", len(s.Turns)+1, err)
 		}
 	}
-	return r, nil
-}
-
-// news tells whether a round brought anything new.
-func (r Round) news() bool {
-	for _, res := range r.Results {
-		if res.Tokens > 0 {
-			return true
-		}
-	}
-	return false
+	t.Left = s.tools.Left()
+	s.Turns, s.Left, s.Found = append(s.Turns, t), t.Left, s.tools.all(nil)
+	return news, nil
 }

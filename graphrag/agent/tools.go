@@ -76,9 +76,9 @@ type Tools struct {
 	question graphrag.Question
 
 	mu     sync.Mutex
-	hits   []graphrag.Hit // by number - 1
-	number map[string]int
-	before map[string]Result
+	hits   []graphrag.Hit   // by number - 1
+	number map[string]int   // by chunk
+	asked  map[string][]int // the numbers of what a call brought
 	ranked []graphrag.Found // of the searches
 	left   int              // tokens that may still be read
 }
@@ -124,7 +124,7 @@ func NewTools(q graphrag.Question, o ToolOptions) (*Tools, error) {
 	if o.PerCall == 0 {
 		o.PerCall = max(o.Tokens/4, 1)
 	}
-	return &Tools{o: o, question: q, number: make(map[string]int), before: make(map[string]Result), left: o.Tokens}, nil
+	return &Tools{o: o, question: q, number: make(map[string]int), asked: make(map[string][]int), left: o.Tokens}, nil
 }
 
 // Names are the tools there are.
@@ -148,43 +148,37 @@ func (t *Tools) Left() int {
 // Do carries out calls side by side and returns their results in order. Errors are those of
 // the retriever and of ctx; what is wrong with a call is said in the note of its result.
 func (t *Tools) Do(ctx context.Context, calls ...Call) ([]Result, error) {
-	out := make([]Result, len(calls))
-	var new []int // the calls that were not made before
 	t.mu.Lock()
+	defer t.mu.Unlock()
+	out, fresh := make([]Result, len(calls)), make([]bool, len(calls))
 	limit := min(t.o.PerCall, t.left)
-	for i, c := range calls {
-		calls[i] = tidy(c)
-		at := slices.IndexFunc(calls[:i], func(o Call) bool { return same(o, calls[i]) })
-		if _, ok := t.before[key(calls[i])]; !ok && at < 0 {
-			new = append(new, i)
-		}
-	}
-	t.mu.Unlock()
 	g, gctx := errgroup.WithContext(ctx)
-	for _, i := range new {
-		g.Go(func() (err error) {
-			out[i], err = trace.Do(gctx, "tool", func(ctx context.Context) (Result, error) { return t.look(ctx, calls[i], limit) })
+	for i, c := range calls {
+		out[i].Call = tidy(c)
+		if _, ok := t.asked[out[i].key()]; ok {
+			continue
+		}
+		fresh[i], t.asked[out[i].key()] = true, nil
+		g.Go(func() error {
+			_, err := trace.Do(gctx, "tool", func(ctx context.Context) (struct{}, error) { return struct{}{}, t.look(ctx, &out[i], limit) })
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i, c := range calls {
-		if old, ok := t.before[key(c)]; ok {
-			out[i] = Result{Call: c, Numbers: old.Numbers, Note: "this was asked before; see " + numbered(old.Numbers)}
-			continue
+	for i := range out {
+		r, key := &out[i], out[i].key()
+		switch {
+		case !fresh[i]:
+			r.Numbers = t.asked[key]
+			r.Note = "this was asked before; see " + numbered(r.Numbers)
+		case r.failed:
+			delete(t.asked, key)
+		default:
+			t.take(r)
+			t.asked[key] = r.Numbers
 		}
-		if out[i].failed || limit <= 0 && out[i].Note == "" {
-			if out[i].Note == "" {
-				out[i] = Result{Call: c, Note: "nothing more can be read: the budget is spent"}
-			}
-			continue
-		}
-		t.take(&out[i])
-		t.before[key(c)] = out[i]
 	}
 	return out, nil
 }
@@ -196,156 +190,123 @@ func tidy(c Call) Call {
 }
 
 // key is what calls that look for the same have in common.
-func key(c Call) string {
-	about := c.about()
+func (c Call) key() string {
 	if c.Tool == ToolSearch {
-		about = fold(about)
+		return c.Tool + " " + fold(c.Query)
 	}
-	return c.Tool + " " + about
+	return c.Tool + " " + c.about()
 }
 
-func same(a, b Call) bool { return key(a) == key(b) }
-
 // look finds what a call asks for.
-func (t *Tools) look(ctx context.Context, c Call, limit int) (Result, error) {
-	r := Result{Call: c}
-	fail := func(format string, a ...any) (Result, error) {
+func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
+	fail := func(format string, a ...any) error {
 		r.Note, r.failed = fmt.Sprintf(format, a...), true
-		return r, ctx.Err()
+		return ctx.Err()
+	}
+	add := func(c graphrag.Chunk, line int) {
+		r.found.Evidence = append(r.found.Evidence, graphrag.Hit{Chunk: c, Source: r.Tool, Score: float64(line)})
 	}
 	names := t.Names()
 	switch {
-	case !slices.Contains(names, c.Tool) || c.Tool == ToolAnswer:
-		return fail("there is no tool %.40q: there are %s", c.Tool, strings.Join(names, ", "))
+	case !slices.Contains(names, r.Tool) || r.Tool == ToolAnswer:
+		return fail("there is no tool %.40q: there are %s", r.Tool, strings.Join(names, ", "))
 	case limit <= 0:
-		return r, ctx.Err()
-	case c.Tool == ToolSearch && fold(c.Query) == "":
+		return fail("nothing more can be read: the budget is spent")
+	case r.Tool == ToolSearch && fold(r.Query) == "":
 		return fail(`the query is empty: "query" says what to search for`)
-	case c.Tool == ToolSearch:
+	case r.Tool == ToolSearch:
 		q := t.question
-		q.Text, q.Tokens = c.Query, limit
+		q.Text, q.Tokens = r.Query, limit
 		found, err := t.o.Retriever.Retrieve(ctx, q)
 		if err != nil {
-			return r, fmt.Errorf("agent: search for %.80q: %w", c.Query, err)
+			return fmt.Errorf("agent: search for %.80q: %w", r.Query, err)
 		}
 		r.found = found
 		r.found.Evidence = found.Read(q)
-	case c.Tool == ToolRead:
-		chunk, n, err := t.o.Pages.Read(c.Source, c.From)
+	case r.Tool == ToolRead:
+		chunks, n, err := t.o.Pages.Read(r.Source, r.From)
 		if err != nil {
 			return fail("%v: \"source\" is the name of a page as results have it", err)
 		}
-		r.found.Evidence = []graphrag.Hit{{Chunk: chunk, Source: ToolRead}}
+		for _, c := range chunks {
+			add(c, 0)
+		}
 		r.Note = fmt.Sprintf("the page has the passages 0 to %d", n-1)
 	default:
-		lines, err := t.o.Pages.Find(ctx, c.Pattern, mostLines)
+		lines, err := t.o.Pages.Find(ctx, r.Pattern, mostLines)
 		if errors.Is(err, find.ErrPattern) {
 			return fail("%v", err)
 		}
 		if err != nil {
-			return r, err
+			return err
 		}
-		r.Note = fmt.Sprintf("%d lines on %d pages match; %d of them are shown", lines.Matching, lines.Pages, len(lines.Lines))
 		for _, l := range lines.Lines {
 			l.ID = fmt.Sprintf("%s#l%06d", l.Doc, l.Number)
-			r.found.Evidence = append(r.found.Evidence, graphrag.Hit{Chunk: l.Chunk, Source: ToolFind, Score: float64(l.Number)})
+			add(l.Chunk, l.Number)
 		}
+		r.Note = fmt.Sprintf("%d lines on %d pages match; %d of them are shown", lines.Matching, lines.Pages, len(lines.Lines))
 	}
-	return r, nil
+	return nil
 }
 
-// take numbers what a call found, as far as the budget goes.
+// take numbers what a call found, as far as the budget goes, and says what of it was seen
+// before, or left out.
 func (t *Tools) take(r *Result) {
-	before := len(r.found.Evidence)
-	fresh := func(h graphrag.Hit) bool { return t.number[numberKey(h)] == 0 }
 	var news []graphrag.Hit
 	for _, h := range r.found.Evidence {
-		if fresh(h) {
+		if n := t.number[h.Chunk.ID]; n > 0 {
+			r.Numbers = append(r.Numbers, n)
+		} else {
 			news = append(news, h)
 		}
 	}
-	limit := min(t.o.PerCall, t.left)
-	news, r.found.Derived = retrieve.Fit(news, r.found.Derived, limit, t.o.Count)
-	kept := make(map[string]graphrag.Hit)
+	found := len(r.found.Evidence) + len(r.found.Derived)
+	news, r.found.Derived = retrieve.Fit(news, r.found.Derived, min(t.o.PerCall, t.left), t.o.Count)
+	var lines []string // of pages, or facts
 	for _, h := range news {
-		kept[h.Chunk.ID] = h
-	}
-	var hits []graphrag.Hit
-	for _, h := range r.found.Evidence {
-		if k, ok := kept[h.Chunk.ID]; !fresh(h) {
-			hits = append(hits, h)
-		} else if ok && k.Chunk.Text != "" {
-			hits = append(hits, k)
+		if h.Chunk.Text == "" { // nothing of it fits
+			continue
 		}
+		t.hits = append(t.hits, h)
+		n, c := len(t.hits), h.Chunk
+		t.number[c.ID] = n
+		r.Numbers = append(r.Numbers, n)
+		r.Tokens += t.o.Count(retrieve.Titled(c))
+		if h.Source == ToolFind {
+			lines = append(lines, fmt.Sprintf("[%d] %s, line %.0f, passage %d: %s", n, oneLine(c.Doc), h.Score, c.Index, oneLine(c.Text)))
+			continue
+		}
+		place := ""
+		if t.o.Pages != nil {
+			place = fmt.Sprintf(", passage %d", t.o.Pages.At(c.Doc, c.Start))
+		}
+		text := fmt.Sprintf("Page: %s%s\n%s", oneLine(c.Doc), place, llm.Printable(retrieve.Titled(c)))
+		r.Data = append(r.Data, llm.Data{Label: fmt.Sprintf("passage %d", n), Text: text})
 	}
-	var facts, lines []string
+	label := "lines"
 	for _, d := range r.found.Derived {
-		facts = append(facts, oneLine(d.Text))
+		label, lines = "facts", append(lines, oneLine(d.Text))
 		r.Tokens += t.o.Count(d.Text)
 	}
-	for _, h := range hits {
-		n, old := t.number[numberKey(h)], true
-		if n == 0 {
-			t.hits = append(t.hits, h)
-			n, old = len(t.hits), false
-			t.number[numberKey(h)] = n
-			r.Tokens += t.o.Count(retrieve.Titled(h.Chunk))
-		}
-		if r.Numbers = append(r.Numbers, n); old {
-			continue
-		}
-		if h.Source == ToolFind {
-			lines = append(lines, fmt.Sprintf("[%d] %s, line %.0f, passage %d: %s", n, oneLine(h.Chunk.Doc), h.Score, h.Chunk.Index, oneLine(h.Chunk.Text)))
-			continue
-		}
-		r.Data = append(r.Data, llm.Data{Label: fmt.Sprintf("passage %d", n), Text: "Page: " + oneLine(h.Chunk.Doc) + t.passage(h) + "\n" + llm.Printable(retrieve.Titled(h.Chunk))})
-	}
 	if lines != nil {
-		r.Data = append(r.Data, llm.Data{Label: "lines", Text: strings.Join(lines, "\n")})
+		r.Data = append(r.Data, llm.Data{Label: label, Text: strings.Join(lines, "\n")})
 	}
-	if facts != nil {
-		r.Data = append(r.Data, llm.Data{Label: "facts", Text: strings.Join(facts, "\n")})
-	}
-	r.found.Evidence = hits
-	r.note(before)
 	t.left -= min(t.left, r.Tokens)
 	if r.Tool == ToolSearch {
 		t.ranked = append(t.ranked, r.found)
 	}
-}
-
-// note says what of a result was seen before, or left out.
-func (r *Result) note(found int) {
-	var parts []string
-	if r.Note != "" {
-		parts = append(parts, r.Note)
+	say := func(format string, a ...any) {
+		r.Note = strings.TrimPrefix(r.Note+"; "+fmt.Sprintf(format, a...), "; ")
 	}
-	if found == 0 && len(r.found.Derived) == 0 {
-		parts = append(parts, "nothing was found")
+	if found == 0 {
+		say("nothing was found")
 	}
-	if n := found - len(r.Numbers); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d more did not fit", n))
+	if n := len(r.found.Evidence) - len(r.Numbers); n > 0 {
+		say("%d more did not fit", n)
 	}
 	if len(r.Numbers) > 0 {
-		parts = append(parts, "see "+numbered(r.Numbers))
+		say("see %s", numbered(r.Numbers))
 	}
-	r.Note = strings.Join(parts, "; ")
-}
-
-// passage says where in its page a hit begins, for read.
-func (t *Tools) passage(h graphrag.Hit) string {
-	if t.o.Pages == nil {
-		return ""
-	}
-	if h.Source == ToolRead {
-		return fmt.Sprintf(", passage %d with its neighbours", h.Chunk.Index)
-	}
-	return fmt.Sprintf(", from passage %d", t.o.Pages.At(h.Chunk.Doc, h.Chunk.Start))
-}
-
-// numberKey is what equal texts have in common.
-func numberKey(h graphrag.Hit) string {
-	return fmt.Sprintf("%s %d %d %d", h.Chunk.ID, h.Chunk.Start, h.Chunk.End, len(h.Chunk.Text))
 }
 
 // numbered lists the numbers of passages.

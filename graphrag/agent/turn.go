@@ -35,15 +35,15 @@ func (r reply) Check() error {
 	return nil
 }
 
-// NextByModel has a model decide: one JSON object a turn, or native calls of tools where the
-// model makes such ([llm.Request].Tools), in one conversation whose beginning stays the same,
-// so that a provider can keep it. A reply that cannot be used is asked for once more.
+// NextByModel has a model decide for [Search]: one JSON object a turn, or native calls of tools
+// where the model makes such ([llm.Request].Tools), in one conversation whose beginning stays
+// the same, so that a provider can keep it. A reply that cannot be used is asked for once more.
 func NextByModel(m llm.Model) (Next, error) {
 	if m == nil {
 		return nil, errors.New("agent: the model that searches is missing")
 	}
-	return func(ctx context.Context, t *Trail) (Move, error) {
-		req, err := t.request(ctx)
+	return func(ctx context.Context, memory *Memory) (Move, error) {
+		req, err := memory.request(ctx)
 		if err != nil {
 			return Move{}, err
 		}
@@ -59,85 +59,49 @@ func NextByModel(m llm.Model) (Next, error) {
 				r.Answer, r.IDs = c.Answer, c.IDs
 			}
 		}
-		return Move{Thought: r.Thought, Calls: calls, Done: len(calls) == 0, Answer: r.Answer, IDs: r.IDs}, nil
+		return Move{Thought: clip(clean(r.Thought)), Calls: calls, Answered: len(calls) == 0, Answer: r.Answer, IDs: r.IDs}, nil
 	}, nil
 }
 
 // request is the conversation so far.
-func (t *Trail) request(ctx context.Context) (llm.Request, error) {
-	has := func(tool string) bool { return slices.Contains(t.Tools, tool) }
-	values := map[string]any{"Search": has(ToolSearch), "Pages": has(ToolRead), "Calls": t.Calls, "Turns": t.Turns + len(t.Rounds)}
-	req, err := prompts.Request(ctx, StageSearch, "search", values, llm.Data{Label: "question", Text: llm.Printable(strings.TrimSpace(t.Question.Text))})
+func (m *Memory) request(ctx context.Context) (llm.Request, error) {
+	has := func(tool string) bool { return slices.Contains(m.Tools, tool) }
+	values := map[string]any{"Search": has(ToolSearch), "Pages": has(ToolRead), "Calls": m.Calls, "Turns": m.Ahead + len(m.Turns)}
+	req, err := prompts.Request(ctx, StageSearch, "search", values, llm.Data{Label: "question", Text: llm.Printable(strings.TrimSpace(m.Question.Text))})
 	if err != nil {
 		return req, err
 	}
-	req.Question, req.Tools = t.Question.ID, definitions(t.Tools)
-	left := t.Left
-	for i := len(t.Rounds) - 1; i >= 0; i-- { // what was left before each round
-		for _, r := range t.Rounds[i].Results {
-			left += r.Tokens
-		}
-	}
-	for i, round := range t.Rounds {
-		said, err := json.Marshal(reply{Thought: round.Thought, Calls: round.Calls})
+	req.Question, req.Tools = m.Question.ID, definitions(m.Tools)
+	for i, t := range m.Turns {
+		said, err := json.Marshal(reply{Thought: t.Thought, Calls: t.Calls})
 		if err != nil {
 			return req, err
 		}
-		for _, r := range round.Results {
-			left -= r.Tokens
+		left := fmt.Sprintf("%d tokens of results are left.", t.Left)
+		if t.Left == 0 || i == len(m.Turns)-1 && m.Last() {
+			left = "This is the last turn: end with what you know."
 		}
-		shown := round.text()
-		if left <= 0 || i == len(t.Rounds)-1 && t.Last() {
-			shown += "\n\nThis is the last turn: end with what you know."
-		} else {
-			shown += fmt.Sprintf("\n\n%d tokens of results are left.", left)
-		}
-		req.Messages = append(req.Messages, llm.Message{Role: llm.Assistant, Text: string(said)}, llm.Message{Role: llm.User, Text: shown})
+		req.Messages = append(req.Messages, llm.Message{Role: llm.Assistant, Text: string(said)}, llm.Message{Role: llm.User, Text: show(t.Results, t.Condensed) + "\n\n" + left})
 	}
 	return req, nil
 }
 
-// text is what a model sees of a round.
-func (r Round) text() string {
-	if r.Condensed != "" {
-		return notes(r.Results) + "\n\n" + fenced([]llm.Data{{Label: "results in short", Text: r.Condensed}})
-	}
-	return Text(r.Results...)
-}
-
 // Text is what a model is shown of results: what is said about them, and then their texts
 // between marks.
-func Text(results ...Result) string {
+func Text(results ...Result) string { return show(results, "") }
+
+// show is that, with something shorter in place of the texts, if there is any.
+func show(results []Result, condensed string) string {
+	parts := make([]string, len(results))
 	var data []llm.Data
-	for _, r := range results {
+	for i, r := range results {
+		parts[i] = fmt.Sprintf("Call %d: %s.", i+1, oneLine(clip(r.Note)))
 		data = append(data, r.Data...)
 	}
-	if len(data) == 0 {
-		return notes(results)
+	if condensed != "" {
+		data = []llm.Data{{Label: "results in short", Text: condensed}}
 	}
-	return notes(results) + "\n\n" + fenced(data)
-}
-
-// notes are what is said about results, a line each.
-func notes(results []Result) string {
-	lines := make([]string, len(results))
-	for i, r := range results {
-		lines[i] = fmt.Sprintf("Call %d: %s.", i+1, oneLine(clip(r.Note)))
-	}
-	return strings.Join(lines, "\n")
-}
-
-// fenced puts texts between marks that none of them can have.
-func fenced(data []llm.Data) string {
-	texts, pieces := make([]string, len(data)), make([]string, len(data))
-	for i, d := range data {
-		texts[i] = d.Text
-	}
-	fence := llm.NewFence(texts...)
-	for i, d := range data {
-		pieces[i] = fence.Wrap(d.Label, d.Text)
-	}
-	return strings.Join(pieces, "\n\n")
+	return strings.TrimSpace(strings.Join(parts, "\n") + "\n\n" + llm.Fenced(data...))
 }
 
 // definitions describe tools to models that call them natively.
@@ -167,9 +131,9 @@ func Describe(tool string) string {
 // CondenseByModel has a model keep of the results of a turn what helps to answer the question,
 // with the numbers of the passages: the refinement of Search-o1 (arXiv 2501.05366, section
 // 3.3). After an unusable reply or a refusal the results are shown as they are.
-func CondenseByModel(m llm.Model) func(ctx context.Context, t *Trail, r []Result) (string, error) {
-	return func(ctx context.Context, t *Trail, r []Result) (string, error) {
-		data := []llm.Data{{Label: "question", Text: llm.Printable(t.Question.Text)}}
+func CondenseByModel(m llm.Model) func(ctx context.Context, memory *Memory, r []Result) (string, error) {
+	return func(ctx context.Context, memory *Memory, r []Result) (string, error) {
+		data := []llm.Data{{Label: "question", Text: llm.Printable(memory.Question.Text)}}
 		for _, res := range r {
 			data = append(data, res.Data...)
 		}
@@ -177,7 +141,7 @@ func CondenseByModel(m llm.Model) func(ctx context.Context, t *Trail, r []Result
 		if err != nil {
 			return "", err
 		}
-		req.Question = t.Question.ID
+		req.Question = memory.Question.ID
 		reply, err := m.Generate(ctx, req)
 		return llm.Printable(strings.TrimSpace(reply.Text)), llm.Fatal(err)
 	}

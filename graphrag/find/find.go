@@ -16,13 +16,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// Line is a line that matches.
+// Line is a line that matches: the part of it about the match, at most [MaxLine] bytes of it,
+// as a chunk of the page, whose Index is the passage that it is in.
 type Line struct {
-	// Chunk is the part of the line about the match, at most [MaxLine] bytes of it, with
-	// the page that it is of.
 	graphrag.Chunk
-	// Number counts the lines of the page from 1; Passage is what [Pages.Read] takes.
-	Number, Passage int
+	// Number counts the lines of the page from 1.
+	Number int
 }
 
 // MaxLine is how many bytes of a line are shown; pages may be one line of megabytes.
@@ -53,7 +52,11 @@ func (p *Pages) Find(ctx context.Context, pattern string, most int) (Result, err
 	}
 	all := make([]matches, len(p.pages))
 	err = par.Each(ctx, len(p.pages), 0, func(i int) error {
-		all[i] = search(p.pages[i].text, re, wanted, most)
+		literals := wanted
+		if p.pages[i].odd {
+			literals = nil
+		}
+		all[i] = search(p.pages[i].text, re, literals, most)
 		return ctx.Err()
 	})
 	if err != nil {
@@ -88,14 +91,21 @@ type matches struct {
 
 // search looks for the lines of a text that match.
 func search(text string, re *regexp.Regexp, wanted []literal, most int) (out matches) {
-	scans := make([]scan, len(wanted))
-	for i := range wanted {
-		scans[i] = wanted[i].in(text)
+	places := make([]int, len(wanted)) // where each literal comes next
+	for i := range places {
+		places[i] = -1
 	}
 	for line := 0; line < len(text); {
 		hit := line
-		if len(scans) > 0 {
-			if hit = nearest(scans, line); hit == len(text) {
+		if len(wanted) > 0 {
+			hit = len(text)
+			for i := range wanted {
+				if places[i] < line {
+					places[i] = wanted[i].next(text, line)
+				}
+				hit = min(hit, places[i])
+			}
+			if hit == len(text) {
 				break
 			}
 			line = strings.LastIndexByte(text[line:hit], '\n') + line + 1
@@ -105,10 +115,9 @@ func search(text string, re *regexp.Regexp, wanted []literal, most int) (out mat
 			end = hit + n
 		}
 		var match []int
-		switch {
-		case len(scans) == 1 && scans[0].whole:
-			match = []int{hit - line, hit - line + len(scans[0].literal.text)}
-		case len(scans) != 1 || scans[0].mayMatch(hit, end):
+		if len(wanted) == 1 && wanted[0].whole {
+			match = []int{hit - line, hit - line + len(wanted[0].text)}
+		} else {
 			match = re.FindStringIndex(text[line:end])
 		}
 		if match != nil {
@@ -119,32 +128,6 @@ func search(text string, re *regexp.Regexp, wanted []literal, most int) (out mat
 		line = end + 1
 	}
 	return out
-}
-
-// maxTails is how often a tail is tried on a line: lines may be long, and tails, too.
-const maxTails = 16
-
-// mayMatch tells whether what has to follow the literal follows it anywhere on a line, from
-// the first place of the literal on; true where that is not known.
-func (s *scan) mayMatch(hit, end int) bool {
-	for range maxTails {
-		if s.tail == nil || s.tail.MatchString(s.text[hit:end]) {
-			return true
-		}
-		if hit = s.from(hit + 1); hit >= end {
-			return false
-		}
-	}
-	return true
-}
-
-// nearest is the place of the first of the texts from a place on.
-func nearest(scans []scan, at int) int {
-	hit := len(scans[0].text)
-	for i := range scans {
-		hit = min(hit, scans[i].from(at))
-	}
-	return hit
 }
 
 // share shares out the lines over the pages.
@@ -176,21 +159,13 @@ func (p *Pages) share(all []matches, most int) (out Result) {
 
 // lines describes matches, which are in their order.
 func (p *page) lines(found [][2]int) []Line {
-	if len(found) == 0 {
-		return nil
-	}
-	begin := starts(p.text)
 	out := make([]Line, len(found))
 	number, counted := 1, 0
 	for i, m := range found {
 		number += strings.Count(p.text[counted:m[0]], "\n")
 		counted = m[0]
-		start, end := p.about(m)
-		passage, ok := slices.BinarySearch(begin, m[0])
-		if !ok {
-			passage--
-		}
-		out[i] = Line{p.chunk(start, end, passage), number, passage}
+		out[i] = Line{p.chunk(p.about(m)), number}
+		out[i].Index = part(p.begin, m[0])
 	}
 	return out
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -72,8 +73,8 @@ func TestPatterns(t *testing.T) {
 // in words with letters that have three forms, in other scripts, in alternatives.
 func TestFindIsRegexp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	alphabet := []string{"a", "A", "k", "K", "\u212a", "s", "S", "ſ", "é", "É", "и", "И", "京", "1", " ", "b", "\n", "\xff", "z", "."}
-	patterns := []string{"ak", "ss", "a", "zb", "é", "Иb", "京1", `a.b`, `(ab|zk)`, `a+b?`, `\d`, `^a`, `b$`, `(?-i:A)b`, `[ab]z`, "a{2,3}", "1", `1\.`, `(a|b|z|1|é|k|s|京|и)b`, "a\nb", `z(ab)+`, ".", `.ab\d`, `\wab[^b]`, "abz", "b1z", `1bz+`, `.?abz.`, "\\xff"}
+	alphabet := []string{"a", "A", "k", "K", "\u212a", "s", "S", "ſ", "é", "É", "и", "И", "京", "1", " ", "b", "\n", "\xff", "z", ".", "İ", "i"}
+	patterns := []string{"ak", "ss", "a", "zb", "é", "Иb", "京1", `a.b`, `(ab|zk)`, `a+b?`, `\d`, `^a`, `b$`, `(?-i:A)b`, `[ab]z`, "a{2,3}", "1", "İ", "bi", "skz", "ks|zz", `1\.`, `(a|b|z|1|é|k|s|京|и)b`, "a\nb", `z(ab)+`, ".", `.ab\d`, `\wab[^b]`, "abz", "b1z", `1bz+`, `.?abz.`, "\\xff"}
 	for range 300 {
 		var text strings.Builder
 		for range rng.IntN(80) {
@@ -103,7 +104,7 @@ func TestFindIsRegexp(t *testing.T) {
 	}
 }
 
-// A page that is one line of ten megabytes is shown by a part of it, and read by passages.
+// A page that is one line of ten megabytes is shown by a part of it, in time that grows with it.
 func TestOneLongLine(t *testing.T) {
 	long := strings.Repeat("lorem ipsum ", 500_000) + "the Fram é" + strings.Repeat("日本", 700_000)
 	p := pages(long)
@@ -112,9 +113,12 @@ func TestOneLongLine(t *testing.T) {
 	if err != nil || r.Matching != 1 || len(r.Lines[0].Text) > find.MaxLine || !strings.Contains(r.Lines[0].Text, "Fram") {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	c, n, err := p.Read("a", r.Lines[0].Passage)
-	if err != nil || !strings.Contains(c.Text, "the Fram") || len(c.Text) > 4000 || long[c.Start:c.End] != c.Text || n < 5000 {
-		t.Errorf("%d bytes of %d passages, %v", len(c.Text), n, err)
+	read, n, err := p.Read("a", r.Lines[0].Index)
+	if err != nil || !strings.Contains(read[0].Text, "the Fram") || len(read[0].Text) > 1200 || n < 5000 {
+		t.Errorf("%q of %d passages, %v", read[0].Text, n, err)
+	}
+	if r, err := pages(strings.Repeat("OH H", 2_500_000)).Find(t.Context(), "hhh", 5); err != nil || r.Matching != 0 {
+		t.Errorf("in capitals: %+v, %v", r, err)
 	}
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("took %v", took)
@@ -123,7 +127,7 @@ func TestOneLongLine(t *testing.T) {
 
 // Reading goes by the names of pages, never by a path, and every passage can be read.
 func TestRead(t *testing.T) {
-	text := strings.Repeat("A sentence about the ice. ", 200) + strings.Repeat("Another line.\n", 300)
+	text := strings.Repeat("A sentence about the ice. ", 200) + strings.Repeat("Another line.\n", 300) + strings.Repeat("日本", 2000)
 	p := pages(text, "")
 	for _, name := range []string{"../a", "/etc/passwd", "a/../a", "", "A", "./a"} {
 		if _, _, err := p.Read(name, 0); err == nil || !strings.Contains(err.Error(), "there is no page") {
@@ -135,25 +139,39 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	end := 0
 	for i := range n {
-		c, _, err := p.Read("a", i)
-		if err != nil || text[c.Start:c.End] != c.Text || c.Start > end {
-			t.Fatalf("passage %d: %d to %d, %v", i, c.Start, c.End, err)
+		read, _, err := p.Read("a", i)
+		if err != nil {
+			t.Fatal(err)
 		}
-		all.WriteString(text[end:max(end, c.End)])
-		end = max(end, c.End)
+		var places []int
+		for _, c := range read {
+			places = append(places, c.Index)
+			if text[c.Start:c.End] != c.Text || p.At("a", c.Start) != c.Index || p.At("a", c.End-1) != c.Index || !utf8.ValidString(c.Text) {
+				t.Errorf("passage %d: %d to %d, passages %d and %d", c.Index, c.Start, c.End, p.At("a", c.Start), p.At("a", c.End-1))
+			}
+		}
+		want := []int{i, i + 1, i - 1}
+		if i == 0 {
+			want = []int{0, 1}
+		} else if i == n-1 {
+			want = []int{i, i - 1}
+		}
+		if diff := cmp.Diff(want, places); diff != "" {
+			t.Errorf("passage %d\n%s", i, diff)
+		}
+		all.WriteString(read[0].Text)
 	}
-	if all.String() != text {
-		t.Error("the passages do not put the page together")
+	if all.String() != text || n < 15 {
+		t.Errorf("%d passages do not put the page together", n)
 	}
 	for _, i := range []int{-5, 1 << 30} {
-		if c, _, err := p.Read("a", i); err != nil || c.Text == "" {
-			t.Errorf("passage %d: %+v, %v", i, c, err)
+		if read, _, err := p.Read("a", i); err != nil || len(read) != 2 {
+			t.Errorf("passage %d: %+v, %v", i, read, err)
 		}
 	}
-	if c, n, err := p.Read("b", 0); err != nil || c.Text != "" || n != 1 {
-		t.Errorf("%+v %d %v", c, n, err)
+	if read, n, err := p.Read("b", 0); err != nil || len(read) != 1 || read[0].Text != "" || n != 1 {
+		t.Errorf("%+v %d %v", read, n, err)
 	}
 }
 
@@ -178,8 +196,7 @@ func TestNew(t *testing.T) {
 		if err != nil || len(chunks) < 10 {
 			t.Fatalf("%d chunks, %v", len(chunks), err)
 		}
-		all := find.New(chunks).All()
-		if got := all[0].Text; len(got) < len(want)*95/100 || len(got) > len(want)*105/100 || clean == nil && got != want {
+		if got := find.Text(find.New(chunks), 0); len(got) < len(want)*95/100 || len(got) > len(want)*105/100 || clean == nil && got != want {
 			t.Errorf("%s: %d bytes, want %d", name, len(got), len(want))
 		}
 		r, err := find.New(chunks).Find(t.Context(), "sailed in 1893", 5)

@@ -3,24 +3,18 @@
 package find
 
 import (
-	"regexp"
 	"regexp/syntax"
 	"strings"
 	"unicode"
 )
 
 // literal is a text in small letters that is looked for in any case. Each of its characters
-// is a letter of ASCII with one capital, or has one form alone, so that every match has the
-// same length.
+// is one of ASCII, or has one form alone, so that every match has the same length; see
+// [page].odd for the two letters of ASCII that have a third form.
 type literal struct {
 	text  string
 	rare  int  // the place of its rarest byte
 	whole bool // the pattern is this text, and nothing else
-	// skip, of a text without a rare byte, is by how many bytes one may go on at each byte
-	// that stands where its last one should (Horspool 1980).
-	skip *[256]byte
-	// tail, if set, matches this text and what has to follow it, at the beginning of a line.
-	tail *regexp.Regexp
 }
 
 // maxLiterals is how many alternatives are looked for one by one.
@@ -40,42 +34,10 @@ func required(pattern string) []literal {
 	out := make([]literal, len(texts))
 	for i, t := range texts {
 		out[i] = literal{text: t, rare: rarest(t)}
-		if n := len(t); n > 2 && n < 256 && strings.IndexByte(common, t[out[i].rare]) >= 0 {
-			out[i].skip = skips(t)
-		}
 		cased := strings.ToUpper(t) != t
 		out[i].whole = re.Op == syntax.OpLiteral && (re.Flags&syntax.FoldCase != 0 || !cased) && strings.ToLower(string(re.Rune)) == t && !strings.Contains(t, "\n")
 	}
-	if len(out) == 1 && re.Op == syntax.OpConcat {
-		out[0].tail = tailOf(re, texts[0])
-	}
 	return out
-}
-
-// skips are by how many bytes a text may be moved on, by the byte at its last place.
-func skips(text string) *[256]byte {
-	var out [256]byte
-	for i := range out {
-		out[i] = byte(len(text))
-	}
-	for i := range len(text) {
-		out[text[i]] = byte(len(text) - 1 - i)
-		out[upper(text[i])] = byte(len(text) - 1 - i)
-	}
-	return &out
-}
-
-// tailOf is a concatenation from the part on that is a text.
-func tailOf(re *syntax.Regexp, text string) *regexp.Regexp {
-	for i, sub := range re.Sub {
-		if sub.Op == syntax.OpLiteral && strings.ToLower(string(sub.Rune)) == text && i+1 < len(re.Sub) {
-			rest := *re
-			rest.Sub = re.Sub[i:]
-			tail, _ := regexp.Compile("^(?:" + rest.String() + ")") // nil is no tail
-			return tail
-		}
-	}
-	return nil
 }
 
 // parts are texts one of which every match of an expression has; nil if there are none.
@@ -118,23 +80,21 @@ func shortest(texts []string) int {
 	return n - len(texts)
 }
 
-// longest is the longest part of a literal whose characters have one form, or two of ASCII:
-// k and s have a third one.
+// longest is the longest part of a literal whose characters are of ASCII or have one form.
 func longest(runes []rune) string {
 	best, run := "", ""
-	for i := 0; i <= len(runes); i++ {
-		if i < len(runes) {
-			r := unicode.ToLower(runes[i])
-			other := unicode.SimpleFold(r)
-			if other == r || r < 0x80 && other < 0x80 && unicode.SimpleFold(other) == r {
-				run += string(r)
-				continue
-			}
+	for _, r := range runes {
+		switch {
+		case r < 0x80:
+			run += strings.ToLower(string(r))
+		case unicode.SimpleFold(r) == r:
+			run += string(r)
+		default:
+			run = ""
 		}
 		if len(run) > len(best) {
 			best = run
 		}
-		run = ""
 	}
 	return best
 }
@@ -160,103 +120,39 @@ func rarest(text string) int {
 	return place
 }
 
-// scan is a search for a literal from the beginning of a text to its end.
-type scan struct {
-	literal
-	text         string // that is searched
-	small, large int    // the next places of the rarest byte, as a small letter and as a capital
-	hit          int    // the last place that was found, -1 before the first
-	capital      byte   // of the rarest byte, or the same
-}
+// near is how far the rarest byte is looked for in one case before the other: a page all in
+// capitals would be gone through to its end for each of them.
+const near = 1 << 10
 
-// in begins a search.
-func (l literal) in(text string) scan {
-	s := scan{literal: l, text: text, hit: -1, small: -1, large: -1}
-	b := l.text[l.rare]
-	if s.capital = upper(b); s.capital == b {
-		s.large = len(text)
+// next is the first place of the literal in a text at or after another; the length of the text
+// without one.
+func (l *literal) next(text string, at int) int {
+	small := l.text[l.rare]
+	capital := small
+	if 'a' <= small && small <= 'z' {
+		capital -= 'a' - 'A'
 	}
-	return s
-}
-
-// upper is the capital of a letter of ASCII, and any other byte itself.
-func upper(b byte) byte {
-	if 'a' <= b && b <= 'z' {
-		return b - ('a' - 'A')
-	}
-	return b
-}
-
-// from is the first place of the literal at or after another, the length of the text
-// without one. Places are asked for in ascending order.
-func (s *scan) from(at int) int {
-	if s.hit >= at {
-		return s.hit
-	}
-	if s.skip != nil {
-		s.hit = s.jump(at)
-		return s.hit
-	}
-	for low := at + s.rare; ; low++ {
-		if s.small < low {
-			s.small = index(s.text, low, s.literal.text[s.rare])
+	for at += l.rare; at < len(text); {
+		part := text[at:min(at+near, len(text))]
+		n := strings.IndexByte(part, small)
+		if n >= 0 {
+			part = part[:n]
 		}
-		if s.large < low {
-			s.large = index(s.text, low, s.capital)
-		}
-		low = min(s.small, s.large)
-		if low >= len(s.text) {
-			s.hit = len(s.text)
-			return s.hit
-		}
-		if start := low - s.rare; start >= at && s.is(start) {
-			s.hit = start
-			return s.hit
-		}
-	}
-}
-
-// jump is from by skipping.
-func (s *scan) jump(at int) int {
-	text, skip, last := s.text, s.skip, len(s.literal.text)-1
-	for i := at + last; i < len(text); i++ {
-		for skip[text[i]] > 0 {
-			if i += int(skip[text[i]]); i >= len(text) {
-				return len(text)
+		if capital != small {
+			if c := strings.IndexByte(part, capital); c >= 0 {
+				n = c
 			}
 		}
-		if s.is(i - last) {
-			return i - last
+		if n < 0 {
+			at += len(part)
+			continue
 		}
+		start := at + n - l.rare
+		end := start + len(l.text)
+		if end <= len(text) && text[end-1]|0x20 == l.text[len(l.text)-1]|0x20 && strings.EqualFold(text[start:end], l.text) { // most differ in the last byte
+			return start
+		}
+		at += n + 1
 	}
 	return len(text)
-}
-
-// index is the first place of a byte at or after another.
-func index(text string, from int, b byte) int {
-	if from >= len(text) {
-		return len(text)
-	}
-	if n := strings.IndexByte(text[from:], b); n >= 0 {
-		return from + n
-	}
-	return len(text)
-}
-
-// is tells whether the literal stands at a place.
-func (s *scan) is(at int) bool {
-	want := s.literal.text
-	if at+len(want) > len(s.text) {
-		return false
-	}
-	for i := range len(want) {
-		c := s.text[at+i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != want[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -22,8 +22,10 @@ type Pages struct {
 type page struct {
 	first graphrag.Chunk // says what it is
 	text  string
-	// Of the bytes from at[i] on, those of the document begin at source[i].
-	at, source []int
+	// Of the bytes from at[i] on, those of the document begin at source[i]; its passages
+	// begin at begin, of which the last is the end.
+	at, source, begin []int
+	odd               bool // a long s or a sign of the kelvin is in it, to which s and k are equal
 }
 
 // New makes pages of the chunks of documents: what overlaps is there once. Chunks of a
@@ -36,7 +38,10 @@ func New(chunks []graphrag.Chunk) *Pages {
 			hi++
 		}
 		p.byName[chunks[lo].Doc] = len(p.pages)
-		p.pages = append(p.pages, join(chunks[lo:hi]))
+		one := join(chunks[lo:hi])
+		one.begin = passages(one.text)
+		one.odd = strings.Contains(one.text, "\u017f") || strings.Contains(one.text, "\u212a")
+		p.pages = append(p.pages, one)
 	}
 	return p
 }
@@ -65,18 +70,6 @@ func join(chunks []graphrag.Chunk) page {
 	return p
 }
 
-// Len is the number of pages.
-func (p *Pages) Len() int { return len(p.pages) }
-
-// All returns each page whole, as a chunk, in their order.
-func (p *Pages) All() []graphrag.Chunk {
-	out := make([]graphrag.Chunk, len(p.pages))
-	for i := range p.pages {
-		out[i] = p.pages[i].chunk(0, len(p.pages[i].text), 0)
-	}
-	return out
-}
-
 // Passages are cut at the end of a line or a word, of so many bytes at least and at most;
 // about 250 tokens.
 const (
@@ -84,48 +77,45 @@ const (
 	mostPassage  = 1200
 )
 
-// next is where the passage that begins at from ends.
-func next(text string, from int) int {
-	if len(text)-from <= mostPassage {
-		return len(text)
-	}
-	window := text[from+leastPassage : from+mostPassage]
-	for _, end := range []string{"\n", ". ", " "} {
-		if at := strings.LastIndex(window, end); at >= 0 {
-			return from + leastPassage + at + len(end)
-		}
-	}
-	end := from + mostPassage
-	for end > from+leastPassage && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return end
-}
-
-// starts are the beginnings of the passages of a text.
-func starts(text string) []int {
+// passages are where the passages of a text begin, and the length of it.
+func passages(text string) []int {
 	out := []int{0}
-	for at := next(text, 0); at < len(text); at = next(text, at) {
-		out = append(out, at)
+	for at := 0; len(text)-at > mostPassage; out = append(out, at) {
+		window := text[at+leastPassage : at+mostPassage]
+		cut := len(window)
+		for cut > 0 && !utf8.RuneStart(text[at+leastPassage+cut]) {
+			cut--
+		}
+		for _, end := range []string{"\n", ". ", " "} {
+			if n := strings.LastIndex(window, end); n >= 0 {
+				cut = n + len(end)
+				break
+			}
+		}
+		at += leastPassage + cut
 	}
-	return out
+	return append(out, len(text))
 }
 
-// Read returns a passage of a page with the one before and the one after it, as one chunk,
-// and the number of passages. They count from 0; a number that is too large is the last.
-func (p *Pages) Read(name string, passage int) (graphrag.Chunk, int, error) {
+// Read returns a passage of a page with the one after and the one before it, in this order, and
+// the number of passages. They count from 0; a number that is too large is the last.
+func (p *Pages) Read(name string, passage int) ([]graphrag.Chunk, int, error) {
 	i, ok := p.byName[name]
 	if !ok {
-		return graphrag.Chunk{}, 0, fmt.Errorf("there is no page %.200q", name)
+		return nil, 0, fmt.Errorf("there is no page %.200q", name)
 	}
 	of := &p.pages[i]
-	begin := starts(of.text)
-	passage = min(max(passage, 0), len(begin)-1)
-	end := len(of.text)
-	if passage+2 < len(begin) {
-		end = begin[passage+2]
+	n := len(of.begin) - 1
+	passage = min(max(passage, 0), n-1)
+	var out []graphrag.Chunk
+	for _, i := range []int{passage, passage + 1, passage - 1} {
+		if i >= 0 && i < n {
+			c := of.chunk(of.begin[i], of.begin[i+1])
+			c.ID = fmt.Sprintf("%s#p%06d", name, i)
+			out = append(out, c)
+		}
 	}
-	return of.chunk(begin[max(passage-1, 0)], end, passage), len(begin), nil
+	return out, n, nil
 }
 
 // At is the passage of a page that has a place of its document; 0 of other pages.
@@ -135,25 +125,25 @@ func (p *Pages) At(name string, place int) int {
 		return 0
 	}
 	of := &p.pages[i]
-	n, _ := slices.BinarySearch(of.source, place+1)
-	at := of.at[max(n-1, 0)] + place - of.source[max(n-1, 0)]
-	n, _ = slices.BinarySearch(starts(of.text), at+1)
-	return max(n-1, 0)
+	n := part(of.source, place)
+	return part(of.begin, of.at[n]+place-of.source[n])
 }
 
-// chunk is a part of the page.
-func (p *page) chunk(start, end, n int) graphrag.Chunk {
+// chunk is a part of the page, whose Index is the passage that it begins in.
+func (p *page) chunk(start, end int) graphrag.Chunk {
 	c := p.first
-	c.ID, c.Index, c.Lead, c.Tokens = fmt.Sprintf("%s#p%06d", c.Doc, n), n, "", 0
-	c.Text, c.Start, c.End = p.text[start:end], p.place(start), p.place(end)
+	c.Text, c.Start, c.End, c.Index, c.Lead, c.Tokens = p.text[start:end], p.place(start), p.place(end), part(p.begin, start), "", 0
 	return c
 }
 
 // place is a place of the page in its document.
 func (p *page) place(at int) int {
-	i, ok := slices.BinarySearch(p.at, at)
-	if !ok {
-		i--
-	}
+	i := part(p.at, at)
 	return p.source[i] + at - p.at[i]
+}
+
+// part is the last of some ascending places that is not behind another.
+func part(places []int, at int) int {
+	i, _ := slices.BinarySearch(places, at+1)
+	return max(i-1, 0)
 }

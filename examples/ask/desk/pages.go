@@ -50,19 +50,21 @@ func (d *Desk) Find(ctx context.Context, pattern string, where *graphrag.Conditi
 	return d.passages(hits), r.Matching, r.Pages, err
 }
 
-// Read returns the passage of a file that has a place, in bytes, with its neighbours.
-func (d *Desk) Read(ctx context.Context, path string, from int, where *graphrag.Condition) (Passage, error) {
+// Read returns the passage of a file that has a place, in bytes, and then the one after and the
+// one before it.
+func (d *Desk) Read(ctx context.Context, path string, from int, where *graphrag.Condition) ([]Passage, error) {
 	pages, names, err := d.pages(ctx, where)
 	if err != nil {
-		return Passage{}, err
+		return nil, err
 	}
 	name, ok := names[path]
 	if !ok {
-		return Passage{}, fmt.Errorf("%.200q is no file of the folder", path)
+		return nil, fmt.Errorf("%.200q is no file of the folder", path)
 	}
-	c, _, err := pages.Read(name, pages.At(name, from))
-	if err != nil {
-		return Passage{}, err
+	var hits []graphrag.Hit
+	read, _, err := pages.Read(name, pages.At(name, from))
+	for _, c := range read {
+		hits = append(hits, graphrag.Hit{Chunk: c})
 	}
-	return d.passages([]graphrag.Hit{{Chunk: c}})[0], nil
+	return d.passages(hits), err
 }

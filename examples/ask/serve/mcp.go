@@ -41,7 +41,7 @@ type limited struct {
 }
 
 type searchOutput struct {
-	Passages []desk.Passage `json:"passages" jsonschema:"what was found, best first, with file, place and score"`
+	Passages []desk.Passage `json:"passages" jsonschema:"with file, place and score, best first"`
 	Note     string         `json:"note,omitempty" jsonschema:"says that new or changed files are not searched yet"`
 }
 
@@ -109,7 +109,7 @@ func MCPServer(d *desk.Desk) *mcp.Server {
 	mcp.AddTool(s, &mcp.Tool{Name: "ask", Annotations: readOnly, Description: "Answers a question from the folder, with the quotes that say so and their places. Refuses what the folder does not say, and gives the closest passages."}, t.ask)
 	mcp.AddTool(s, &mcp.Tool{Name: "neighbours", Annotations: readOnly, Description: "Lists the facts around a name in the knowledge graph of the folder. Only systems with a graph have one; others say so."}, t.neighbours)
 	mcp.AddTool(s, &mcp.Tool{Name: "find", Annotations: readOnly, Description: "Finds the lines of the files that match a regular expression, and says how many there are."}, t.find)
-	mcp.AddTool(s, &mcp.Tool{Name: "read", Annotations: readOnly, Description: "Reads the passage of a file about a place, with its neighbours."}, t.read)
+	mcp.AddTool(s, &mcp.Tool{Name: "read", Annotations: readOnly, Description: "Reads the passage of a file that has a place, then the one after and the one before it."}, t.read)
 	mcp.AddTool(s, &mcp.Tool{Name: "answer", Annotations: readOnly, Description: "Ends a search of your own: gives the answer back with what stands at the places that it cites, and says which are not there."}, t.answer)
 	return s
 }
@@ -158,78 +158,83 @@ type tools struct {
 	turn chan struct{}
 }
 
-// begin waits for a turn and looks at the files; see [desk.Desk.Refresh] for the note.
-func (t tools) begin(ctx context.Context, text string) (_ context.Context, end func(), note string, err error) {
+// mcpCall is one under way: the condition it is limited by, and what there is to say about new
+// files, see [desk.Desk.Refresh].
+type mcpCall struct {
+	context.Context
+	where *graphrag.Condition
+	note  string
+	end   func()
+}
+
+// begin checks what was sent, waits for a turn and looks at the files.
+func (t tools) begin(ctx context.Context, text string, l limited) (c mcpCall, err error) {
 	if len(text) > maxQuestion {
-		return nil, nil, "", fmt.Errorf("the text has %d bytes, at most %d are read", len(text), maxQuestion)
+		return c, fmt.Errorf("the text has %d bytes, at most %d are read", len(text), maxQuestion)
 	}
 	if strings.TrimSpace(text) == "" {
-		return nil, nil, "", errors.New("the text is empty")
+		return c, errors.New("the text is empty")
+	}
+	if l.Where != "" {
+		where, err := graphrag.ParseCondition(l.Where)
+		if err != nil {
+			return c, err
+		}
+		c.where = &where
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	select {
 	case t.turn <- struct{}{}:
 	case <-ctx.Done():
 		cancel()
-		return nil, nil, "", ctx.Err()
+		return c, ctx.Err()
 	}
-	_, note = t.d.Refresh(ctx)
-	return ctx, func() { <-t.turn; cancel() }, note, nil
+	c.Context, c.end = ctx, func() { <-t.turn; cancel() }
+	_, c.note = t.d.Refresh(ctx)
+	return c, nil
 }
 
 func (t tools) search(ctx context.Context, _ *mcp.CallToolRequest, in searchInput) (*mcp.CallToolResult, searchOutput, error) {
 	out := searchOutput{Passages: []desk.Passage{}}
-	ctx, end, note, err := t.begin(ctx, in.Query)
+	c, err := t.begin(ctx, in.Query, in.limited)
 	if err != nil {
 		return nil, out, err
 	}
-	defer end()
-	where, err := condition(in.Where)
-	if err != nil {
-		return nil, out, err
-	}
-	found, err := t.d.Search(ctx, in.Query, within(in.K, 5), where)
-	out.Passages, out.Note = append(out.Passages, found...), note
+	defer c.end()
+	found, err := t.d.Search(c, in.Query, within(in.K, 5), c.where)
+	out.Passages, out.Note = append(out.Passages, found...), c.note
 	return nil, out, err
 }
 
 func (t tools) ask(ctx context.Context, req *mcp.CallToolRequest, in askInput) (_ *mcp.CallToolResult, r desk.Reply, err error) {
-	ctx, end, note, err := t.begin(ctx, in.Question)
+	c, err := t.begin(ctx, in.Question, in.limited)
 	if err != nil {
 		return nil, desk.Reply{}, err
 	}
-	defer end()
-	where, err := condition(in.Where)
-	if err != nil {
-		return nil, desk.Reply{}, err
-	}
+	defer c.end()
 	skip := max(0, len(in.Before)-maxBefore)
 	token, told := req.Params.GetProgressToken(), 0
-	for r, err = range t.d.Stream(ctx, desk.Query{Question: in.Question, Before: in.Before[skip:], Answers: in.Answers[min(skip, len(in.Answers)):], Where: where}) {
+	for r, err = range t.d.Stream(c, desk.Query{Question: in.Question, Before: in.Before[skip:], Answers: in.Answers[min(skip, len(in.Answers)):], Where: c.where}) {
 		if err != nil {
 			return nil, desk.Reply{}, err
 		}
 		if n := len(r.Answer); token != nil && r.System == "" && n-told >= max(least, told/8) {
 			told = n
-			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: r.Answer}) // a client that left gets no answer either
+			_ = req.Session.NotifyProgress(c, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: r.Answer}) // a client that left gets no answer either
 		}
 	}
-	r.Passages, r.Note = nil, note
+	r.Passages, r.Note = nil, c.note
 	return nil, r, nil
 }
 
 func (t tools) neighbours(ctx context.Context, _ *mcp.CallToolRequest, in neighboursInput) (*mcp.CallToolResult, desk.Neighbourhood, error) {
 	none := desk.Neighbourhood{Names: []string{}, Facts: []desk.Fact{}}
-	ctx, end, _, err := t.begin(ctx, in.Name)
+	c, err := t.begin(ctx, in.Name, in.limited)
 	if err != nil {
 		return nil, none, err
 	}
-	defer end()
-	where, err := condition(in.Where)
-	if err != nil {
-		return nil, none, err
-	}
-	n, err := t.d.Neighbours(ctx, in.Name, within(in.Limit, 20), where)
+	defer c.end()
+	n, err := t.d.Neighbours(c, in.Name, within(in.Limit, 20), c.where)
 	if err != nil {
 		return nil, none, err
 	}
@@ -238,61 +243,42 @@ func (t tools) neighbours(ctx context.Context, _ *mcp.CallToolRequest, in neighb
 
 func (t tools) find(ctx context.Context, _ *mcp.CallToolRequest, in findInput) (*mcp.CallToolResult, findOutput, error) {
 	out := findOutput{Lines: []desk.Passage{}}
-	ctx, end, _, err := t.begin(ctx, in.Pattern)
+	c, err := t.begin(ctx, in.Pattern, in.limited)
 	if err != nil {
 		return nil, out, err
 	}
-	defer end()
-	where, err := condition(in.Where)
-	if err != nil {
-		return nil, out, err
-	}
-	lines, matching, files, err := t.d.Find(ctx, in.Pattern, where)
+	defer c.end()
+	lines, matching, files, err := t.d.Find(c, in.Pattern, c.where)
 	return nil, findOutput{append(out.Lines, lines...), matching, files}, err
 }
 
-func (t tools) read(ctx context.Context, _ *mcp.CallToolRequest, in readInput) (*mcp.CallToolResult, desk.Passage, error) {
-	ctx, end, _, err := t.begin(ctx, in.Path)
+func (t tools) read(ctx context.Context, _ *mcp.CallToolRequest, in readInput) (*mcp.CallToolResult, searchOutput, error) {
+	out := searchOutput{Passages: []desk.Passage{}}
+	c, err := t.begin(ctx, in.Path, in.limited)
 	if err != nil {
-		return nil, desk.Passage{}, err
+		return nil, out, err
 	}
-	defer end()
-	where, err := condition(in.Where)
-	if err != nil {
-		return nil, desk.Passage{}, err
-	}
-	p, err := t.d.Read(ctx, in.Path, in.From, where)
-	return nil, p, err
+	defer c.end()
+	read, err := t.d.Read(c, in.Path, in.From, c.where)
+	out.Passages = append(out.Passages, read...)
+	return nil, out, err
 }
 
 func (t tools) answer(ctx context.Context, _ *mcp.CallToolRequest, in answerInput) (*mcp.CallToolResult, answerOutput, error) {
 	out := answerOutput{Answer: in.Answer, Cited: []desk.Passage{}}
-	ctx, end, _, err := t.begin(ctx, in.Answer)
+	c, err := t.begin(ctx, in.Answer, in.limited)
 	if err != nil {
 		return nil, out, err
 	}
-	defer end()
-	where, err := condition(in.Where)
-	if err != nil {
-		return nil, out, err
-	}
-	for _, c := range in.Cited[:min(len(in.Cited), maxResults)] {
-		if p, err := t.d.Read(ctx, c.Path, c.From, where); err == nil {
-			out.Cited = append(out.Cited, p)
+	defer c.end()
+	for _, cited := range in.Cited[:min(len(in.Cited), maxResults)] {
+		if read, err := t.d.Read(c, cited.Path, cited.From, c.where); err == nil {
+			out.Cited = append(out.Cited, read[0])
 		} else {
-			out.Unread = append(out.Unread, c.Path)
+			out.Unread = append(out.Unread, cited.Path)
 		}
 	}
-	return nil, out, ctx.Err()
-}
-
-// condition reads one, nil of nothing.
-func condition(s string) (*graphrag.Condition, error) {
-	if s == "" {
-		return nil, nil
-	}
-	c, err := graphrag.ParseCondition(s)
-	return &c, err
+	return nil, out, c.Err()
 }
 
 // within is a number that was asked for, or the usual one.

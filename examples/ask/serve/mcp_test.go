@@ -7,6 +7,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +25,11 @@ import (
 // the end of the server.
 func client(t *testing.T, system string, args []string, progress ...func(*sdk.ProgressNotificationParams)) (*sdk.ClientSession, func() error) {
 	t.Helper()
-	d := desktest.Open(t, system, args...)
+	return overMCP(t, desktest.Open(t, system, args...), progress...)
+}
+
+func overMCP(t *testing.T, d *desk.Desk, progress ...func(*sdk.ProgressNotificationParams)) (*sdk.ClientSession, func() error) {
+	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	ended := make(chan error, 1)
@@ -126,9 +132,9 @@ func TestTools(t *testing.T) {
 	if problem := call(t, s, "find", map[string]any{"pattern": "barn owl"}, &lines); problem != "" || len(lines.Lines) == 0 || lines.Matching < len(lines.Lines) || !strings.HasSuffix(lines.Lines[0].Path, "owl.md") {
 		t.Errorf("find: %s %+v", problem, lines)
 	}
-	var passage desk.Passage
+	var passage struct{ Passages []desk.Passage }
 	at := map[string]any{"path": lines.Lines[0].Path, "from": lines.Lines[0].From}
-	if problem := call(t, s, "read", at, &passage); problem != "" || !strings.Contains(passage.Text, "mouse") {
+	if problem := call(t, s, "read", at, &passage); problem != "" || len(passage.Passages) != 1 || !strings.Contains(passage.Passages[0].Text, "mouse") {
 		t.Errorf("read: %s %+v", problem, passage)
 	}
 	var said struct {
@@ -293,4 +299,34 @@ func (e *endless) Read(p []byte) (int, error) {
 	}
 	e.read += len(p)
 	return len(p), nil
+}
+
+// Nothing outside of the folder is read or found, also where a link leads out of it, to a file
+// or a folder, or a path does.
+func TestLinksOut(t *testing.T) {
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "secret.md"), []byte("The passphrase is swordfish.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := desktest.OpenFiles(t, map[string]string{"owl.md": "The barn owl hears a mouse.\n"}, "bm25")
+	for name, target := range map[string]string{"link.md": filepath.Join(outside, "secret.md"), "linked": outside} {
+		if err := os.Symlink(target, filepath.Join(d.Docs(), name)); err != nil {
+			t.Skip(err)
+		}
+	}
+	s, end := overMCP(t, d)
+	var lines struct{ Lines []desk.Passage }
+	if problem := call(t, s, "find", map[string]any{"pattern": "swordfish|owl"}, &lines); problem != "" || len(lines.Lines) != 1 || !strings.HasSuffix(lines.Lines[0].Path, "owl.md") {
+		t.Errorf("find: %s %+v", problem, lines)
+	}
+	for _, name := range []string{"link.md", "linked/secret.md", "../" + filepath.Base(outside) + "/secret.md", "./link.md", "owl.md/../link.md"} {
+		for _, path := range []string{name, filepath.Join(d.Docs(), name), d.Docs() + "/" + name} {
+			if problem := call(t, s, "read", map[string]any{"path": path}, nil); !strings.Contains(problem, "is no file of the folder") {
+				t.Errorf("read %s: %q", path, problem)
+			}
+		}
+	}
+	if err := end(); err != nil {
+		t.Error(err)
+	}
 }

@@ -3,13 +3,14 @@
 package agentic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
-	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
@@ -28,7 +29,7 @@ var ErrModel = errors.New("the kit answers without a model (AnswerModel): take k
 // Around returns a system in the hands of an agent, which searches by it as often as it likes.
 // It needs a kit that answers by a model: rules were tried, and lose to one search where that is
 // good (docs/graph-or-agent.md).
-func Around(s *kit.System) (*kit.System, error) {
+func Around(s *kit.System, l Loop) (*kit.System, error) {
 	f := s.Frame()
 	f.Name, f.Flat = Prefix+f.Name, false
 	if f.Kit.AnswerModel == nil {
@@ -44,30 +45,52 @@ func Around(s *kit.System) (*kit.System, error) {
 		if rerank != nil {
 			inner = retrieve.Rerank(inner, rerank)
 		}
-		return search(f.Kit, inner, find.New(c.Chunks))
+		return l.search(f.Kit, inner, find.New(c.Chunks))
 	}
 	return kit.New(f)
 }
 
+// Loop are the options of an agent's loop.
+type Loop struct {
+	// Turns and Calls, of a turn, are the most there may be; Tokens is what is read in all for
+	// a question without a budget of its own.
+	Turns, Calls, Tokens int
+	// Condense has the model shorten what each turn brought (Search-o1).
+	Condense bool
+}
+
+// Defaults returns the options with what zero stands for.
+func (l Loop) Defaults() Loop {
+	l.Turns, l.Calls, l.Tokens = cmp.Or(l.Turns, agent.DefaultTurns), cmp.Or(l.Calls, agent.DefaultCalls), cmp.Or(l.Tokens, agent.DefaultRead)
+	return l
+}
+
 // search is an agent over a retriever, or none, and pages.
-func search(k kit.Kit, r graphrag.Retriever, pages *find.Pages) (graphrag.Retriever, error) {
+func (l Loop) search(k kit.Kit, r graphrag.Retriever, pages *find.Pages) (graphrag.Retriever, error) {
 	next, err := agent.NextByModel(k.AnswerModel)
 	if err != nil {
 		return nil, err
 	}
-	return agent.Search(next, agent.SearchOptions{ToolOptions: agent.ToolOptions{Retriever: r, Pages: pages, Count: k.Count}})
+	o := agent.SearchOptions{ToolOptions: agent.ToolOptions{Retriever: r, Pages: pages, Count: k.Count, Tokens: l.Tokens}, Turns: l.Turns, Calls: l.Calls}
+	if l.Condense {
+		o.Condense = agent.CondenseByModel(k.AnswerModel)
+	}
+	return agent.Search(next, o)
 }
 
-// Options of the systems that read pages as they are.
-type Options struct{ kit.Common }
+// Options of the system that has no index.
+type Options struct {
+	kit.Common
+	Agent Loop
+}
 
 // NewFiles returns the system that has find and read alone, and no index.
 func NewFiles(k kit.Kit, o Options) (*kit.System, error) {
 	if k.Count != nil && k.AnswerModel == nil {
 		return nil, fmt.Errorf("%s: %w", NameFiles, ErrModel)
 	}
-	return whole(k, o, NameFiles, func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-		return search(k, nil, find.New(c.Chunks))
+	return whole(k, o.Common, NameFiles, func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		return o.Agent.search(k, nil, find.New(c.Chunks))
 	})
 }
 
@@ -75,9 +98,12 @@ func NewFiles(k kit.Kit, o Options) (*kit.System, error) {
 // into the context of a model of 128,000 tokens beside its reply.
 const contextTokens = 100_000
 
+// ContextOptions of the system that reads all pages.
+type ContextOptions struct{ kit.Common }
+
 // NewContext returns the system that reads all pages, in the order of their names.
-func NewContext(k kit.Kit, o Options) (*kit.System, error) {
-	return whole(k, o, NameContext, func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+func NewContext(k kit.Kit, o ContextOptions) (*kit.System, error) {
+	return whole(k, o.Common, NameContext, func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		lengths := make([]int, len(c.Chunks))
 		for i, page := range c.Chunks {
 			lengths[i] = k.Count(retrieve.Titled(page))
@@ -121,11 +147,9 @@ func fill(pages []graphrag.Chunk, lengths []int, q graphrag.Question, count func
 const mostNamed = 20
 
 // whole is a system over pages that are not cut.
-func whole(k kit.Kit, o Options, name string, build func(context.Context, *kit.Corpus) (graphrag.Retriever, error)) (*kit.System, error) {
+func whole(k kit.Kit, o kit.Common, name string, build func(context.Context, *kit.Corpus) (graphrag.Retriever, error)) (*kit.System, error) {
 	var c kit.Checks
 	c.Want(o.Cut.Splitter == nil, "Cut.Splitter", "set", "none: pages are not cut")
-	o.Cut = kit.Cut{KeepLinks: true, Name: "whole pages", Splitter: chunk.SplitterFunc(func(ctx context.Context, text string) ([]chunk.Span, error) {
-		return []chunk.Span{{End: len(text)}}, ctx.Err()
-	})}
-	return kit.New(kit.Frame{Name: name, Common: o.Common, Kit: k, Problems: c.Err(), Build: build})
+	o.Cut = kit.Cut{Size: math.MaxInt32, Overlap: -1, KeepLinks: true}
+	return kit.New(kit.Frame{Name: name, Common: o, Kit: k, Problems: c.Err(), Build: build})
 }

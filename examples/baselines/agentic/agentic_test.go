@@ -3,6 +3,10 @@
 package agentic_test
 
 import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +15,10 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -31,12 +38,12 @@ func around(k kit.Kit) (*kit.System, error) {
 	if err != nil {
 		return nil, err
 	}
-	return agentic.Around(inner)
+	return agentic.Around(inner, agentic.Loop{})
 }
 
 func files(k kit.Kit) (*kit.System, error) { return agentic.NewFiles(k, agentic.Options{}) }
 
-func whole(k kit.Kit) (*kit.System, error) { return agentic.NewContext(k, agentic.Options{}) }
+func whole(k kit.Kit) (*kit.System, error) { return agentic.NewContext(k, agentic.ContextOptions{}) }
 
 func TestAround(t *testing.T)  { baselinestest.Conform(t, asked(around)) }
 func TestFiles(t *testing.T)   { baselinestest.Conform(t, asked(files)) }
@@ -107,5 +114,46 @@ func TestContextKeepsThePrefix(t *testing.T) {
 	}
 	if begins[0] != begins[1] {
 		t.Error("the prompts begin otherwise")
+	}
+}
+
+// An agent over a folder reads nothing outside of it, though a link and a path lead there.
+func TestFilesKeepToTheFolder(t *testing.T) {
+	outside, folder := t.TempDir(), t.TempDir()
+	for path, text := range map[string]string{filepath.Join(outside, "secret.md"): "The passphrase is swordfish.", filepath.Join(folder, "owl.md"): "The owl has no passphrase."} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Symlink(filepath.Join(outside, "secret.md"), filepath.Join(folder, "link.md")), os.Symlink(outside, filepath.Join(folder, "linked"))); err != nil {
+		t.Skip(err)
+	}
+	up := "../" + filepath.Base(outside) + "/secret.md"
+	replies := []string{
+		`{"calls": [{"tool": "find", "pattern": "passphrase"}, {"tool": "read", "source": "link.md"}, {"tool": "read", "source": "linked/secret.md"}, {"tool": "read", "source": "` + up + `"}]}`,
+		`{"answer": "It has none.", "ids": [1, 2]}`,
+	}
+	m := llmtest.NewScript("m").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+		return llm.Reply{Text: replies[min(len(req.Messages)/2-1, 1)], Finish: llm.FinishStop}
+	})
+	s, err := files(baselinestest.ModelKit(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Index(t.Context(), load.Documents(t.Context(), os.DirFS(folder))); err != nil {
+		t.Fatal(err)
+	}
+	f, err := s.Retrieve(t.Context(), graphrag.Question{Text: "What is the passphrase?", K: 3})
+	if err != nil || len(f.Evidence) != 1 || f.Evidence[0].Chunk.Doc != "owl.md" {
+		t.Errorf("%+v, %v", f.Evidence, err)
+	}
+	refused := 0
+	for _, step := range f.Steps {
+		if step.Kind == agent.ToolRead && strings.Contains(fmt.Sprint(step.Found), "there is no page") {
+			refused++
+		}
+	}
+	if refused != 3 {
+		t.Errorf("%d of 3 paths out are refused: %+v", refused, f.Steps)
 	}
 }

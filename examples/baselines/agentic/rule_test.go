@@ -28,11 +28,11 @@ func byRule(t *testing.T) agent.Next {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(ctx context.Context, tr *agent.Trail) (agent.Move, error) {
+	return func(ctx context.Context, tr *agent.Memory) (agent.Move, error) {
 		query := tr.Question.Text
 		asked := text.FoldName(query)
-		if len(tr.Rounds) > 0 {
-			for _, r := range tr.Rounds {
+		if len(tr.Turns) > 0 {
+			for _, r := range tr.Turns {
 				for _, c := range r.Calls {
 					asked += " " + text.FoldName(c.Query)
 				}

@@ -51,10 +51,11 @@ type System struct {
 
 	values  string // where most values are from that the Options leave to the system
 	options any    // the Options of its package, with which a run begins
+	agent   any    // a looped of an agent around it
 	changes []change
 	graph   *triples.Index
 	models  func(name string) (llm.Model, error)
-	make    func(k kit.Kit, options any) (*kit.System, error)
+	make    func(k kit.Kit, options ...any) (*kit.System, error)
 }
 
 // Calls counts the calls of a model over pages of one chunk each that have no name in
@@ -75,7 +76,7 @@ func of[O any](name, source string, o O, make func(kit.Kit, O) (*kit.System, err
 			s.values = from
 		}
 	}
-	s.make = func(k kit.Kit, o any) (*kit.System, error) { return make(k, o.(O)) }
+	s.make = func(k kit.Kit, o ...any) (*kit.System, error) { return make(k, o[0].(O)) }
 	if len(calls) > 0 {
 		s.Calls = Calls{Chunk: calls[0], Question: calls[1], Once: calls[2]}
 	}
@@ -142,24 +143,28 @@ func Variants() []System {
 	}
 }
 
+// looped are the options of an agent around a system.
+type looped struct{ Agent agentic.Loop }
+
 // Agents are systems in the hands of an agent, under "agentic:" and their name, and those
 // that read pages as they are: "files" and "context". They run only when they are named,
 // because they read more often, or more, than all others.
 func Agents() []System {
 	files := of(agentic.NameFiles, "", agentic.Options{}, agentic.NewFiles, 0, 2, 0)
 	files.Agent = true
-	out := []System{files, of(agentic.NameContext, "", agentic.Options{}, agentic.NewContext)}
+	out := []System{files, of(agentic.NameContext, "", agentic.ContextOptions{}, agentic.NewContext)}
 	for _, s := range Systems() {
 		if s.Blind {
 			continue
 		}
 		make := s.make
-		s.make = func(k kit.Kit, options any) (*kit.System, error) {
-			inner, err := make(k, options)
+		s.agent = looped{}
+		s.make = func(k kit.Kit, options ...any) (*kit.System, error) {
+			inner, err := make(k, options[0])
 			if err != nil {
 				return nil, fmt.Errorf("%s%w", agentic.Prefix, err)
 			}
-			return agentic.Around(inner)
+			return agentic.Around(inner, options[1].(looped).Agent)
 		}
 		s.Name, s.Also, s.Agent = agentic.Prefix+s.Name, nil, true
 		s.Calls.Question += 2 // a turn that searches, and one that ends

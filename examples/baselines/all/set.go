@@ -34,7 +34,11 @@ type Option struct {
 // settings follow its name and a point.
 func (s System) Options() []Option {
 	var out []Option
-	walk(defaults(reflect.ValueOf(s.options)), nil, "", func(f field) {
+	parts := s.parts()
+	for i := range parts {
+		parts[i] = defaults(parts[i])
+	}
+	walkAll(parts, func(f field) {
 		o := Option{f.name, kindOf(f.value.Type()), fmt.Sprint(f.value.Interface()), cmp.Or(f.source, s.values)}
 		if f.value.Kind() == reflect.Slice {
 			o.Default = strings.Join(f.value.Interface().([]string), ",")
@@ -50,10 +54,9 @@ func (s System) Options() []Option {
 // With returns the system with one of its options changed; names are compared in lower
 // case. Whether a value is within its range is said by [System.New].
 func (s System) With(option, value string) (System, error) {
-	options := reflect.New(reflect.TypeOf(s.options)).Elem()
 	var c change
 	var err error
-	walk(options, nil, "", func(f field) {
+	walkAll(s.parts(), func(f field) {
 		if strings.EqualFold(f.name, option) {
 			c, err = change{f.name, f.value}, parse(f.value, value)
 		}
@@ -125,8 +128,8 @@ func (s System) likely(option string) string {
 // New makes the system of a kit, with the settings of its paper but those of c and
 // those that With has changed.
 func (s System) New(k kit.Kit, c kit.Common) (*kit.System, error) {
-	o := reflect.New(reflect.TypeOf(s.options)).Elem()
-	o.Set(reflect.ValueOf(s.options))
+	parts := s.parts()
+	o := parts[0]
 	o.FieldByName("Common").Set(reflect.ValueOf(c))
 	if s.Graph {
 		o.FieldByName("Graph").Set(reflect.ValueOf(s.graph))
@@ -136,13 +139,35 @@ func (s System) New(k kit.Kit, c kit.Common) (*kit.System, error) {
 		if err != nil {
 			return nil, err
 		}
-		walk(o, nil, "", func(f field) {
+		walkAll(parts, func(f field) {
 			if f.name == c.option {
 				f.value.Set(v)
 			}
 		})
 	}
-	return s.make(k, o.Interface())
+	options := []any{o.Interface()}
+	for _, p := range parts[1:] {
+		options = append(options, p.Interface())
+	}
+	return s.make(k, options...)
+}
+
+// parts are copies of the options of the system, and of those of an agent around it.
+func (s System) parts() (out []reflect.Value) {
+	for _, o := range []any{s.options, s.agent} {
+		if o != nil {
+			part := reflect.New(reflect.TypeOf(o)).Elem()
+			part.Set(reflect.ValueOf(o))
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+func walkAll(parts []reflect.Value, visit func(field)) {
+	for _, p := range parts {
+		walk(p, nil, "", visit)
+	}
 }
 
 // Changes are the options that With has changed, as they stand in the settings of a run.

@@ -5,6 +5,7 @@ package all_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func system(t *testing.T, name string) all.System {
 // before.
 func TestOptions(t *testing.T) {
 	k := baselinestest.ModelKit(t, llmtest.NewScript("m"))
-	for _, s := range append(systems(t), all.Variants()...) {
+	for _, s := range slices.Concat(systems(t), all.Variants(), all.Agents()) {
 		options := s.Options()
 		if len(options) < 5 {
 			t.Errorf("%s has %d options", s.Name, len(options))
@@ -125,5 +126,33 @@ func TestWith(t *testing.T) {
 	}
 	if lacks := system(t, "gear").Lacks(); !strings.Contains(lacks, "-kg") {
 		t.Errorf("gear without a graph lacks %q", lacks)
+	}
+}
+
+// The loop of an agent has options of its own, beside those of the system that it searches by.
+func TestOptionsOfAgents(t *testing.T) {
+	for _, name := range []string{"agentic:bm25", "files"} {
+		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
+		s, err := system(t, name).With("agent.turns", "1")
+		if err == nil {
+			s, err = s.With("agent.condense", "true")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, err := s.New(baselinestest.ModelKit(t, m), kit.Common{})
+		if err == nil {
+			_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := made.Retrieve(t.Context(), baselinestest.Questions[0])
+		if last := f.Steps[len(f.Steps)-1]; err != nil || m.Calls() != 1 || last.Found[0] != "the last step is done" {
+			t.Errorf("%s: %d calls, %+v, %v", name, m.Calls(), last, err)
+		}
+		if got := s.Changes(); got["agent.turns"] != 1 || got["agent.condense"] != true {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

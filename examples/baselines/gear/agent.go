@@ -18,20 +18,20 @@ import (
 // reflectByModel asks a model whether the triples in memory answer the question, and
 // for the next query if not (GeAR-s, equation 5; GeAR, equations 6 and 7). A reply
 // that cannot be used ends the search.
-func reflectByModel(m llm.Model) agent.Reflect {
-	return func(ctx context.Context, memory agent.Memory) (agent.Verdict, error) {
+func reflectByModel(m llm.Model) agent.Next {
+	return func(ctx context.Context, memory *agent.Memory) (agent.Move, error) {
 		req, err := prompts.Request(ctx, StageReflect, "reflect", nil,
 			llm.Data{Label: "question", Text: memory.Question.Text},
 			llm.Data{Label: "triples", Text: facts(memory.Found)},
 			llm.Data{Label: "searches", Text: searches(memory)})
 		if err != nil {
-			return agent.Verdict{}, err
+			return agent.Move{}, err
 		}
 		reply, _, err := llm.Decode[verdict](ctx, m, req)
 		if llm.OfOneReply(err) {
-			return agent.Verdict{}, nil
+			return agent.Move{}, nil
 		}
-		return agent.Verdict{Answered: reply.Answerable != nil && *reply.Answerable, Thought: reply.Missing, Query: reply.Next}, err
+		return agent.Move{Answered: reply.Answerable != nil && *reply.Answerable, Thought: reply.Missing, Query: reply.Next}, err
 	}
 }
 
@@ -60,7 +60,7 @@ func facts(found graphrag.Found) string {
 	return strings.TrimSpace(b.String())
 }
 
-func searches(m agent.Memory) string {
+func searches(m *agent.Memory) string {
 	var b strings.Builder
 	for i, t := range m.Turns {
 		b.WriteString(strconv.Itoa(i+1) + ". " + t.Query + "\n")
@@ -71,13 +71,13 @@ func searches(m agent.Memory) string {
 // reflectByRules asks again with the name that the triple in memory brings in that is
 // most like the question: "When was the director of Laughter in Hell born?" and
 // "Edward L. Cahn directed Laughter in Hell" make a query with Edward L. Cahn.
-func reflectByRules(_ context.Context, m agent.Memory) (agent.Verdict, error) {
+func reflectByRules(_ context.Context, m *agent.Memory) (agent.Move, error) {
 	for _, d := range m.Found.Derived {
 		if query := rewrite(m.Question.Text, d.Text); d.Kind == "fact" && query != "" && !m.Asked(query) {
-			return agent.Verdict{Query: query, Thought: d.Text}, nil
+			return agent.Move{Query: query, Thought: d.Text}, nil
 		}
 	}
-	return agent.Verdict{}, nil
+	return agent.Move{}, nil
 }
 
 // rewrite is a question with the words that a fact brings in; "" if it brings none.

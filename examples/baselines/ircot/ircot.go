@@ -82,13 +82,13 @@ func around(inner graphrag.Retriever, k kit.Kit, steps, passages int) (graphrag.
 		return first, nil
 	}
 	think := kit.Step(k.AnswerModel, byModel(k, passages), nobody)
-	next := func(ctx context.Context, m agent.Memory) (agent.Verdict, error) {
+	next := func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
 		var thoughts []string
 		for _, t := range m.Turns[1:] {
 			thoughts = append(thoughts, t.Query)
 		}
 		query, err := think(ctx, m.Question, m.Found, thoughts)
-		return agent.Verdict{Query: query}, err
+		return agent.Move{Query: query}, err
 	}
 	it, err := agent.Reflecting(first, scaled, next, agent.Options{Steps: steps - 1, GoOn: true,
 		Merge: func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {

@@ -35,11 +35,11 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 		return s.trimmed(once), err
 	}
 	o := agent.Options{Steps: s.o.Steps, Tokens: s.o.Tokens}
-	reflect := kit.Step(k.AnswerModel, func(m llm.Model) (r agent.Reflect) {
+	reflect := kit.Step(k.AnswerModel, func(m llm.Model) (r agent.Next) {
 		o.Draft = drafts(k)
 		r, problem = agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: k.Count, Evidence: k.MaxContext})
 		return r
-	}, func(_ context.Context, m agent.Memory) (agent.Verdict, error) {
+	}, func(_ context.Context, m *agent.Memory) (agent.Move, error) {
 		return fillGaps(m, func(term string) bool { return s.words.chunks[term] > 0 }), nil
 	})
 	if problem != nil {

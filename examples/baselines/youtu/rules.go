@@ -53,7 +53,7 @@ func byRules(schema *extract.Schema) agent.Decomposer {
 // fillGaps reflects without a model: a question is answered when what there is to
 // read has all of its words that the corpus knows. Else it looks for those that are
 // missing, beside the best fact.
-func fillGaps(m agent.Memory, known func(term string) bool) agent.Verdict {
+func fillGaps(m *agent.Memory, known func(term string) bool) agent.Move {
 	wanted := make(map[string]bool)
 	for _, term := range text.Default().Terms(m.Question.Text) {
 		if known(term) {
@@ -85,8 +85,8 @@ func fillGaps(m agent.Memory, known func(term string) bool) agent.Verdict {
 		}
 	})
 	if len(missing) == 0 {
-		return agent.Verdict{Thought: "every word of the question is in what was found", Answered: true}
+		return agent.Move{Thought: "every word of the question is in what was found", Answered: true}
 	}
 	words := strings.Join(missing, " ")
-	return agent.Verdict{Thought: "nothing says: " + words, Query: words + " " + best}
+	return agent.Move{Thought: "nothing says: " + words, Query: words + " " + best}
 }

@@ -47,12 +47,12 @@ func TestFillGaps(t *testing.T) {
 		Ranked:  []graphrag.Hit{{Chunk: graphrag.Chunk{Title: "Ships", Text: "Colin Archer builds."}}, {Chunk: graphrag.Chunk{Text: "He was born."}}},
 		Derived: []graphrag.Derived{{Kind: kindCommunity, Text: "towns"}, {Kind: kindFact, Text: "Fram built by Archer"}},
 	}}
-	want := agent.Verdict{Thought: "nothing says: builder born", Query: "builder born Fram built by Archer"}
-	if got := fillGaps(m, known); got != want {
-		t.Errorf("%+v", got)
+	want := agent.Move{Thought: "nothing says: builder born", Query: "builder born Fram built by Archer"}
+	if diff := cmp.Diff(want, fillGaps(&m, known)); diff != "" {
+		t.Error(diff)
 	}
 	m.Found.Derived = append(m.Found.Derived, graphrag.Derived{Kind: kindFact, Text: "Archer was born in Larvik, the builder of ships"})
-	if got := fillGaps(m, known); !got.Answered || got.Query != "" {
+	if got := fillGaps(&m, known); !got.Answered || got.Query != "" {
 		t.Errorf("%+v", got)
 	}
 }
