@@ -94,9 +94,6 @@ func (r *Report) files(run *benchmark.Run) []file {
 			}
 		}
 	}
-	if len(r.costChart().Lines) > 0 {
-		files = append(files, file{"cost.svg", r.writeCostSVG})
-	}
 	if swept {
 		files = append(files, file{SweepName, func(w io.Writer) error { return writeSweep(w, run) }})
 	}

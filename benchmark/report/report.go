@@ -256,31 +256,25 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 // same is the share of questions asked several times that had the same verdicts every time; nil
 // where none was.
 func same(of benchmark.SystemRun) *float64 {
-	verdicts := make(map[string]map[string]bool)
+	verdicts, changed := make(map[string]string), make(map[string]bool)
 	again := false
 	for _, d := range of.Domains {
 		for _, r := range d.Results {
-			id := r.Domain + "\x00" + strings.TrimSuffix(r.Item.Question.ID, benchmark.RepeatSuffix(r.Item.Repeat))
-			if again = again || r.Item.Repeat > 0; verdicts[id] == nil {
-				verdicts[id] = make(map[string]bool)
-			}
-			var all []string
+			said := ""
 			for _, v := range r.Judgment.Verdicts() {
-				all = append(all, fmt.Sprint(v.State, v.Value))
+				said += fmt.Sprint(v.State, v.Value, " ")
 			}
-			verdicts[id][strings.Join(all, " ")] = true
+			id := r.Domain + "\x00" + strings.TrimSuffix(r.Item.Question.ID, benchmark.RepeatSuffix(r.Item.Repeat))
+			if before, ok := verdicts[id]; ok && before != said {
+				changed[id] = true
+			}
+			verdicts[id], again = said, again || r.Item.Repeat > 0
 		}
 	}
 	if !again {
 		return nil
 	}
-	n := 0.0
-	for _, v := range verdicts {
-		if len(v) == 1 {
-			n++
-		}
-	}
-	return ref(n / float64(len(verdicts)))
+	return ref(1 - float64(len(changed))/float64(len(verdicts)))
 }
 
 // sweep gathers the points of a system, over all questions that are swept.

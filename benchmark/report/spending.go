@@ -5,12 +5,8 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html"
-	"io"
 	"math"
-	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
@@ -172,57 +168,72 @@ func (r *Report) costChart() page.Chart {
 type Payoff struct {
 	Graph string `json:"graph"`
 	Plain string `json:"plain"`
-	// Questions is nil if it never pays; Low and High are its 95 % interval by the bootstrap
-	// over source pages, High is nil where it may never pay.
+	// Questions is nil if it never pays. Low and High are what it is at the ends of the 95 %
+	// interval of what a question saves; High is nil where it may save nothing.
 	Questions *float64 `json:"questions,omitempty"`
 	Low       *float64 `json:"low,omitempty"`
 	High      *float64 `json:"high,omitempty"`
-	// Difference is how much more of the figure the graph has.
+	// Difference is how much more of the figure the graph has, Times what a question costs
+	// with it, as a multiple of that without.
 	Difference float64   `json:"difference"`
 	Interval   *Interval `json:"interval,omitempty"`
-	figure     figure
-	costs      float64 // of a question with the graph, as a multiple of that without
+	Times      float64   `json:"times"`
 }
 
-// draws is the number of samples of the bootstrap.
-const draws = 1000
+// tokensPaid are what a question cost, in a form that can be compared.
+var tokensPaid = figure{key: "tokens", of: func(r benchmark.Result) *float64 {
+	if r.Skipped || r.Answer.Error != "" {
+		return nil
+	}
+	return ref(float64(r.Answer.Usage.Tokens()))
+}}
 
 // payoff compares the best system without a graph with those that have one; nil where there
 // are not both, or nothing was paid for an answer.
 func (r *Report) payoff(run *benchmark.Run) *Payoff {
-	k := r.rank()
-	var plain, best *contender
-	var graphs []*contender
-	for i, of := range run.Systems {
-		s := r.Systems[i]
-		if k.figure.of == nil || !s.compared() || s.Spending == nil || s.Spending.Question == 0 {
-			continue
-		}
-		c := &contender{of: of, spending: *s.Spending, values: make(map[string][]float64)}
-		c.gather(k.figure)
-		switch m, ok := c.mean(nil); {
-		case !ok:
+	f := r.rank().figure
+	value := func(i int) *float64 { return r.Systems[i].Overall.Types.measured(benchmark.All, f.key).value }
+	plain, graphs := -1, []int(nil)
+	for i, s := range r.Systems {
+		switch v := value(i); {
+		case v == nil || f.of == nil || !s.compared() || s.Spending == nil || s.Spending.Question == 0:
 		case s.graph():
-			graphs = append(graphs, c)
-		case plain == nil || m > plain.all:
-			plain = c
+			graphs = append(graphs, i)
+		case plain < 0 || *v > *value(plain):
+			plain = i
 		}
 	}
-	if plain == nil || len(graphs) == 0 {
+	if plain < 0 || graphs == nil {
 		return nil
 	}
-	for _, g := range graphs {
-		if best == nil || pays(g, plain, nil) < pays(best, plain, nil) || pays(g, plain, nil) == pays(best, plain, nil) && g.all > best.all {
-			best = g
+	without := *r.Systems[plain].Spending
+	pays := func(graph int, saved float64) float64 { // from how many questions on, if each saves so much
+		switch dearer := r.Systems[graph].Spending.Index - without.Index; {
+		case *value(graph) < *value(plain) || saved < 0 || saved == 0 && dearer > 0:
+			return math.Inf(1)
+		case dearer <= 0:
+			return 1
+		default:
+			return math.Ceil(dearer / saved)
 		}
 	}
-	out := &Payoff{Graph: best.of.Name, Plain: plain.of.Name, Difference: best.all - plain.all, figure: k.figure, costs: best.spending.Question / plain.spending.Question}
-	if p, err := k.figure.compare(plain.of, best.of); err == nil && p.Low != nil {
+	saves := func(i int) float64 { return without.Question - r.Systems[i].Spending.Question }
+	best := slices.MinFunc(graphs, func(a, b int) int {
+		return cmp.Or(cmp.Compare(pays(a, saves(a)), pays(b, saves(b))), cmp.Compare(*value(b), *value(a)))
+	})
+	out := &Payoff{Graph: r.Systems[best].System, Plain: r.Systems[plain].System, Difference: *value(best) - *value(plain), Times: r.Systems[best].Spending.Question / without.Question}
+	if p, err := f.compare(run.Systems[plain], run.Systems[best]); err == nil && p.Low != nil {
 		out.Interval = &Interval{*p.Low, *p.High}
 	}
-	if n := pays(best, plain, nil); !math.IsInf(n, 1) {
-		out.Questions = &n
-		out.bootstrap(best, plain)
+	known := func(n float64) *float64 {
+		if math.IsInf(n, 1) {
+			return nil
+		}
+		return &n
+	}
+	out.Questions = known(pays(best, saves(best)))
+	if p, err := tokensPaid.compare(run.Systems[best], run.Systems[plain]); err == nil && p.Low != nil && out.Questions != nil {
+		out.Low, out.High = known(pays(best, *p.High)), known(pays(best, *p.Low))
 	}
 	return out
 }
@@ -232,154 +243,30 @@ func (s System) graph() bool {
 	return slices.ContainsFunc(s.Domains, func(d Domain) bool { return d.Index.Entities > 0 })
 }
 
-// contender is a system with its figure and its costs by source page.
-type contender struct {
-	of       benchmark.SystemRun
-	spending Spending
-	values   map[string][]float64
-	costs    map[string][]float64
-	all      float64
-}
-
-func (c *contender) gather(f figure) {
-	c.costs = make(map[string][]float64)
-	for _, d := range c.of.Domains {
-		for _, r := range d.Results {
-			if v := f.of(r); v != nil {
-				c.values[source(r)] = append(c.values[source(r)], *v)
-				c.costs[source(r)] = append(c.costs[source(r)], float64(r.Answer.Usage.Tokens()))
-			}
-		}
-	}
-	c.all, _ = c.mean(nil)
-}
-
-// mean is the mean figure over some source pages, all without any.
-func (c *contender) mean(pages []string) (float64, bool) { return meanOf(c.values, pages) }
-
-func meanOf(of map[string][]float64, pages []string) (float64, bool) {
-	sum, n := 0.0, 0
-	if pages == nil {
-		pages = sources(of)
-	}
-	for _, p := range pages {
-		for _, v := range of[p] {
-			sum += v
-			n++
-		}
-	}
-	return sum / float64(max(n, 1)), n > 0
-}
-
-func sources(of map[string][]float64) []string {
-	var out []string
-	for p := range of {
-		out = append(out, p)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// pays is from how many questions on a graph pays, infinity if never.
-func pays(graph, plain *contender, pages []string) float64 {
-	a, _ := graph.mean(pages)
-	b, _ := plain.mean(pages)
-	with, _ := meanOf(graph.costs, pages)
-	without, _ := meanOf(plain.costs, pages)
-	dearer := graph.spending.Index - plain.spending.Index
-	switch {
-	case a < b || with >= without && dearer > 0 || with > without:
-		return math.Inf(1)
-	case dearer <= 0:
-		return 1
-	}
-	return math.Ceil(dearer / (without - with))
-}
-
-func (p *Payoff) bootstrap(graph, plain *contender) {
-	pages := sources(graph.values)
-	all := make([]float64, draws)
-	for i := range all {
-		rng := rand.New(rand.NewPCG(1, uint64(i)))
-		drawn := make([]string, len(pages))
-		for j := range drawn {
-			drawn[j] = pages[rng.IntN(len(pages))]
-		}
-		all[i] = pays(graph, plain, drawn)
-	}
-	slices.Sort(all)
-	if low := all[draws/40]; len(pages) >= MinQuestions && !math.IsInf(low, 1) {
-		p.Low = &low
-		if high := all[draws-1-draws/40]; !math.IsInf(high, 1) {
-			p.High = &high
-		}
-	}
-}
-
 // sentence says it in words; "" of nil.
 func (p *Payoff) sentence() string {
 	if p == nil {
 		return ""
 	}
-	points := fmt.Sprintf("%+.1f points", 100*p.Difference)
+	more := fmt.Sprintf("%+.1f points", 100*p.Difference)
 	if p.Interval != nil {
-		points += fmt.Sprintf(", 95 %% interval %+.1f to %+.1f", 100*p.Interval[0], 100*p.Interval[1])
+		more += fmt.Sprintf(", 95 %% interval %+.1f to %+.1f", 100*p.Interval[0], 100*p.Interval[1])
 	}
 	switch {
 	case p.Questions == nil && p.Difference >= 0:
-		return fmt.Sprintf("A graph saves nothing here at any number of questions: %s costs %.1f times as much a question as %s, without a graph, and has %s.", p.Graph, p.costs, p.Plain, points)
+		return fmt.Sprintf("A graph saves nothing here at any number of questions: %s costs %.1f times as much a question as %s, without a graph, and has %s.", p.Graph, p.Times, p.Plain, more)
 	case p.Questions == nil && p.Interval != nil && p.Interval[1] >= 0:
-		return fmt.Sprintf("Whether a graph pays here cannot be told: %s has %s beside %s, the best without one, and costs %.1f times as much a question.", p.Graph, points, p.Plain, p.costs)
+		return fmt.Sprintf("Whether a graph pays here cannot be told: %s has %s beside %s, the best without one, and costs %.1f times as much a question.", p.Graph, more, p.Plain, p.Times)
 	case p.Questions == nil:
-		return fmt.Sprintf("A graph does not pay here: the best without one, %s, answers better than %s (%s).", p.Plain, p.Graph, points)
+		return fmt.Sprintf("A graph does not pay here: the best without one, %s, answers better than %s (%s).", p.Plain, p.Graph, more)
 	}
 	sure := "too few questions for an interval"
-	switch {
-	case p.Low != nil && p.High != nil:
-		sure = fmt.Sprintf("95 %% interval %s to %s", count(int(*p.Low)), count(int(*p.High)))
-	case p.Low != nil:
-		sure = fmt.Sprintf("95 %% interval %s to never", count(int(*p.Low)))
-	}
-	return fmt.Sprintf("A graph pays here from %s on (%s): from there %s costs no more than %s, without a graph, and has %s.", plural(int(*p.Questions), "question"), sure, p.Graph, p.Plain, points)
-}
-
-// writeCostSVG draws the chart of the costs as a picture; nothing without one.
-func (r *Report) writeCostSVG(w io.Writer) error {
-	c := r.costChart()
-	const width, height, left, bottom, top = 760.0, 420.0, 60.0, 50.0, 30.0
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, l := range c.Lines {
-		for _, p := range l.Points {
-			low, high = min(low, p.X), max(high, p.X)
+	if p.Low != nil {
+		high := "never"
+		if p.High != nil {
+			high = count(int(*p.High))
 		}
+		sure = fmt.Sprintf("95 %% interval %s to %s", count(int(*p.Low)), high)
 	}
-	low, high = math.Log10(max(low, 1)/1.3), math.Log10(max(high, 1)*2)
-	x := func(v float64) float64 { return left + (math.Log10(max(v, 1))-low)/(high-low)*(width-left-20) }
-	y := func(v float64) float64 { return height - bottom - v/100*(height-bottom-top) }
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" font-family="sans-serif" font-size="12" role="img"><title>%s</title><rect width="100%%" height="100%%" fill="#fff"/>`, width, height, html.EscapeString(c.Title))
-	for v := 0.0; v <= 100; v += 20 {
-		fmt.Fprintf(&b, `<path d="M%.1f %.1fH%.1f" stroke="#ddd"/><text x="%.1f" y="%.1f" text-anchor="end">%.0f</text>`, left, y(v), width-20, left-6, y(v)+4, v)
-	}
-	for e := math.Ceil(low); e <= high; e++ {
-		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, x(math.Pow(10, e)), height-bottom+18, count(int(math.Pow(10, e))))
-	}
-	for _, l := range c.Lines {
-		if l.Name == frontierName {
-			b.WriteString(`<polyline fill="none" stroke="#c8742c" stroke-dasharray="4 3" points="`)
-			for _, p := range l.Points {
-				fmt.Fprintf(&b, "%.1f,%.1f ", x(p.X), y(p.Y))
-			}
-			b.WriteString(`"/>`)
-			continue
-		}
-		p := l.Points[0]
-		if p.Low != nil {
-			fmt.Fprintf(&b, `<path d="M%.1f %.1fV%.1f" stroke="#9bb3d4"/>`, x(p.X), y(*p.Low), y(*p.High))
-		}
-		fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="4" fill="#3f6fb5"/><text x="%.1f" y="%.1f">%s</text>`, x(p.X), y(p.Y), x(p.X)+7, y(p.Y)-5, html.EscapeString(l.Name))
-	}
-	fmt.Fprintf(&b, `<text x="%.0f" y="18">%s</text><text x="%.0f" y="%.0f" text-anchor="end">%s; dashed: the frontier</text></svg>`+"\n", left, html.EscapeString(c.Title), width-20, height-8, html.EscapeString(c.X))
-	_, err := io.WriteString(w, b.String())
-	return err
+	return fmt.Sprintf("A graph pays here from %s on (%s): from there %s costs no more than %s, without a graph, and has %s.", plural(int(*p.Questions), "question"), sure, p.Graph, p.Plain, more)
 }
