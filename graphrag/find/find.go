@@ -91,19 +91,16 @@ type matches struct {
 
 // search looks for the lines of a text that match.
 func search(text string, re *regexp.Regexp, wanted []literal, most int) (out matches) {
-	places := make([]int, len(wanted)) // where each literal comes next
-	for i := range places {
-		places[i] = -1
+	wanted = slices.Clone(wanted)
+	for i := range wanted {
+		wanted[i].begin(text)
 	}
 	for line := 0; line < len(text); {
 		hit := line
 		if len(wanted) > 0 {
 			hit = len(text)
 			for i := range wanted {
-				if places[i] < line {
-					places[i] = wanted[i].next(text, line)
-				}
-				hit = min(hit, places[i])
+				hit = min(hit, wanted[i].from(line))
 			}
 			if hit == len(text) {
 				break

@@ -13,8 +13,11 @@ import (
 // [page].odd for the two letters of ASCII that have a third form.
 type literal struct {
 	text  string
-	rare  int  // the place of its rarest byte
 	whole bool // the pattern is this text, and nothing else
+
+	in   string // the text that is searched
+	rare int    // the place of the byte that the beginning of that text has least
+	hit  int    // the last place that was found
 }
 
 // maxLiterals is how many alternatives are looked for one by one.
@@ -33,7 +36,7 @@ func required(pattern string) []literal {
 	}
 	out := make([]literal, len(texts))
 	for i, t := range texts {
-		out[i] = literal{text: t, rare: rarest(t)}
+		out[i] = literal{text: t}
 		cased := strings.ToUpper(t) != t
 		out[i].whole = re.Op == syntax.OpLiteral && (re.Flags&syntax.FoldCase != 0 || !cased) && strings.ToLower(string(re.Rune)) == t && !strings.Contains(t, "\n")
 	}
@@ -99,41 +102,39 @@ func longest(runes []rune) string {
 	return best
 }
 
-// common are bytes of prose, the most frequent first; all others are rare.
-const common = " etaoinsrhldcumfpgwyb,.vk-\n"
+// near is how far the rare byte is looked for in one case before the other: a page all in capitals
+// would be gone through to its end for each of them. Sample is how much of a text is counted.
+const (
+	near   = 1 << 10
+	sample = 4 << 10
+)
 
-// rarest is the place of the byte of a text that prose has least.
-func rarest(text string) int {
-	best, place := -1, 0
-	for i := range len(text) {
-		rank := strings.IndexByte(common, text[i])
-		if rank < 0 {
-			rank = len(common)
-			if text[i] >= 0x80 { // the first bytes of a script are in each of its letters
-				rank = 1
-			}
-		}
-		if rank > best {
-			best, place = rank, i
+// begin begins a search.
+func (l *literal) begin(text string) {
+	l.in, l.hit = text, -1
+	least := len(text) + 1
+	for i := range len(l.text) {
+		if n := strings.Count(text[:min(sample, len(text))], l.text[i:i+1]); n < least {
+			l.rare, least = i, n
 		}
 	}
-	return place
 }
 
-// near is how far the rarest byte is looked for in one case before the other: a page all in
-// capitals would be gone through to its end for each of them.
-const near = 1 << 10
-
-// next is the first place of the literal in a text at or after another; the length of the text
-// without one.
-func (l *literal) next(text string, at int) int {
+// from is the first place of the literal at or after another; the length of the text without
+// one. Places are asked for in ascending order.
+func (l *literal) from(at int) int {
+	if l.hit >= at {
+		return l.hit
+	}
 	small := l.text[l.rare]
 	capital := small
 	if 'a' <= small && small <= 'z' {
 		capital -= 'a' - 'A'
 	}
-	for at += l.rare; at < len(text); {
-		part := text[at:min(at+near, len(text))]
+	last := l.text[len(l.text)-1]
+	l.hit = len(l.in)
+	for at += l.rare; at < len(l.in); {
+		part := l.in[at:min(at+near, len(l.in))]
 		n := strings.IndexByte(part, small)
 		if n >= 0 {
 			part = part[:n]
@@ -149,10 +150,11 @@ func (l *literal) next(text string, at int) int {
 		}
 		start := at + n - l.rare
 		end := start + len(l.text)
-		if end <= len(text) && text[end-1]|0x20 == l.text[len(l.text)-1]|0x20 && strings.EqualFold(text[start:end], l.text) { // most differ in the last byte
-			return start
+		if end <= len(l.in) && l.in[end-1]|0x20 == last|0x20 && strings.EqualFold(l.in[start:end], l.text) { // most differ in the last byte
+			l.hit = start
+			break
 		}
 		at += n + 1
 	}
-	return len(text)
+	return l.hit
 }

@@ -72,31 +72,21 @@ func around(inner graphrag.Retriever, k kit.Kit, steps, passages int) (graphrag.
 		found, err := inner.Retrieve(ctx, q)
 		return scale(found), err
 	})
-	first := graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-		q.Depth = max(q.Depth, passages)
-		found, err := scaled.Retrieve(ctx, q)
+	var r graphrag.Retriever = graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		found, err := scaled(ctx, q)
 		found.Steps = append([]graphrag.Step{{Kind: "search", Query: q.Text}}, found.Steps...)
 		return found, err
 	})
-	if steps == 1 {
-		return first, nil
+	var err error
+	if steps > 1 {
+		r, err = agent.Reflecting(r, scaled, kit.Step(k.AnswerModel, byModel(k, passages), nobody), agent.Options{Steps: steps - 1, GoOn: true,
+			Merge: func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
+				return retrieve.Highest(all, want)
+			}})
 	}
-	think := kit.Step(k.AnswerModel, byModel(k, passages), nobody)
-	next := func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
-		var thoughts []string
-		for _, t := range m.Turns[1:] {
-			thoughts = append(thoughts, t.Query)
-		}
-		query, err := think(ctx, m.Question, m.Found, thoughts)
-		return agent.Move{Query: query}, err
-	}
-	it, err := agent.Reflecting(first, scaled, next, agent.Options{Steps: steps - 1, GoOn: true,
-		Merge: func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
-			return retrieve.Highest(all, want)
-		}})
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		q.Depth = max(q.Depth, passages)
-		return it.Retrieve(ctx, q)
+		return r.Retrieve(ctx, q)
 	}), err
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -50,32 +51,34 @@ func firstSentence(thought string) string {
 // shownTokens bounds the passages of a prompt: IRCoT shows 15 paragraphs of 350 words.
 const shownTokens = 7000
 
-// thinker says what to look for next, given the thoughts so far; "" ends the search.
-type thinker func(ctx context.Context, q graphrag.Question, sofar graphrag.Found, thoughts []string) (string, error)
-
-// byModel has the model think. One that fails at this question has no more thoughts.
-func byModel(k kit.Kit, passages int) func(llm.Model) thinker {
-	return func(m llm.Model) thinker {
-		return func(ctx context.Context, q graphrag.Question, sofar graphrag.Found, thoughts []string) (string, error) {
+// byModel has the model think: the thought is the next query, "" ends the search. One that fails
+// at this question has no more thoughts.
+func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
+	return func(model llm.Model) agent.Next {
+		return func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
 			var data []llm.Data
-			shown := sofar.Ranked[:min(passages, len(sofar.Ranked))]
+			shown := m.Found.Ranked[:min(passages, len(m.Found.Ranked))]
 			for i, h := range retrieve.Within(shown, shownTokens, func(h graphrag.Hit) int { return k.Count(retrieve.Titled(h.Chunk)) }) {
 				data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: llm.Printable(retrieve.Titled(h.Chunk))})
 			}
-			if len(thoughts) > 0 {
+			var thoughts []string
+			for _, t := range m.Turns[1:] {
+				thoughts = append(thoughts, t.Query)
+			}
+			if thoughts != nil {
 				data = append(data, llm.Data{Label: "thoughts", Rows: thoughts, First: 1})
 			}
-			req, err := prompts.Request(ctx, StageThought, "thought", map[string]any{"Question": strings.TrimSpace(llm.Printable(q.Text))}, data...)
+			req, err := prompts.Request(ctx, StageThought, "thought", map[string]any{"Question": strings.TrimSpace(llm.Printable(m.Question.Text))}, data...)
 			if err != nil {
-				return "", err
+				return agent.Move{}, err
 			}
-			req.Question = q.ID
-			reply, err := m.Generate(ctx, req)
+			req.Question = m.Question.ID
+			reply, err := model.Generate(ctx, req)
 			thought := label.ReplaceAllString(strings.Join(strings.Fields(llm.Printable(reply.Text)), " "), "")
 			if err != nil || answers(thought) {
-				return "", llm.Fatal(err)
+				return agent.Move{}, llm.Fatal(err)
 			}
-			return firstSentence(thought), nil
+			return agent.Move{Query: firstSentence(thought)}, nil
 		}
 	}
 }
@@ -83,6 +86,4 @@ func byModel(k kit.Kit, passages int) func(llm.Model) thinker {
 // nobody thinks without a model: one step is all there is. Rules were tried on
 // MuSiQue's sample, to go on from the sentence or the passage that says most of what
 // the question asks, or from its title; they lose 2 to 11 points of recall at 5.
-func nobody(ctx context.Context, _ graphrag.Question, _ graphrag.Found, _ []string) (string, error) {
-	return "", ctx.Err()
-}
+func nobody(ctx context.Context, _ *agent.Memory) (agent.Move, error) { return agent.Move{}, ctx.Err() }
