@@ -34,6 +34,7 @@ type bound struct {
 const (
 	opAnd, opOr, opNot    = "and", "or", "not"
 	opIn, opHas, opWithin = "in", "has", "between"
+	opIs                  = "is" // there; of scopes alone, no text says it
 )
 
 // And is true where all of them are.
@@ -161,10 +162,21 @@ func (c Condition) Compile() func(Fields) bool {
 	case opNot:
 		part := c.of[0].Compile()
 		return func(f Fields) bool { return !part(f) }
+	default:
+		meets := c.leaf()
+		return func(f Fields) bool { return meets(f[c.field]) }
+	}
+}
+
+// leaf returns what tells of a condition on one field whether a value, nil if there is none, meets it.
+func (c Condition) leaf() func(v any) bool {
+	set := c.set()
+	switch c.op {
+	case opIs:
+		return func(v any) bool { return v != nil }
 	case opIn:
-		set := c.set()
-		return func(f Fields) bool {
-			switch v := f[c.field].(type) {
+		return func(v any) bool {
+			switch v := v.(type) {
 			case string, float64, bool:
 				return set[v]
 			case time.Time:
@@ -173,14 +185,51 @@ func (c Condition) Compile() func(Fields) bool {
 			return false
 		}
 	case opHas:
-		set := c.set()
-		return func(f Fields) bool {
-			list, _ := f[c.field].([]string)
+		return func(v any) bool {
+			list, _ := v.([]string)
 			return slices.ContainsFunc(list, func(s string) bool { return set[s] })
 		}
 	default:
-		return func(f Fields) bool { return c.within(f[c.field]) }
+		return c.within
 	}
+}
+
+// Select returns which of n documents meet the condition: document i is bit i%64 of word i/64.
+// column gives the values of a field, and of each document the number of its own, -1 without one.
+func (c Condition) Select(n int, column func(field string) (values []any, of []int32)) []uint64 {
+	out := make([]uint64, (n+63)/64)
+	if c.field != "" {
+		values, of := column(c.field)
+		meets := c.leaf()
+		met := make([]bool, len(values))
+		for i, v := range values {
+			met[i] = meets(v)
+		}
+		for doc, v := range of {
+			if v >= 0 && met[v] {
+				out[doc/64] |= 1 << (doc % 64)
+			}
+		}
+		return out
+	}
+	for i := range out {
+		if c.op != opOr {
+			out[i] = ^uint64(0) >> max(0, 64*(i+1)-n)
+		}
+	}
+	for _, part := range c.of {
+		for i, word := range part.Select(n, column) {
+			switch c.op {
+			case opOr:
+				out[i] |= word
+			case opNot:
+				out[i] &^= word
+			default:
+				out[i] &= word
+			}
+		}
+	}
+	return out
 }
 
 // set are the values that a field can have.
@@ -346,15 +395,15 @@ func (s *Scope) Check() error { return s.condition.Check() }
 // String is the condition of the scope.
 func (s *Scope) String() string { return s.condition.String() }
 
-// Compile returns the function that tells whether a document with these fields is seen.
-func (s *Scope) Compile() func(Fields) bool {
-	names, meets := s.condition.Names(), s.condition.Compile()
-	return func(f Fields) bool {
-		for _, n := range names {
-			if _, ok := f[n]; !ok {
-				return false
-			}
-		}
-		return meets(f)
+// Condition is met by the documents that are seen: those that have all fields which the scope names,
+// and meet its condition. No text says it.
+func (s *Scope) Condition() Condition {
+	all := []Condition{s.condition}
+	for _, n := range s.condition.Names() {
+		all = append(all, Condition{op: opIs, field: n})
 	}
+	return And(all...)
 }
+
+// Compile returns the function that tells whether a document with these fields is seen.
+func (s *Scope) Compile() func(Fields) bool { return s.Condition().Compile() }

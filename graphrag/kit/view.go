@@ -103,15 +103,15 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 		key, ok := now.views.key(text)
 		var build func() (*state, error)
 		if !ok || key != allDocs && !now.views.has(key) {
-			meets, err := permits(now.docs, scope, q.Where)
+			permitted, err := permits(now.docs, scope, q.Where)
 			if err != nil {
 				return nil, err
 			}
 			if l, ok := now.updater.(retrieve.Limiter); ok {
 				key = sha256.Sum256([]byte(text))
-				build = func() (*state, error) { return s.limited(now, l.Limit(text, meets)), nil }
+				build = func() (*state, error) { return s.limited(now, l.Limit(text, permitted)), nil }
 			} else {
-				docs := some(now.docs, meets)
+				docs := some(now.docs, permitted.Compile())
 				key = keyOf(docs, now.docs)
 				build = func() (*state, error) { return s.build(ctx, now, docs) }
 			}
@@ -128,26 +128,26 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 	}
 }
 
-// permits returns what tells whether a scope and a condition permit a document with some fields.
+// permits returns the condition that documents meet which a scope and a condition permit.
 // A condition on a field that no document in scope has is an error.
-func permits(docs *library, scope *graphrag.Scope, where *graphrag.Condition) (func(graphrag.Fields) bool, error) {
-	inScope, meets := func(graphrag.Fields) bool { return true }, func(graphrag.Fields) bool { return true }
+func permits(docs *library, scope *graphrag.Scope, where *graphrag.Condition) (graphrag.Condition, error) {
+	var inScope, meets graphrag.Condition
 	if scope != nil {
 		if err := scope.Check(); err != nil {
-			return nil, fmt.Errorf("the scope of the caller: %w", err)
+			return inScope, fmt.Errorf("the scope of the caller: %w", err)
 		}
-		inScope = scope.Compile()
+		inScope = scope.Condition()
 	}
 	if where != nil {
 		if err := where.Check(); err != nil {
-			return nil, fmt.Errorf("the condition of the question: %w", err)
+			return inScope, fmt.Errorf("the condition of the question: %w", err)
 		}
-		if err := checkFields(docs, inScope, where.Names()); err != nil {
-			return nil, err
+		if err := checkFields(docs, inScope.Compile(), where.Names()); err != nil {
+			return inScope, err
 		}
-		meets = where.Compile()
+		meets = *where
 	}
-	return func(f graphrag.Fields) bool { return inScope(f) && meets(f) }, nil
+	return graphrag.And(inScope, meets), nil
 }
 
 // keyOf is the digest of the IDs of some documents, allDocs if they are all.

@@ -226,8 +226,8 @@ func (p perDocLimiter) Update(ctx context.Context, added, gone []graphrag.Chunk)
 	return nil, err
 }
 
-func (p perDocLimiter) Limit(condition string, meets func(graphrag.Fields) bool) graphrag.Retriever {
-	return perDoc{p.l.Limit(condition, meets), p.n}
+func (p perDocLimiter) Limit(text string, c graphrag.Condition) graphrag.Retriever {
+	return perDoc{p.l.Limit(text, c), p.n}
 }
 
 type perDoc struct {

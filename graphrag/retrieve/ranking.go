@@ -159,8 +159,8 @@ func (s *Sparse) Update(ctx context.Context, added, gone []graphrag.Chunk) (Upda
 }
 
 // Limit implements [Limiter].
-func (s *Sparse) Limit(condition string, meets func(graphrag.Fields) bool) graphrag.Retriever {
-	some, _ := s.over(limited(s.segments, condition, meets)) // they are alike
+func (s *Sparse) Limit(text string, c graphrag.Condition) graphrag.Retriever {
+	some, _ := s.over(limited(s.segments, text, c)) // they are alike
 	return some
 }
 
@@ -219,8 +219,8 @@ func (d *Dense) Update(ctx context.Context, added, gone []graphrag.Chunk) (Updat
 }
 
 // Limit implements [Limiter].
-func (d *Dense) Limit(condition string, meets func(graphrag.Fields) bool) graphrag.Retriever {
-	return &Dense{d.embedder, limited(d.segments, condition, meets)}
+func (d *Dense) Limit(text string, c graphrag.Condition) graphrag.Retriever {
+	return &Dense{d.embedder, limited(d.segments, text, c)}
 }
 
 // Retrieve returns the best chunks for the question. A question of which the

@@ -5,6 +5,7 @@ package retrieve
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -27,9 +28,9 @@ type Limiter interface {
 	Updater
 	// Limit returns the retriever over the chunks whose fields meet a condition, which a text
 	// stands for. What it finds is, to the bit, what one made of these chunks alone finds.
-	// Of chunks that were there when the condition was last asked about, fields are not
-	// looked at again.
-	Limit(condition string, meets func(graphrag.Fields) bool) graphrag.Retriever
+	// Of chunks that were there when a condition on a field was last asked about, its values
+	// are not looked for again.
+	Limit(text string, c graphrag.Condition) graphrag.Retriever
 }
 
 // segment is an index of chunks that were added at once, or joined later, as in Lucene and
@@ -43,10 +44,17 @@ type segment[I any] struct {
 	meet   *meeting
 }
 
-// meeting remembers which chunks of a segment meet conditions.
+// meeting remembers which chunks of a segment meet conditions, and their fields.
 type meeting struct {
-	mu   sync.Mutex
-	sets map[string]bm25.Docs
+	mu      sync.Mutex
+	sets    map[string]bm25.Docs
+	columns map[string]*column
+}
+
+// column is the values of a field, each once, and of each chunk the number of its own, or -1.
+type column struct {
+	values []any
+	of     []int32
 }
 
 // maxSets is how many sets of each segment are remembered.
@@ -161,11 +169,11 @@ func joined[I any](segments []segment[I], join func([]segment[I], []origin, []gr
 const fewShare = 4
 
 // limited returns segments of the chunks that meet a condition.
-func limited[I any](segments []segment[I], condition string, meets func(graphrag.Fields) bool) []segment[I] {
+func limited[I any](segments []segment[I], text string, c graphrag.Condition) []segment[I] {
 	out := slices.Clone(segments)
 	for i := range out {
 		s := &out[i]
-		live, set := s.set(), s.meet.of(condition, s.chunks, meets)
+		live, set := s.set(), s.meet.of(text, s.chunks, c)
 		for w := range live {
 			live[w] &= set[w]
 		}
@@ -177,29 +185,57 @@ func limited[I any](segments []segment[I], condition string, meets func(graphrag
 }
 
 // of returns which chunks meet a condition.
-func (m *meeting) of(condition string, chunks []graphrag.Chunk, meets func(graphrag.Fields) bool) bm25.Docs {
-	m.mu.Lock()
-	set, ok := m.sets[condition]
-	m.mu.Unlock()
-	if ok {
-		return set
-	}
-	set = bm25.AllDocs(len(chunks))
-	for i := range chunks {
-		if i == 0 || chunks[i].Doc != chunks[i-1].Doc { // the chunks of a document share its fields
-			ok = meets(chunks[i].Fields)
-		}
-		if !ok {
-			set.Remove(int32(i))
-		}
-	}
+func (m *meeting) of(text string, chunks []graphrag.Chunk, c graphrag.Condition) bm25.Docs {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if set, ok := m.sets[text]; ok {
+		return set
+	}
+	set := bm25.Docs(c.Select(len(chunks), func(field string) ([]any, []int32) {
+		if m.columns[field] == nil {
+			if m.columns == nil || len(m.columns) >= maxSets {
+				m.columns = make(map[string]*column)
+			}
+			m.columns[field] = columnOf(field, chunks)
+		}
+		return m.columns[field].values, m.columns[field].of
+	}))
 	if m.sets == nil || len(m.sets) >= maxSets {
 		m.sets = make(map[string]bm25.Docs)
 	}
-	m.sets[condition] = set
+	m.sets[text] = set
 	return set
+}
+
+// list is the key of a list of values.
+type list string
+
+func columnOf(field string, chunks []graphrag.Chunk) *column {
+	c := &column{of: make([]int32, len(chunks))}
+	numbers := make(map[any]int32)
+	for i := range chunks {
+		if i > 0 && chunks[i].Doc == chunks[i-1].Doc { // the chunks of a document share its fields
+			c.of[i] = c.of[i-1]
+			continue
+		}
+		value := chunks[i].Fields[field]
+		key := value
+		if l, ok := value.([]string); ok {
+			key = list(fmt.Sprintf("%q", l))
+		}
+		n, known := numbers[key]
+		if !known {
+			n = int32(len(c.values))
+			if value == nil {
+				n = -1
+			} else {
+				c.values = append(c.values, value)
+			}
+			numbers[key] = n
+		}
+		c.of[i] = n
+	}
+	return c
 }
 
 // ranked orders hits of several segments, and keeps the first k.

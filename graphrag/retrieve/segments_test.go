@@ -55,7 +55,7 @@ func TestUpdate(t *testing.T) {
 			for range 1 + r.IntN(9) {
 				text += fmt.Sprintf("w%d ", int(1/(r.Float64()+.01)))
 			}
-			return graphrag.Chunk{ID: fmt.Sprintf("d%05d#0", id), Doc: fmt.Sprintf("d%05d", id), Title: "w7", Text: text, Fields: graphrag.Fields{"n": float64(made % 7)}}
+			return graphrag.Chunk{ID: fmt.Sprintf("d%05d#0", id), Doc: fmt.Sprintf("d%05d", id), Title: "w7", Text: text, Fields: graphrag.Fields{"n": float64(made % 7), "tags": []string{"t1", fmt.Sprintf("t%d", made%3)}}}
 		}
 		updated, err := make(nil)
 		if err != nil {
@@ -90,7 +90,8 @@ func TestUpdate(t *testing.T) {
 				t.Fatal(err)
 			}
 			updated = next.(retrieve.Limiter)
-			share := func(f graphrag.Fields) bool { return f["n"].(float64) < float64(step%9) }
+			limit := graphrag.And(graphrag.Between("n", nil, step%9), graphrag.Not(graphrag.Or(graphrag.Has("tags", "t2"), graphrag.Equal("odd", "x"))))
+			share := limit.Compile()
 			var permitted []graphrag.Chunk
 			for _, c := range now {
 				if share(c.Fields) {
@@ -103,7 +104,7 @@ func TestUpdate(t *testing.T) {
 				t.Fatal(err1, err2)
 			}
 			q := graphrag.Question{Text: fmt.Sprintf("w1 w%d w7 w%d", r.IntN(9), r.IntN(50)), K: 1 + r.IntN(40)}
-			for what, pair := range map[string][2]graphrag.Retriever{"changed": {fresh, updated}, "limited": {alone, updated.Limit(fmt.Sprint(step%9), share)}} {
+			for what, pair := range map[string][2]graphrag.Retriever{"changed": {fresh, updated}, "limited": {alone, updated.Limit(fmt.Sprint(step%9), limit)}} {
 				want, err1 := pair[0].Retrieve(t.Context(), q)
 				got, err2 := pair[1].Retrieve(t.Context(), q)
 				if diff := cmp.Diff(want, got); diff != "" || err1 != nil || err2 != nil {

@@ -317,8 +317,9 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 		b.Queue(sql, args...)
 	}
 	hits, err := collect(ctx, t.g, &b, settings, scanHit)
-	for _, list := range hits {
+	for i, list := range hits {
 		slices.SortStableFunc(list, func(a, b store.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
+		hits[i] = list[:min(len(list), max(queries[i].K, 0))]
 	}
 	return hits, t.wrap("search vectors", err)
 }
@@ -335,12 +336,29 @@ func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
 	if c.sql != "" {
 		where = " AND (" + c.sql + ")"
 	}
-	order := fmt.Sprintf("r.vec <=> %s::vector", v)
-	if t.g.c.store.o.HNSW == nil || q.Effort == 1 {
-		order += ", r.id"
+	near := func(from, order string, k int) string {
+		return fmt.Sprintf("SELECT r.id, %s FROM %s r WHERE r.vec IS NOT NULL%s ORDER BY r.vec <=> %s::vector%s LIMIT %s", score, from, where, v, order, c.arg(k))
 	}
-	return fmt.Sprintf(`SELECT r.id, %s FROM %s r WHERE r.vec IS NOT NULL%s ORDER BY %s LIMIT %s`, score, t.rows(), where, order, c.arg(max(q.K, 0))), c.args, nil
+	k := max(q.K, 0)
+	switch {
+	case t.g.c.store.o.HNSW == nil || q.Effort == 1:
+		return near(t.rows(), ", r.id", k), c.args, nil
+	case where == "":
+		return near(t.rows(), "", k), c.args, nil
+	}
+	few := fmt.Sprintf("WITH few AS MATERIALIZED (SELECT r.id, r.vec FROM %s r WHERE r.vec IS NOT NULL%s LIMIT %d) ", t.rows(), where, fewRows+1)
+	where += fmt.Sprintf(" AND (SELECT count(*) FROM few) > %d", fewRows)
+	many := near(t.rows(), "", moreOfMany*k)
+	where = fmt.Sprintf(" AND (SELECT count(*) FROM few) <= %d", fewRows)
+	return few + "(" + many + ") UNION ALL (" + near("few", "", k) + ")", c.args, nil
 }
+
+// With a filter, so few records are compared one by one; among more, the graph is followed until
+// so many times as many as are wanted were found: the first that meet a filter are not yet the nearest.
+const (
+	fewRows    = 1 << 12
+	moreOfMany = 5
+)
 
 // columns is records by column, as the parameters of one statement.
 type columns struct {
