@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -70,15 +71,15 @@ func (o PageOptions) Defaults() PageOptions {
 // Within a budget, many pages by short passages are worth more than few by long ones:
 // docs/systems.md has figures. The result depends on the pages and their order alone.
 func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page, error) {
-	drafts, err := o.read(ctx, docs)
-	if err != nil {
-		return nil, err
+	numbered := slices.Clone(docs)
+	for i := range numbered {
+		numbered[i].ID = fmt.Sprintf("%010d", i)
 	}
-	stands := count(drafts)
-	return o.cut(ctx, docs, drafts, func(i int, hash uint64) (pages int32, first bool) {
-		st := stands[hash]
-		return st.pages, st.first == int32(i)
-	})
+	_, pages, err := NewSite(ctx, numbered, o)
+	for i := range pages {
+		pages[i].Doc = docs[i].ID
+	}
+	return pages, err
 }
 
 // read cuts pages into sentences.
@@ -232,25 +233,6 @@ func read(source string) draft {
 		d.sentences = append(d.sentences, s)
 	}
 	return d
-}
-
-// stand is on how many pages a sentence stands, and the first of them.
-type stand struct{ pages, first int32 }
-
-// count counts on how many pages each sentence stands.
-func count(pages []draft) map[uint64]stand {
-	stands := make(map[uint64]stand)
-	for i, d := range pages {
-		for _, s := range d.sentences {
-			st, ok := stands[s.hash]
-			if !ok {
-				st.first = int32(i)
-			}
-			st.pages++
-			stands[s.hash] = st
-		}
-	}
-	return stands
 }
 
 // clean drops the boilerplate of a page. A sentence of many pages stays on the first of

@@ -278,53 +278,6 @@ func (p perDoc) first(hits []graphrag.Hit, want int) []graphrag.Hit {
 	return out
 }
 
-// Budget returns a retriever whose evidence and derived texts fit into Question.Tokens, as
-// [Fit] selects them. Without a budget it changes nothing. It asks r for more chunks until
-// the budget is full.
-func Budget(r graphrag.Retriever, count func(string) int) (graphrag.Retriever, error) {
-	var errs []error
-	if r == nil {
-		errs = append(errs, fmt.Errorf("retrieve: Budget: %w", errMissing))
-	}
-	if count == nil {
-		errs = append(errs, errors.New("retrieve: Budget: the counter of tokens is missing"))
-	}
-	return budgeted{r, count}, errors.Join(errs...)
-}
-
-type budgeted struct {
-	r     graphrag.Retriever
-	count func(string) int
-}
-
-// tokensPerChunk is the first estimate of the length of a chunk.
-const tokensPerChunk = 100
-
-func (b budgeted) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	if q.Tokens <= 0 {
-		return b.r.Retrieve(ctx, q)
-	}
-	want := q.Want()
-	var usage graphrag.Usage
-	for n := q.Tokens/tokensPerChunk + 1; ; n *= 4 {
-		wider := q
-		wider.K, wider.Depth = n, max(n, want)
-		found, err := b.r.Retrieve(ctx, wider)
-		if err != nil {
-			return found, err
-		}
-		usage = usage.Add(found.Usage)
-		given := found.Read(wider)
-		found.Evidence, found.Derived = Fit(given, found.Derived, q.Tokens, b.count)
-		if len(found.Evidence) == len(given) && len(given) == n {
-			continue // there may be room for more
-		}
-		found.Ranked = found.Ranked[:min(len(found.Ranked), max(want, len(found.Evidence)))]
-		found.Usage = usage
-		return found, nil
-	}
-}
-
 // Within returns the longest prefix of a list that costs at most a number of tokens.
 func Within[T any](list []T, tokens int, cost func(T) int) []T {
 	for i, x := range list {

@@ -6,9 +6,9 @@
 // does both with chunks that are in a store.
 // [NewPages] ranks pages by clean passages ([chunk.Pages]), and spends a budget of tokens on
 // the pieces that are worth most.
-// [Fuse] merges several retrievers by rank, [PerDoc] limits the chunks of one document,
-// [Budget] limits the evidence to a number of tokens. Each is a graphrag.Retriever over any
-// other, so they compose in any order. [All] answers several questions at once.
+// [Fuse] merges several retrievers by rank, [PerDoc] limits the chunks of one document. Each is
+// a graphrag.Retriever over any other, so they compose in any order. [All] answers several
+// questions at once, and [Fit] cuts evidence to a number of tokens.
 //
 // [Texts] compares a query with texts of any kind: entities, facts, sentences,
 // reports. [NewWords] does so by BM25, [NewVectors] by the vectors of an embedder.

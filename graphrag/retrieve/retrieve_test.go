@@ -145,33 +145,12 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// Budget asks for more until the budget is full or nothing is left.
+// Within is the longest prefix that fits.
 func TestWithin(t *testing.T) {
 	for budget, want := range map[int]int{-1: 0, 0: 0, 2: 0, 3: 1, 4: 2, 5: 2, 9: 3} {
 		if got := retrieve.Within([]int{3, 1, 4}, budget, func(n int) int { return n }); len(got) != want {
 			t.Errorf("%d tokens: %v", budget, got)
 		}
-	}
-}
-
-func TestBudget(t *testing.T) {
-	var names []string
-	for i := range 2000 {
-		names = append(names, fmt.Sprintf("a%d:one_two", i))
-	}
-	for _, tt := range []struct{ tokens, want int }{{1, 1}, {10, 5}, {901, 450}, {100_000, 2000}, {0, 3}} {
-		r, err := retrieve.Budget(&list{names: strings.Join(names, " ")}, words)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := graphrag.Question{K: 3, Tokens: tt.tokens}
-		found, err := r.Retrieve(t.Context(), q)
-		if err != nil || len(found.Read(q)) != tt.want {
-			t.Errorf("%d tokens: %d chunks, %v", tt.tokens, len(found.Read(q)), err)
-		}
-	}
-	if _, err := retrieve.Budget(nil, nil); err == nil || !strings.Contains(err.Error(), "retriever") || !strings.Contains(err.Error(), "counter") {
-		t.Errorf("%v does not name both", err)
 	}
 }
 
