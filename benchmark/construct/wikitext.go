@@ -157,8 +157,8 @@ func (w *wiki) plain(out *strings.Builder, page string) {
 				out.WriteString(inner[strings.LastIndexByte(inner, '|')+1:])
 			}
 			i = end
-		case rest[0] == '[' && external.MatchString(rest[:min(len(rest), 2000)]):
-			m := external.FindStringSubmatch(rest[:min(len(rest), 2000)])
+		case rest[0] == '[' && labelled(rest) != nil:
+			m := labelled(rest)
 			out.WriteString(m[2])
 			i += len(m[0])
 		case rest[0] == '<' && wikiTag.MatchString(rest[:min(len(rest), 310)]):
@@ -168,6 +168,15 @@ func (w *wiki) plain(out *strings.Builder, page string) {
 			i++
 		}
 	}
+}
+
+// labelled matches external at the beginning of a text, if the bracket is closed within 2,000 bytes.
+func labelled(s string) []string {
+	end := strings.IndexByte(s[:min(len(s), 2000)], ']')
+	if end < 0 {
+		return nil
+	}
+	return external.FindStringSubmatch(s[:end+1])
 }
 
 // pairs finds the ends of templates and links by their beginnings, in one pass.
