@@ -16,17 +16,17 @@ import (
 // there is no more to look for.
 type Move struct {
 	// Thought is shown to later moves.
-	Thought string
+	Thought string `json:"thought"`
 	// Query is what [Reflecting] searches for next, Calls are what [Search] does.
-	Query string
-	Calls []Call
+	Query string `json:"-"`
+	Calls []Call `json:"calls,omitempty"`
 	// Answered ends the search: what was found answers the question. Answer says how, and IDs
 	// are the numbers of what it rests on.
-	Answered bool
-	Answer   string
-	IDs      []int
+	Answered bool   `json:"-"`
+	Answer   string `json:"answer,omitempty"`
+	IDs      []int  `json:"ids,omitempty"`
 	// Tokens is what it took to decide.
-	Tokens int
+	Tokens int `json:"-"`
 }
 
 // Turn is a move and what came of it.

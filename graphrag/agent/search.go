@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // SearchOptions are the options of [Search].
@@ -17,8 +18,9 @@ type SearchOptions struct {
 	// Turns is the largest number of moves, Calls that of calls side by side; 0 means
 	// [DefaultTurns] and [DefaultCalls].
 	Turns, Calls int
-	// Condense, if set, shortens what a turn brought before the next one, see [CondenseByModel].
-	Condense func(ctx context.Context, m *Memory, r []Result) (string, error)
+	// Condense, if set, shortens what a turn brought before the next one: the refinement of
+	// Search-o1 (section 3.3).
+	Condense llm.Model
 }
 
 // DefaultTurns and DefaultCalls bound an agent: chains of facts in the data sets have up to
@@ -58,7 +60,7 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 		if err != nil {
 			return graphrag.Found{}, err
 		}
-		s := &searching{tools: tools, condense: o.Condense}
+		s := &searching{tools: tools, by: o.Condense}
 		s.loop = loop{kind: "turn", stale: 2, end: s.end, do: s.do}
 		s.Memory = Memory{Question: q, Found: graphrag.Nothing(), Left: tools.Left(), Ahead: cmp.Or(o.Turns, DefaultTurns), Tools: tools.Names(), Calls: cmp.Or(o.Calls, DefaultCalls)}
 		stop, err := s.run(ctx, next)
@@ -74,9 +76,9 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 // searching is the search for a question.
 type searching struct {
 	loop
-	tools    *Tools
-	condense func(context.Context, *Memory, []Result) (string, error)
-	cited    []graphrag.Hit
+	tools *Tools
+	by    llm.Model // condenses
+	cited []graphrag.Hit
 }
 
 func (s *searching) end(m Move) string {
@@ -119,8 +121,8 @@ func (s *searching) do(ctx context.Context, m Move) (news bool, err error) {
 		s.steps = append(append(s.steps, step), r.found.Steps...)
 		news = news || r.Tokens > 0
 	}
-	if s.condense != nil && news {
-		if t.Condensed, err = s.condense(ctx, &s.Memory, t.Results); err != nil {
+	if s.by != nil && news {
+		if t.Condensed, err = s.condense(ctx, s.by, t.Results); err != nil {
 			return false, fmt.Errorf("agent: condensing turn %d: %w", len(s.Turns)+1, err)
 		}
 	}

@@ -166,7 +166,7 @@ func TestSearchLimits(t *testing.T) {
 		{name: "every line", replies: []string{call(`{"tool": "find", "pattern": "."}`), `{"answer": "x", "ids": [2]}`}, stop: "answered", docs: "archer.md", calls: 2},
 		{name: "outside of the folder", replies: []string{call(`{"tool": "read", "source": "../fram.md"}`, `{"tool": "read", "source": "/etc/passwd"}`), end}, steps: []string{`read ../fram.md, 0 [there is no page "../fram.md"`, `read /etc/passwd, 0 [there is no page "/etc/passwd"`}, stop: "answered", calls: 2},
 		{name: "a budget smaller than the first result", q: graphrag.Question{Text: builder.Text, K: 3, Depth: 4, Tokens: 3}, replies: []string{call(search("Fram")), `{"answer": "x", "ids": [1]}`}, steps: []string{"search Fram [fram.md#000000]"}, stop: "answered", docs: "fram.md", calls: 2},
-		{name: "a spent budget", q: graphrag.Question{Text: builder.Text, K: 3, Depth: 4, Tokens: 8}, change: func(o *agent.SearchOptions) { o.PerCall = 8 }, replies: []string{call(search("builder Fram")), call(search("Larvik"))}, stop: "the budget is spent", docs: "fram.md", calls: 2},
+		{name: "a spent budget", q: graphrag.Question{Text: builder.Text, K: 3, Depth: 4, Tokens: 8}, replies: []string{call(search("builder Fram"), search("Larvik"), search("tides"), search("Archer yard")), call(search("county"))}, stop: "the budget is spent", docs: "fram.md larvik.md tides.md archer.md", calls: 2},
 		{name: "no evidence wanted", q: graphrag.Question{Text: builder.Text}, replies: []string{end}, calls: 0},
 	} {
 		m := saidInTurn(tt.replies...)
@@ -245,7 +245,7 @@ func TestCondense(t *testing.T) {
 	for _, short := range []string{"Colin Archer built it [1].", ""} {
 		m := saidInTurn(`{"calls": [{"tool": "search", "query": "Fram"}]}`, `{"answer": "x", "ids": [1]}`)
 		c := llmtest.NewScript("c").Reply(llmtest.Any, short)
-		s := searching(t, m, func(o *agent.SearchOptions) { o.Condense = agent.CondenseByModel(c) })
+		s := searching(t, m, func(o *agent.SearchOptions) { o.Condense = c })
 		if _, err := s.Retrieve(t.Context(), builder); err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestCondense(t *testing.T) {
 		}
 	}
 	broken := llmtest.NewScript("c").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrAuth})
-	s := searching(t, saidInTurn(`{"calls": [{"tool": "search", "query": "Fram"}]}`), func(o *agent.SearchOptions) { o.Condense = agent.CondenseByModel(broken) })
+	s := searching(t, saidInTurn(`{"calls": [{"tool": "search", "query": "Fram"}]}`), func(o *agent.SearchOptions) { o.Condense = broken })
 	if _, err := s.Retrieve(t.Context(), builder); !errors.Is(err, llm.ErrAuth) {
 		t.Error(err)
 	}

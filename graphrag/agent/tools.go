@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,6 +75,7 @@ type Result struct {
 type Tools struct {
 	o        ToolOptions
 	question graphrag.Question
+	perCall  int // tokens that may be read with a call
 
 	mu     sync.Mutex
 	hits   []graphrag.Hit   // by number - 1
@@ -91,9 +93,9 @@ type ToolOptions struct {
 	Pages *find.Pages
 	// Count counts tokens.
 	Count func(string) int
-	// Tokens is how much may be read in all, PerCall with one call; 0 means [DefaultRead] and
-	// a quarter of Tokens.
-	Tokens, PerCall int
+	// Tokens is how much may be read in all, and a quarter of it with one call; 0 means
+	// [DefaultRead].
+	Tokens int
 }
 
 // DefaultRead is how many tokens an agent reads where a question sets no budget: about a
@@ -112,19 +114,11 @@ func NewTools(q graphrag.Question, o ToolOptions) (*Tools, error) {
 	if o.Count == nil {
 		return nil, errors.New("agent: the counter of tokens is missing")
 	}
-	if o.Tokens < 0 || o.PerCall < 0 {
-		return nil, fmt.Errorf("agent: %d tokens, %d a call, want 0 or more", o.Tokens, o.PerCall)
+	if o.Tokens < 0 {
+		return nil, fmt.Errorf("agent: %d tokens, want 0 or more", o.Tokens)
 	}
-	if q.Tokens > 0 {
-		o.Tokens = q.Tokens
-	}
-	if o.Tokens == 0 {
-		o.Tokens = DefaultRead
-	}
-	if o.PerCall == 0 {
-		o.PerCall = max(o.Tokens/4, 1)
-	}
-	return &Tools{o: o, question: q, number: make(map[string]int), asked: make(map[string][]int), left: o.Tokens}, nil
+	tokens := cmp.Or(max(q.Tokens, 0), o.Tokens, DefaultRead)
+	return &Tools{o: o, question: q, number: make(map[string]int), asked: make(map[string][]int), left: tokens, perCall: max(tokens/4, 1)}, nil
 }
 
 // Names are the tools there are.
@@ -151,7 +145,7 @@ func (t *Tools) Do(ctx context.Context, calls ...Call) ([]Result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out, fresh := make([]Result, len(calls)), make([]bool, len(calls))
-	limit := min(t.o.PerCall, t.left)
+	limit := min(t.perCall, t.left)
 	g, gctx := errgroup.WithContext(ctx)
 	for i, c := range calls {
 		out[i].Call = tidy(c)
@@ -261,7 +255,7 @@ func (t *Tools) take(r *Result) {
 		}
 	}
 	found := len(r.found.Evidence) + len(r.found.Derived)
-	news, r.found.Derived = retrieve.Fit(news, r.found.Derived, min(t.o.PerCall, t.left), t.o.Count)
+	news, r.found.Derived = retrieve.Fit(news, r.found.Derived, min(t.perCall, t.left), t.o.Count)
 	var lines []string // of pages, or facts
 	for _, h := range news {
 		if h.Chunk.Text == "" { // nothing of it fits

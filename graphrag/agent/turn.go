@@ -19,13 +19,8 @@ const (
 	StageCondense = "condense"
 )
 
-// reply is what a model writes in a turn.
-type reply struct {
-	Thought string `json:"thought"`
-	Calls   []Call `json:"calls,omitempty"`
-	Answer  string `json:"answer,omitempty"`
-	IDs     []int  `json:"ids,omitempty"`
-}
+// reply is a move as a model writes it.
+type reply Move
 
 // Check implements what llm.Decode asks of replies.
 func (r reply) Check() error {
@@ -51,15 +46,17 @@ func NextByModel(m llm.Model) (Next, error) {
 		if err != nil {
 			return Move{}, err
 		}
-		calls := r.Calls[:0]
-		for _, c := range r.Calls { // the end may be written as a call
-			if tidy(c).Tool != ToolAnswer {
-				calls = append(calls, c)
-			} else if r.Answer == "" {
-				r.Answer, r.IDs = c.Answer, c.IDs
+		move := Move(r)
+		move.Thought = clip(clean(r.Thought))
+		move.Calls = slices.DeleteFunc(r.Calls, func(c Call) bool { // the end may be written as a call
+			end := tidy(c).Tool == ToolAnswer
+			if end && move.Answer == "" {
+				move.Answer, move.IDs = c.Answer, c.IDs
 			}
-		}
-		return Move{Thought: clip(clean(r.Thought)), Calls: calls, Answered: len(calls) == 0, Answer: r.Answer, IDs: r.IDs}, nil
+			return end
+		})
+		move.Answered = len(move.Calls) == 0
+		return move, nil
 	}, nil
 }
 
@@ -73,7 +70,7 @@ func (m *Memory) request(ctx context.Context) (llm.Request, error) {
 	}
 	req.Question, req.Tools = m.Question.ID, definitions(m.Tools)
 	for i, t := range m.Turns {
-		said, err := json.Marshal(reply{Thought: t.Thought, Calls: t.Calls})
+		said, err := json.Marshal(Move{Thought: t.Thought, Calls: t.Calls})
 		if err != nil {
 			return req, err
 		}
@@ -128,21 +125,18 @@ func Describe(tool string) string {
 	}[tool]
 }
 
-// CondenseByModel has a model keep of the results of a turn what helps to answer the question,
-// with the numbers of the passages: the refinement of Search-o1 (arXiv 2501.05366, section
-// 3.3). After an unusable reply or a refusal the results are shown as they are.
-func CondenseByModel(m llm.Model) func(ctx context.Context, memory *Memory, r []Result) (string, error) {
-	return func(ctx context.Context, memory *Memory, r []Result) (string, error) {
-		data := []llm.Data{{Label: "question", Text: llm.Printable(memory.Question.Text)}}
-		for _, res := range r {
-			data = append(data, res.Data...)
-		}
-		req, err := prompts.Request(ctx, StageCondense, "condense", nil, data...)
-		if err != nil {
-			return "", err
-		}
-		req.Question = memory.Question.ID
-		reply, err := m.Generate(ctx, req)
-		return llm.Printable(strings.TrimSpace(reply.Text)), llm.Fatal(err)
+// condense has a model keep of the results of a turn what helps to answer the question, with the
+// numbers of the passages. After an unusable reply or a refusal the results are shown as they are.
+func (m *Memory) condense(ctx context.Context, model llm.Model, results []Result) (string, error) {
+	data := []llm.Data{{Label: "question", Text: llm.Printable(m.Question.Text)}}
+	for _, r := range results {
+		data = append(data, r.Data...)
 	}
+	req, err := prompts.Request(ctx, StageCondense, "condense", nil, data...)
+	if err != nil {
+		return "", err
+	}
+	req.Question = m.Question.ID
+	reply, err := model.Generate(ctx, req)
+	return llm.Printable(strings.TrimSpace(reply.Text)), llm.Fatal(err)
 }

@@ -73,7 +73,7 @@ func (l Loop) search(k kit.Kit, r graphrag.Retriever, pages *find.Pages) (graphr
 	}
 	o := agent.SearchOptions{ToolOptions: agent.ToolOptions{Retriever: r, Pages: pages, Count: k.Count, Tokens: l.Tokens}, Turns: l.Turns, Calls: l.Calls}
 	if l.Condense {
-		o.Condense = agent.CondenseByModel(k.AnswerModel)
+		o.Condense = k.AnswerModel
 	}
 	return agent.Search(next, o)
 }
