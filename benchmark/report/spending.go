@@ -127,9 +127,6 @@ func (r *Report) spendingTable() page.Table {
 	return t
 }
 
-// frontierName is that of the line that joins the systems which nothing beats.
-const frontierName = "frontier"
-
 // costChart has a dot for each system: the first figure of the ranking over the tokens of a
 // question among a thousand, in thousands; those that no other one beats in both are joined.
 func (r *Report) costChart() page.Chart {
@@ -153,7 +150,7 @@ func (r *Report) costChart() page.Chart {
 	slices.SortStableFunc(dots, func(a, b page.Line) int {
 		return cmp.Or(cmp.Compare(a.Points[0].X, b.Points[0].X), cmp.Compare(b.Points[0].Y, a.Points[0].Y))
 	})
-	frontier := page.Line{Name: frontierName}
+	frontier := page.Line{Name: "frontier"}
 	for _, d := range dots {
 		if n := len(frontier.Points); n == 0 || d.Points[0].Y > frontier.Points[n-1].Y {
 			frontier.Points = append(frontier.Points, page.Point{X: d.Points[0].X, Y: d.Points[0].Y})
