@@ -83,9 +83,12 @@ func compile(pattern string) (*regexp.Regexp, []literal, error) {
 	return re, required(pattern), nil
 }
 
-// matches are the first matching lines of a page, by the bytes that match, and their number.
+// match is a line that matches, from start to end, and where it does first.
+type match struct{ start, at, end int }
+
+// matches are the first matching lines of a page, and the number of all.
 type matches struct {
-	first [][2]int
+	first []match
 	n     int
 }
 
@@ -111,15 +114,17 @@ func search(text string, re *regexp.Regexp, wanted []literal, most int) (out mat
 		if n := strings.IndexByte(text[hit:], '\n'); n >= 0 {
 			end = hit + n
 		}
-		var match []int
-		if len(wanted) == 1 && wanted[0].whole {
-			match = []int{hit - line, hit - line + len(wanted[0].text)}
-		} else {
-			match = re.FindStringIndex(text[line:end])
+		at := hit
+		if len(wanted) != 1 || !wanted[0].whole {
+			if m := re.FindStringIndex(text[line:end]); m != nil {
+				at = line + m[0]
+			} else {
+				at = -1
+			}
 		}
-		if match != nil {
+		if at >= 0 {
 			if out.n++; len(out.first) < most {
-				out.first = append(out.first, [2]int{line + match[0], line + match[1]})
+				out.first = append(out.first, match{line, at, end})
 			}
 		}
 		line = end + 1
@@ -138,13 +143,11 @@ func (p *Pages) share(all []matches, most int) (out Result) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].n, all[a].n) })
 	taken := make([]int, len(order))
-	for left, more := most, true; left > 0 && more; {
-		more = false
+	for round, left := 0, most; left > 0 && round < most; round++ {
 		for n, i := range order {
-			if left > 0 && taken[n] < len(all[i].first) {
+			if left > 0 && round < len(all[i].first) {
 				taken[n]++
 				left--
-				more = true
 			}
 		}
 	}
@@ -155,26 +158,23 @@ func (p *Pages) share(all []matches, most int) (out Result) {
 }
 
 // lines describes matches, which are in their order.
-func (p *page) lines(found [][2]int) []Line {
+func (p *page) lines(found []match) []Line {
 	out := make([]Line, len(found))
 	number, counted := 1, 0
 	for i, m := range found {
-		number += strings.Count(p.text[counted:m[0]], "\n")
-		counted = m[0]
+		number += strings.Count(p.text[counted:m.start], "\n")
+		counted = m.start
 		out[i] = Line{p.chunk(p.about(m)), number}
-		out[i].Index = part(p.begin, m[0])
+		out[i].Index = part(p.begin, m.at)
 	}
 	return out
 }
 
-// about is the line of a match, or a part of it that has its beginning.
-func (p *page) about(m [2]int) (start, end int) {
-	start, end = strings.LastIndexByte(p.text[:m[0]], '\n')+1, len(p.text)
-	if n := strings.IndexByte(p.text[m[0]:], '\n'); n >= 0 {
-		end = m[0] + n
-	}
+// about is the line of a match, or a part of it that has the beginning of the match.
+func (p *page) about(m match) (start, end int) {
+	start, end = m.start, m.end
 	if end-start > MaxLine {
-		start = max(start, m[0]-MaxLine/3)
+		start = max(start, m.at-MaxLine/3)
 		end = min(end, start+MaxLine)
 	}
 	for start < end && !utf8.RuneStart(p.text[start]) {

@@ -116,7 +116,7 @@ func TestOneLongLine(t *testing.T) {
 	if r, err := pages(strings.Repeat("OH H", 500_000)).Find(t.Context(), "hhh", 5); err != nil || r.Matching != 0 {
 		t.Errorf("in capitals: %+v, %v", r, err)
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("took %v", took)
 	}
 }
