@@ -35,6 +35,7 @@ func Around(s *kit.System, l Loop) (*kit.System, error) {
 	if f.Kit.AnswerModel == nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, ErrModel)
 	}
+	f.Problems = l.check(f.Problems)
 	build, rerank := f.Build, f.Kit.Rerank
 	f.Kit.Rerank = nil // what the agent cites is in its own order
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
@@ -65,6 +66,16 @@ func (l Loop) Defaults() Loop {
 	return l
 }
 
+// check reports all that is wrong with the options, beside other problems.
+func (l Loop) check(others error) error {
+	var c kit.Checks
+	c.Min("Agent.Turns", float64(l.Turns), 0)
+	c.Min("Agent.Calls", float64(l.Calls), 0)
+	c.Min("Agent.Tokens", float64(l.Tokens), 0)
+	c.Add(others)
+	return c.Err()
+}
+
 // search is an agent over a retriever, or none, and pages.
 func (l Loop) search(k kit.Kit, r graphrag.Retriever, pages *find.Pages) (graphrag.Retriever, error) {
 	next, err := agent.NextByModel(k.AnswerModel)
@@ -89,7 +100,7 @@ func NewFiles(k kit.Kit, o Options) (*kit.System, error) {
 	if k.Count != nil && k.AnswerModel == nil {
 		return nil, fmt.Errorf("%s: %w", NameFiles, ErrModel)
 	}
-	return whole(k, o.Common, NameFiles, func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+	return whole(k, o.Common, NameFiles, o.Agent.check(nil), func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return o.Agent.search(k, nil, find.New(c.Chunks))
 	})
 }
@@ -103,7 +114,7 @@ type ContextOptions struct{ kit.Common }
 
 // NewContext returns the system that reads all pages, in the order of their names.
 func NewContext(k kit.Kit, o ContextOptions) (*kit.System, error) {
-	return whole(k, o.Common, NameContext, func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+	return whole(k, o.Common, NameContext, nil, func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		lengths := make([]int, len(c.Chunks))
 		for i, page := range c.Chunks {
 			lengths[i] = k.Count(retrieve.Titled(page))
@@ -147,8 +158,9 @@ func fill(pages []graphrag.Chunk, lengths []int, q graphrag.Question, count func
 const mostNamed = 20
 
 // whole is a system over pages that are not cut.
-func whole(k kit.Kit, o kit.Common, name string, build func(context.Context, *kit.Corpus) (graphrag.Retriever, error)) (*kit.System, error) {
+func whole(k kit.Kit, o kit.Common, name string, problems error, build func(context.Context, *kit.Corpus) (graphrag.Retriever, error)) (*kit.System, error) {
 	var c kit.Checks
+	c.Add(problems)
 	c.Want(o.Cut.Splitter == nil, "Cut.Splitter", "set", "none: pages are not cut")
 	o.Cut = kit.Cut{Size: math.MaxInt32, Overlap: -1, KeepLinks: true}
 	return kit.New(kit.Frame{Name: name, Common: o, Kit: k, Problems: c.Err(), Build: build})

@@ -151,6 +151,11 @@ func TestOptionsOfAgents(t *testing.T) {
 		if last := f.Steps[len(f.Steps)-1]; err != nil || m.Calls() != 1 || last.Found[0] != "the last step is done" {
 			t.Errorf("%s: %d calls, %+v, %v", name, m.Calls(), last, err)
 		}
+		if bad, err := s.With("agent.calls", "-1"); err == nil {
+			if _, err = bad.New(baselinestest.ModelKit(t, m), kit.Common{}); err == nil || !strings.Contains(err.Error(), "Agent.Calls is -1") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 		if got := s.Changes(); got["agent.turns"] != 1 || got["agent.condense"] != true {
 			t.Errorf("%s: %v", name, got)
 		}
