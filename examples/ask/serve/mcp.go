@@ -105,12 +105,12 @@ func MCPServer(d *desk.Desk) *mcp.Server {
 	})
 	t := tools{d, make(chan struct{}, callsAtOnce)}
 	readOnly := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
-	mcp.AddTool(s, &mcp.Tool{Name: "search", Annotations: readOnly, Description: "Finds the passages of the folder that are most like a query, with path, line and score."}, t.search)
-	mcp.AddTool(s, &mcp.Tool{Name: "ask", Annotations: readOnly, Description: "Answers a question from the folder, with the quotes that say so and their places. Refuses what the folder does not say, and gives the closest passages."}, t.ask)
-	mcp.AddTool(s, &mcp.Tool{Name: "neighbours", Annotations: readOnly, Description: "Lists the facts around a name in the knowledge graph of the folder. Only systems with a graph have one; others say so."}, t.neighbours)
-	mcp.AddTool(s, &mcp.Tool{Name: "find", Annotations: readOnly, Description: "Finds the lines of the files that match a regular expression, and says how many there are."}, t.find)
-	mcp.AddTool(s, &mcp.Tool{Name: "read", Annotations: readOnly, Description: "Reads the passage of a file that has a place, then the one after and the one before it."}, t.read)
-	mcp.AddTool(s, &mcp.Tool{Name: "answer", Annotations: readOnly, Description: "Ends a search of your own: gives the answer back with what stands at the places that it cites, and says which are not there."}, t.answer)
+	mcp.AddTool(s, &mcp.Tool{Name: "search", Annotations: readOnly, Description: "Finds the passages of the folder that are most like a query, with path, line and score."}, handle(t, t.search))
+	mcp.AddTool(s, &mcp.Tool{Name: "ask", Annotations: readOnly, Description: "Answers a question from the folder, with the quotes that say so and their places. Refuses what the folder does not say, and gives the closest passages."}, handle(t, t.ask))
+	mcp.AddTool(s, &mcp.Tool{Name: "neighbours", Annotations: readOnly, Description: "Lists the facts around a name in the knowledge graph of the folder. Only systems with a graph have one; others say so."}, handle(t, t.neighbours))
+	mcp.AddTool(s, &mcp.Tool{Name: "find", Annotations: readOnly, Description: "Finds the lines of the files that match a regular expression, and says how many there are."}, handle(t, t.find))
+	mcp.AddTool(s, &mcp.Tool{Name: "read", Annotations: readOnly, Description: "Reads the passage of a file that has a place, then the one after and the one before it."}, handle(t, t.read))
+	mcp.AddTool(s, &mcp.Tool{Name: "answer", Annotations: readOnly, Description: "Ends a search of your own: gives the answer back with what stands at the places that it cites, and says which are not there."}, handle(t, t.answer))
 	return s
 }
 
@@ -162,115 +162,91 @@ type tools struct {
 // files, see [desk.Desk.Refresh].
 type mcpCall struct {
 	context.Context
+	req   *mcp.CallToolRequest
 	where *graphrag.Condition
 	note  string
-	end   func()
 }
 
-// begin checks what was sent, waits for a turn and looks at the files.
-func (t tools) begin(ctx context.Context, text string, l limited) (c mcpCall, err error) {
-	if len(text) > maxQuestion {
-		return c, fmt.Errorf("the text has %d bytes, at most %d are read", len(text), maxQuestion)
-	}
-	if strings.TrimSpace(text) == "" {
-		return c, errors.New("the text is empty")
-	}
-	if l.Where != "" {
-		where, err := graphrag.ParseCondition(l.Where)
-		if err != nil {
-			return c, err
+// asking is what a tool takes: a text, and a condition.
+type asking interface{ asks() (text, where string) }
+
+func (in searchInput) asks() (text, where string)     { return in.Query, in.Where }
+func (in askInput) asks() (text, where string)        { return in.Question, in.Where }
+func (in neighboursInput) asks() (text, where string) { return in.Name, in.Where }
+func (in findInput) asks() (text, where string)       { return in.Pattern, in.Where }
+func (in readInput) asks() (text, where string)       { return in.Path, in.Where }
+func (in answerInput) asks() (text, where string)     { return in.Answer, in.Where }
+
+// handle checks what was sent, waits for a turn, looks at the files, and does it.
+func handle[In asking, Out any](t tools, do func(mcpCall, In) (Out, error)) mcp.ToolHandlerFor[In, Out] {
+	return func(ctx context.Context, req *mcp.CallToolRequest, in In) (_ *mcp.CallToolResult, out Out, err error) {
+		c := mcpCall{req: req}
+		text, limit := in.asks()
+		if len(text) > maxQuestion {
+			return nil, out, fmt.Errorf("the text has %d bytes, at most %d are read", len(text), maxQuestion)
 		}
-		c.where = &where
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	select {
-	case t.turn <- struct{}{}:
-	case <-ctx.Done():
-		cancel()
-		return c, ctx.Err()
-	}
-	c.Context, c.end = ctx, func() { <-t.turn; cancel() }
-	_, c.note = t.d.Refresh(ctx)
-	return c, nil
-}
-
-func (t tools) search(ctx context.Context, _ *mcp.CallToolRequest, in searchInput) (*mcp.CallToolResult, searchOutput, error) {
-	out := searchOutput{Passages: []desk.Passage{}}
-	c, err := t.begin(ctx, in.Query, in.limited)
-	if err != nil {
+		if strings.TrimSpace(text) == "" {
+			return nil, out, errors.New("the text is empty")
+		}
+		if limit != "" {
+			where, err := graphrag.ParseCondition(limit)
+			if err != nil {
+				return nil, out, err
+			}
+			c.where = &where
+		}
+		var cancel context.CancelFunc
+		c.Context, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+		select {
+		case t.turn <- struct{}{}:
+			defer func() { <-t.turn }()
+		case <-c.Done():
+			return nil, out, c.Err()
+		}
+		_, c.note = t.d.Refresh(c)
+		out, err = do(c, in)
 		return nil, out, err
 	}
-	defer c.end()
-	found, err := t.d.Search(c, in.Query, within(in.K, 5), c.where)
-	out.Passages, out.Note = append(out.Passages, found...), c.note
-	return nil, out, err
 }
 
-func (t tools) ask(ctx context.Context, req *mcp.CallToolRequest, in askInput) (_ *mcp.CallToolResult, r desk.Reply, err error) {
-	c, err := t.begin(ctx, in.Question, in.limited)
-	if err != nil {
-		return nil, desk.Reply{}, err
-	}
-	defer c.end()
+func (t tools) search(c mcpCall, in searchInput) (searchOutput, error) {
+	found, err := t.d.Search(c, in.Query, within(in.K, 5), c.where)
+	return searchOutput{append([]desk.Passage{}, found...), c.note}, err
+}
+
+func (t tools) ask(c mcpCall, in askInput) (r desk.Reply, err error) {
 	skip := max(0, len(in.Before)-maxBefore)
-	token, told := req.Params.GetProgressToken(), 0
+	token, told := c.req.Params.GetProgressToken(), 0
 	for r, err = range t.d.Stream(c, desk.Query{Question: in.Question, Before: in.Before[skip:], Answers: in.Answers[min(skip, len(in.Answers)):], Where: c.where}) {
 		if err != nil {
-			return nil, desk.Reply{}, err
+			return desk.Reply{}, err
 		}
 		if n := len(r.Answer); token != nil && r.System == "" && n-told >= max(least, told/8) {
 			told = n
-			_ = req.Session.NotifyProgress(c, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: r.Answer}) // a client that left gets no answer either
+			_ = c.req.Session.NotifyProgress(c, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: r.Answer}) // a client that left gets no answer either
 		}
 	}
 	r.Passages, r.Note = nil, c.note
-	return nil, r, nil
+	return r, nil
 }
 
-func (t tools) neighbours(ctx context.Context, _ *mcp.CallToolRequest, in neighboursInput) (*mcp.CallToolResult, desk.Neighbourhood, error) {
-	none := desk.Neighbourhood{Names: []string{}, Facts: []desk.Fact{}}
-	c, err := t.begin(ctx, in.Name, in.limited)
-	if err != nil {
-		return nil, none, err
-	}
-	defer c.end()
-	n, err := t.d.Neighbours(c, in.Name, within(in.Limit, 20), c.where)
-	if err != nil {
-		return nil, none, err
-	}
-	return nil, n, nil
+func (t tools) neighbours(c mcpCall, in neighboursInput) (desk.Neighbourhood, error) {
+	return t.d.Neighbours(c, in.Name, within(in.Limit, 20), c.where)
 }
 
-func (t tools) find(ctx context.Context, _ *mcp.CallToolRequest, in findInput) (*mcp.CallToolResult, findOutput, error) {
-	out := findOutput{Lines: []desk.Passage{}}
-	c, err := t.begin(ctx, in.Pattern, in.limited)
-	if err != nil {
-		return nil, out, err
-	}
-	defer c.end()
+func (t tools) find(c mcpCall, in findInput) (findOutput, error) {
 	lines, matching, files, err := t.d.Find(c, in.Pattern, c.where)
-	return nil, findOutput{append(out.Lines, lines...), matching, files}, err
+	return findOutput{append([]desk.Passage{}, lines...), matching, files}, err
 }
 
-func (t tools) read(ctx context.Context, _ *mcp.CallToolRequest, in readInput) (*mcp.CallToolResult, searchOutput, error) {
-	out := searchOutput{Passages: []desk.Passage{}}
-	c, err := t.begin(ctx, in.Path, in.limited)
-	if err != nil {
-		return nil, out, err
-	}
-	defer c.end()
+func (t tools) read(c mcpCall, in readInput) (searchOutput, error) {
 	read, err := t.d.Read(c, in.Path, in.From, c.where)
-	out.Passages = append(out.Passages, read...)
-	return nil, out, err
+	return searchOutput{Passages: read}, err
 }
 
-func (t tools) answer(ctx context.Context, _ *mcp.CallToolRequest, in answerInput) (*mcp.CallToolResult, answerOutput, error) {
+func (t tools) answer(c mcpCall, in answerInput) (answerOutput, error) {
 	out := answerOutput{Answer: in.Answer, Cited: []desk.Passage{}}
-	c, err := t.begin(ctx, in.Answer, in.limited)
-	if err != nil {
-		return nil, out, err
-	}
-	defer c.end()
 	for _, cited := range in.Cited[:min(len(in.Cited), maxResults)] {
 		if read, err := t.d.Read(c, cited.Path, cited.From, c.where); err == nil {
 			out.Cited = append(out.Cited, read[0])
@@ -278,7 +254,7 @@ func (t tools) answer(ctx context.Context, _ *mcp.CallToolRequest, in answerInpu
 			out.Unread = append(out.Unread, cited.Path)
 		}
 	}
-	return nil, out, c.Err()
+	return out, c.Err()
 }
 
 // within is a number that was asked for, or the usual one.
