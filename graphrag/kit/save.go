@@ -20,6 +20,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -229,7 +230,9 @@ func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[gra
 	return s.open(ctx, dir, docs, deleted)
 }
 
-func (s *System) open(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted []string) (graphrag.IndexStats, error) {
+func (s *System) open(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted []string) (stats graphrag.IndexStats, err error) {
+	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "open", s.named())
+	defer func() { span.End(err) }()
 	name := filepath.Join(dir, fileName)
 	file, err := os.Open(name)
 	if err != nil {
@@ -242,34 +245,36 @@ func (s *System) open(ctx context.Context, dir string, docs iter.Seq2[graphrag.D
 	}
 	at := saved.at
 	at.name, at.history = name, newHistory()
-	stats, err := s.change(ctx, "open", func(ctx context.Context, _ *state) (*draft, error) {
-		d, err := newDraft(s.frame)
-		if err != nil {
-			return nil, err
-		}
-		s.paid.add(saved.replies)
-		d.docs, d.history = saved.docs, at.history
-		if d.base != nil {
-			for _, of := range saved.extracted {
-				err = errors.Join(err, d.base.Insert(of...))
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-		u, err := s.frame.update(ctx, docs, deleted)
-		if err != nil {
-			return nil, err
-		}
-		d.take(u)
-		return d, nil
-	})
-	if err == nil {
+	d, err := saved.draft(s.frame, at.history)
+	if err != nil {
+		return s.failed("open", err)
+	}
+	u, err := s.frame.update(ctx, docs, deleted)
+	if err != nil {
+		return s.failed("open", err)
+	}
+	d.take(u)
+	if stats, err = s.replace(ctx, "open", d, saved.replies); err == nil {
 		s.saving.Lock()
 		defer s.saving.Unlock()
 		s.saved = at
 	}
 	return stats, err
+}
+
+// draft is the next state, before what came since is taken in.
+func (c *content) draft(f Frame, h history) (*draft, error) {
+	d, err := newDraft(f)
+	if err != nil {
+		return nil, err
+	}
+	d.docs, d.history = c.docs, h
+	if d.base != nil {
+		for _, of := range c.extracted {
+			err = errors.Join(err, d.base.Insert(of...))
+		}
+	}
+	return d, err
 }
 
 // content is the content of a file.

@@ -57,18 +57,19 @@ func (s *System) Frame() Frame { return s.frame }
 func (s *System) Name() string { return s.frame.Name }
 
 // Index builds the system anew.
-func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
-	return s.change(ctx, "index", func(ctx context.Context, _ *state) (*draft, error) {
-		u, err := s.frame.update(ctx, docs, nil)
-		if err != nil {
-			return nil, err
-		}
-		d, err := newDraft(s.frame)
-		if err == nil {
-			d.take(u)
-		}
-		return d, err
-	})
+func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (_ graphrag.IndexStats, err error) {
+	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "index", s.named())
+	defer func() { span.End(err) }()
+	d, err := newDraft(s.frame)
+	if err != nil {
+		return s.failed("index", err)
+	}
+	u, err := s.frame.update(ctx, docs, nil)
+	if err != nil {
+		return s.failed("index", err)
+	}
+	d.take(u)
+	return s.replace(ctx, "index", d, newReplies())
 }
 
 // Insert adds documents; one with an existing ID replaces that document. The answers are those of
@@ -158,16 +159,15 @@ func (s *System) together(w *waiting) {
 		return err != nil
 	})
 	run := func(ctx context.Context, some ...*waiting) (graphrag.IndexStats, error) {
-		return s.make(ctx, func(_ context.Context, old *state) (*draft, error) {
-			if old == nil {
-				return nil, errors.New("nothing is indexed yet: call Index or Open first")
-			}
-			d := old.draft(s.frame)
-			for _, x := range some {
-				d.take(x.of)
-			}
-			return d, nil
-		})
+		now := s.now.Load()
+		if now == nil {
+			return graphrag.IndexStats{}, errors.New("nothing is indexed yet: call Index or Open first")
+		}
+		d := now.draft(s.frame)
+		for _, x := range some {
+			d.take(x.of)
+		}
+		return s.make(ctx, d)
 	}
 	if len(all) > 1 {
 		if stats, err := run(w.ctx, all...); err == nil {
@@ -184,17 +184,18 @@ func (s *System) together(w *waiting) {
 
 var errTogether = errors.New("a change that was made together with this one did not end")
 
-// change waits for its turn and makes a change.
-func (s *System) change(ctx context.Context, what string, prepare func(ctx context.Context, old *state) (*draft, error)) (stats graphrag.IndexStats, err error) {
-	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), what, s.named())
-	defer func() { span.End(err) }()
+// replace waits for its turn and makes a state that owes nothing to the one before, with replies
+// that were paid for elsewhere.
+func (s *System) replace(ctx context.Context, what string, d *draft, paid *replies) (graphrag.IndexStats, error) {
 	select {
 	case s.writing <- struct{}{}:
 		defer func() { <-s.writing }()
 	case <-ctx.Done():
 		return s.failed(what, ctx.Err())
 	}
-	if stats, err = s.make(ctx, prepare); err != nil {
+	s.paid.add(paid)
+	stats, err := s.make(ctx, d)
+	if err != nil {
 		return s.failed(what, err)
 	}
 	return stats, nil
@@ -206,11 +207,7 @@ func (s *System) failed(what string, err error) (graphrag.IndexStats, error) {
 
 // make builds a new state aside and replaces the old one. If anything fails the old state
 // stays; replies of models until then stay cached.
-func (s *System) make(ctx context.Context, prepare func(ctx context.Context, old *state) (*draft, error)) (stats graphrag.IndexStats, err error) {
-	d, err := prepare(ctx, s.now.Load())
-	if err != nil {
-		return stats, err
-	}
+func (s *System) make(ctx context.Context, d *draft) (stats graphrag.IndexStats, err error) {
 	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
 	if s.paid.many(d.docs.chunks) {
 		d.from = nil // building anew uses those that count, and the others are dropped
