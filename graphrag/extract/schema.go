@@ -32,12 +32,8 @@ type Schema struct {
 // SchemaItem is one name of a schema.
 type SchemaItem struct {
 	Name string
-	// Description is shown to the model; Aliases are other names of the item.
-	Description string
-	Aliases     []string
-	// Domain and Range, of relations only, are the types of its subject and object;
-	// empty allows all.
-	Domain, Range []string
+	// Aliases are other names of the item.
+	Aliases []string
 }
 
 // ReadSchema reads the plain form: a JSON object of three lists of names, Nodes,
@@ -118,13 +114,6 @@ func (s Schema) check(at func(name string) string) error {
 			}
 		}
 	}
-	for _, r := range s.Relations {
-		for _, t := range slices.Concat(r.Domain, r.Range) {
-			if _, ok := find(s.EntityTypes, t); !ok {
-				problems = append(problems, fmt.Errorf("extract: schema: relation %q is of the type %q, which is no entity type", r.Name, t))
-			}
-		}
-	}
 	return errors.Join(problems...)
 }
 
@@ -179,8 +168,8 @@ func (s Schema) bounds() bounds {
 }
 
 // apply replaces names in an extraction by those of the schema. Names that the schema
-// lacks are problems: the type of an entity, a relation or the types of its ends, the key
-// of an attribute (equation 2). With strict they are dropped.
+// lacks are problems: the type of an entity, a relation, the key of an attribute
+// (equation 2). With strict they are dropped.
 func (s bounds) apply(x *kg.Extraction, strict bool) {
 	types := make(map[string]string, len(x.Mentions))
 	for i := range x.Mentions {
@@ -225,21 +214,14 @@ func (s bounds) apply(x *kg.Extraction, strict bool) {
 
 // allows returns why the schema does not allow a fact, "" if it does.
 func (s bounds) allows(f kg.Fact, types map[string]string) string {
-	r, ok := s.relations[foldItem(f.Relation)]
-	if !ok {
+	typed := func(name string) bool { return types[kg.FoldUnicode.Key(name)] != "" }
+	switch _, ok := s.relations[foldItem(f.Relation)]; {
+	case !ok:
 		return "the relation is not in the schema"
-	}
-	for _, end := range []struct {
-		name, text string
-		of         []string
-	}{{f.Head, "subject", r.Domain}, {f.Tail, "object", r.Range}} {
-		t, ok := types[kg.FoldUnicode.Key(end.name)]
-		switch {
-		case !ok:
-			return "the " + end.text + " has no type of the schema"
-		case len(end.of) > 0 && !slices.ContainsFunc(end.of, func(o string) bool { return foldItem(o) == foldItem(t) }):
-			return fmt.Sprintf("the %s is a %s, which the relation does not take", end.text, t)
-		}
+	case !typed(f.Head):
+		return "the subject has no type of the schema"
+	case !typed(f.Tail):
+		return "the object has no type of the schema"
 	}
 	return ""
 }

@@ -16,7 +16,7 @@ import (
 
 var ships = Schema{
 	EntityTypes: []SchemaItem{{Name: "person"}, {Name: "ship", Aliases: []string{"vessel"}}},
-	Relations:   []SchemaItem{{Name: "built_by", Domain: []string{"ship"}, Range: []string{"person"}}, {Name: "knows"}},
+	Relations:   []SchemaItem{{Name: "built_by"}, {Name: "knows"}},
 }
 
 // The worked example of schema acceptance (specs, Youtu-GraphRAG 1.4): two

@@ -200,7 +200,7 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 	}
 	req, err := prompts.Request(ctx, StageSchema, "schema", map[string]any{
 		"Expand": e.o.Expand != nil, "Strict": e.o.Mode == Strict,
-	}, passage(c), llm.Data{Label: "schema", Text: string(plain) + s.notes()})
+	}, passage(c), llm.Data{Label: "schema", Text: string(plain)})
 	if err != nil {
 		return nil, err
 	}
@@ -239,17 +239,6 @@ func (e *BySchema) lacking(x *kg.Extraction) []proposal {
 	x.Mentions, x.Facts, x.Attributes = slices.Clone(x.Mentions), slices.Clone(x.Facts), slices.Clone(x.Attributes)
 	x.Problems = slices.Clip(x.Problems)
 	return out
-}
-
-// notes returns the items that have a description.
-func (s Schema) notes() string {
-	var b strings.Builder
-	for _, it := range slices.Concat(s.EntityTypes, s.Relations, s.Attributes) {
-		if it.Description != "" {
-			b.WriteString("\n" + it.Name + ": " + it.Description)
-		}
-	}
-	return b.String()
 }
 
 // read reads the reply. A triple of more than three parts is cut to three, one of fewer

@@ -36,7 +36,7 @@ type OfflineOptions struct {
 // compares by words and LSA, and quotes sentences.
 func Offline(o OfflineOptions) (Kit, error) {
 	read, err1 := reader.Extractive(reader.ExtractiveOptions{Mode: o.Mode})
-	reports, err2 := report.Extractive(report.ExtractiveOptions{})
+	reports, err2 := report.Extractive(nil)
 	if err := errors.Join(err1, err2); err != nil {
 		return Kit{}, fmt.Errorf("kit: %w", err)
 	}

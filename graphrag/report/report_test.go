@@ -47,7 +47,7 @@ func TestExtractiveReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reporter, err := report.Extractive(report.ExtractiveOptions{Summary: short})
+	reporter, err := report.Extractive(short)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestExtractiveReports(t *testing.T) {
 
 // A report of parts quotes the parts, with their sources.
 func TestExtractiveReportsOfParts(t *testing.T) {
-	reporter, err := report.Extractive(report.ExtractiveOptions{})
+	reporter, err := report.Extractive(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestReportErrors(t *testing.T) {
 }
 
 func TestReportsDoNotDependOnConcurrency(t *testing.T) {
-	reporter, err := report.Extractive(report.ExtractiveOptions{})
+	reporter, err := report.Extractive(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func FuzzModelReport(f *testing.F) {
 }
 
 func ExampleWrite() {
-	reporter, err := report.Extractive(report.ExtractiveOptions{})
+	reporter, err := report.Extractive(nil)
 	if err != nil {
 		panic(err)
 	}

@@ -3,7 +3,6 @@
 package report
 
 import (
-	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -19,44 +18,32 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// ExtractiveOptions of [Extractive].
-type ExtractiveOptions struct {
-	// Findings is the most findings of a report; 0 means 10. Reports of models
-	// have 5 to 10 (microsoft/graphrag, prompts/index/community_report.py).
-	Findings int
-	// Summary condenses the descriptions; nil means summary.Extractive with its
-	// default length. Its summaries must have quotes, because text without a
-	// source has no place in an extractive report.
-	Summary summary.Summarizer
-}
+// maxFindings is the most findings of a report that is quoted. Reports of models
+// have 5 to 10 (microsoft/graphrag, prompts/index/community_report.py).
+const maxFindings = 10
 
 // Extractive returns a reporter that needs no model. The title names the
 // members of highest degree. Summary and findings are quoted from the
 // descriptions of what is shown, each with the passages it is from: the summary
-// is what Summary makes of them, a finding is the first description not quoted
+// is what s makes of them, nil for summary.Extractive with its default length, a finding is the first description not quoted
 // yet of one row, edges before members, in the order of the rows. Reports of
 // parts give their findings where rows do not suffice. There is no rating.
-func Extractive(o ExtractiveOptions) (Reporter, error) {
-	checks := opt.Checks{Of: "report"}
-	opt.Min(&checks, "Findings", o.Findings, 0)
-	if err := checks.Err(); err != nil {
-		return nil, err
-	}
-	o.Findings = cmp.Or(o.Findings, 10)
-	if o.Summary == nil {
+// Summaries must have quotes, because text without a source has no place in the report.
+func Extractive(s summary.Summarizer) (Reporter, error) {
+	if s == nil {
 		var err error
-		if o.Summary, err = summary.Extractive(summary.ExtractiveOptions{}); err != nil {
+		if s, err = summary.Extractive(summary.ExtractiveOptions{}); err != nil {
 			return nil, err
 		}
 	}
-	return &extractiveReporter{o}, nil
+	return &extractiveReporter{s}, nil
 }
 
-type extractiveReporter struct{ o ExtractiveOptions }
+type extractiveReporter struct{ summary.Summarizer }
 
 // Name implements [Reporter].
 func (x *extractiveReporter) Name() string {
-	return fmt.Sprintf("%s/%d findings", x.o.Summary.Name(), x.o.Findings)
+	return fmt.Sprintf("%s/%d findings", x.Summarizer.Name(), maxFindings)
 }
 
 // Report implements [Reporter].
@@ -66,7 +53,7 @@ func (x *extractiveReporter) Report(ctx context.Context, c *Input) (Report, erro
 	if len(m.texts) == 0 {
 		return r, ctx.Err()
 	}
-	s, err := x.o.Summary.Summarize(ctx, m.texts)
+	s, err := x.Summarize(ctx, m.texts)
 	if err != nil {
 		return Report{}, err
 	}
@@ -165,14 +152,14 @@ func (x *extractiveReporter) findings(c *Input, m *material, quoted []bool) []Fi
 	}
 	take := func(text, about string, nodes, edges []int32) {
 		i, ok := m.at[text]
-		if !ok || quoted[i] || len(out) == x.o.Findings {
+		if !ok || quoted[i] || len(out) == maxFindings {
 			return
 		}
 		quoted[i] = true
 		out = append(out, Finding{Summary: about, Explanation: oneLine(text), Nodes: nodes, Edges: edges, Sources: m.sources[i]})
 	}
 	for _, e := range c.Edges {
-		if len(out) == x.o.Findings {
+		if len(out) == maxFindings {
 			return out
 		}
 		edge := &c.Graph.Edges[e]
@@ -185,7 +172,7 @@ func (x *extractiveReporter) findings(c *Input, m *material, quoted []bool) []Fi
 			take(text, c.Graph.Nodes[v].Title, []int32{v}, nil)
 		}
 	}
-	for round := 0; len(out) < x.o.Findings; round++ { // of each part in turn
+	for round := 0; len(out) < maxFindings; round++ { // of each part in turn
 		more := false
 		for _, r := range c.Reports {
 			if round < len(r.Findings) {
@@ -224,12 +211,12 @@ const Stage = "community report"
 type ModelOptions struct {
 	// Model writes. It is required.
 	Model llm.Model
-	// Words is the length that is asked for; 0 means 2,000
-	// (microsoft/graphrag, config/defaults.py, max_length).
-	Words int
 	// Language of the reports; by default that of most descriptions.
 	Language string
 }
+
+// reportWords is the length that is asked for (microsoft/graphrag, config/defaults.py, max_length).
+const reportWords = 2000
 
 // ByModel returns a reporter that asks a language model, once for each
 // community and once more if the reply cannot be read. Findings name the nodes
@@ -238,8 +225,6 @@ type ModelOptions struct {
 func ByModel(o ModelOptions) (Reporter, error) {
 	checks := opt.Checks{Of: "report"}
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
-	opt.Min(&checks, "Words", o.Words, 0)
-	o.Words = cmp.Or(o.Words, 2000)
 	if err := checks.Err(); err != nil {
 		return nil, err
 	}
@@ -250,7 +235,7 @@ type modelReporter struct{ o ModelOptions }
 
 // Name implements [Reporter].
 func (m *modelReporter) Name() string {
-	return fmt.Sprintf("model/%d words/%s", m.o.Words, m.o.Model.Name())
+	return fmt.Sprintf("model/%d words/%s", reportWords, m.o.Model.Name())
 }
 
 //go:embed prompts/*.txt
@@ -308,7 +293,7 @@ func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 }
 
 func (m *modelReporter) request(ctx context.Context, c *Input) (llm.Request, error) {
-	return prompts.Request(ctx, Stage, "report", map[string]any{"Words": m.o.Words, "Language": m.o.Language}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
+	return prompts.Request(ctx, Stage, "report", map[string]any{"Words": reportWords, "Language": m.o.Language}, llm.Data{Label: "community", Text: llm.Printable(c.Text())})
 }
 
 // citation is one part of a grounding mark, such as "Entities (3, 17, +more)".

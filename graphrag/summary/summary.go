@@ -119,8 +119,6 @@ type ExtractiveOptions struct {
 	// CountTokens counts the tokens of a text, see tokens.Counter; nil counts
 	// words.
 	CountTokens func(string) int
-	// Analyzer makes the terms; nil means text.Default().
-	Analyzer text.Analyzer
 }
 
 // Extractive returns a summarizer that needs no model: a summary is made of
@@ -143,10 +141,7 @@ func Extractive(o ExtractiveOptions) (Summarizer, error) {
 	if o.CountTokens == nil {
 		o.CountTokens = countWords
 	}
-	if o.Analyzer == nil {
-		o.Analyzer = text.Default()
-	}
-	x := &extractive{o: o, readers: sync.Pool{New: func() any { return &reader{numbers: text.NewNumbering(o.Analyzer)} }}}
+	x := &extractive{o: o, readers: sync.Pool{New: func() any { return &reader{numbers: text.NewNumbering(text.Default())} }}}
 	return x, checks.Err()
 }
 

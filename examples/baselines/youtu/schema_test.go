@@ -136,7 +136,6 @@ func TestBadSchemas(t *testing.T) {
 		"without entity types":                      {},
 		`"Person" names both entity type "person"`:  schemaOf("person", "Person"),
 		`a name of entity type " " is empty`:        schemaOf("person", " "),
-		`"town", which is no entity type`:           {EntityTypes: schemaOf("person").EntityTypes, Relations: []extract.SchemaItem{{Name: "born_in", Range: []string{"town"}}}},
 		`"lives in" names both relation "lives_in"`: {EntityTypes: schemaOf("person").EntityTypes, Relations: []extract.SchemaItem{{Name: "lives_in"}, {Name: "resides", Aliases: []string{"lives in"}}}},
 	} {
 		for _, k := range []kit.Kit{baselinestest.ModelKit(t, m), baselinestest.OfflineKit(t)} {
