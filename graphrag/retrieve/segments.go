@@ -226,6 +226,9 @@ func columnOf(field string, chunks []graphrag.Chunk) *column {
 		n, known := numbers[key]
 		if !known {
 			n = int32(len(c.values))
+			if x, ok := value.(float64); ok {
+				value = x // a copy beside the others: conditions read all of them
+			}
 			if value == nil {
 				n = -1
 			} else {
