@@ -34,6 +34,7 @@ type Pages struct {
 	segments          []segment[*pageIndex]
 	first, passages   []int32 // the numbers of the first page and passage of each, and one behind
 	n                 int     // pages that are not gone
+	mixed             bool    // they are not in the order of their IDs
 	body, title, page *bm25.Collection
 	sorted            func() []int32 // numbers of pages in the order of their IDs
 	memory            sync.Pool      // of *asked

@@ -62,6 +62,7 @@ func NewPages(ctx context.Context, pages []chunk.Page, o PagesOptions) (*Pages, 
 	for i := range pages {
 		chunks[i].ID = pages[i].ID()
 	}
+	p.mixed = !slices.IsSortedFunc(chunks, byID)
 	return p.over([]segment[*pageIndex]{{index: ix, chunks: chunks, n: len(pages)}})
 }
 
@@ -211,7 +212,7 @@ func (p *Pages) inOrder() (pages []int32) {
 // Change returns the retriever over other pages, each in place of one of its document, and without
 // those of some documents; pages have to be in the order of their IDs. It finds, to the bit, what
 // one made anew finds. It is nil where that has to be made anew: where most pages come to be of
-// another language, or are compared otherwise than by vectors of their own. follow is in place of
+// another language, are compared otherwise than by vectors of their own, or came in another order. follow is in place of
 // that of the options.
 func (p *Pages) Change(ctx context.Context, pages []chunk.Page, gone []string, follow Follow) (*Pages, error) {
 	next := &Pages{o: p.o, words: p.words, languages: maps.Clone(p.languages)}
@@ -230,7 +231,7 @@ func (p *Pages) Change(ctx context.Context, pages []chunk.Page, gone []string, f
 	segments := slices.Clone(p.segments)
 	for i := range segments {
 		s := &segments[i]
-		if _, ok := s.index.like.(*Vectors); p.o.Like != nil && !ok || !slices.IsSortedFunc(s.chunks, byID) {
+		if _, ok := s.index.like.(*Vectors); p.o.Like != nil && !ok || p.mixed {
 			return nil, nil
 		}
 		s.index = next.forget(s, away)
