@@ -65,6 +65,7 @@ func openTensors(data io.ReaderAt, size int64) (*tensors, error) {
 	}
 	delete(raw, "__metadata__")
 	f := &tensors{data: data, from: lengthBytes + int64(n), by: make(map[string]tensor, len(raw))}
+	end := int64(0)
 	for name, r := range raw {
 		var t tensor
 		if err := json.Unmarshal(r, &t); err != nil {
@@ -75,7 +76,10 @@ func openTensors(data io.ReaderAt, size int64) (*tensors, error) {
 		} else if hi > size-f.from {
 			return nil, fmt.Errorf("tensor %q ends at byte %d of %d: the file is cut off", name, hi, size-f.from)
 		}
-		f.by[name] = t
+		f.by[name], end = t, max(end, t.Range[1])
+	}
+	if end < size-f.from { // the format has no such bytes, and all would be read for the name
+		return nil, fmt.Errorf("%d bytes stand behind its tensors", size-f.from-end)
 	}
 	return f, nil
 }
