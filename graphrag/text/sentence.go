@@ -456,13 +456,13 @@ func (p *punkt) endsBefore(word, next string, upper bool) bool {
 	if i := strings.IndexAny(next, "'’"); i > 0 {
 		begins = next[:i] // J'ai, L’uomo
 	}
-	_, size := utf8.DecodeRuneInString(word)
+	first, size := utf8.DecodeRuneInString(word) // an apostrophe alone leaves none
 	switch {
 	case upper && p.stop[strings.ToLower(begins)] && !strings.HasSuffix(next, "."):
 		return true
 	case isNumber(w):
 		return !upper || !p.ordinals || len(w) > 2
-	case size == len(word) && unicode.IsLetter([]rune(word)[0]), p.isAbbreviation(w):
+	case size == len(word) && unicode.IsLetter(first), p.isAbbreviation(w):
 		return false
 	}
 	return !p.beforeNumbers[word] || !isNumber([]byte(strings.TrimRight(next, ".'-")))

@@ -135,10 +135,13 @@ func checkSentences(t *testing.T, s string) {
 }
 
 func TestSentencesProperties(t *testing.T) {
-	pieces := []string{"Dr", ".", "!", "?", " ", "\n", "\n\n", "The", "u.s", "9", "[1]", ")", "”", "。", "é", "\xff", "\x00", "- ", "| ", "…", "...", "\u2028", "a"}
+	pieces := []string{"Dr", ".", "!", "?", " ", "\n", "\n\n", "The", "u.s", "9", "[1]", ")", "”", "。", "é", "\xff", "\x00", "- ", "| ", "…", "...", "\u2028", "a", "'", "’", "l'"}
+	// The words tell the language, whose abbreviations decide.
+	languages := []string{"", "Der Mann und die Frau sind nicht auf dem Weg. ", "Le chat est dans la maison et elle ne dort pas. ", "Он не был в доме и она не была там. "}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
 		var b strings.Builder
+		b.WriteString(languages[rng.IntN(len(languages))])
 		for range rng.IntN(30) {
 			b.WriteString(pieces[rng.IntN(len(pieces))])
 		}
@@ -151,7 +154,7 @@ func TestSentencesProperties(t *testing.T) {
 }
 
 func FuzzSentences(f *testing.F) {
-	for _, s := range []string{"", "A. B", "a\n\nb", "。\xff.", "- 1. [1] U.S. ... “x.” y", strings.Repeat(". ", 50)} {
+	for _, s := range []string{"", "A. B", "a\n\nb", "。\xff.", "- 1. [1] U.S. ... “x.” y", "Der Mann und die Frau sind nicht da. '. ?", strings.Repeat(". ", 50)} {
 		f.Add(s)
 	}
 	f.Fuzz(checkSentences)
