@@ -144,7 +144,7 @@ func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 // TestChaos runs the whole program against a server that fails by chance, kills it
 // now and then, and holds its books against the bill: a token that was billed is in
 // the ledger, or one of the calls listed as in doubt may have cost it, and nothing
-// that came whole is asked for again. When the server is well, the program ends with
+// that came whole is asked for again. When the server is well, the program ends, with -retry, with
 // the report of a run without any trouble. WILDGRAPH_CHAOS sets the number of seeds,
 // each with every trouble alone and all together.
 func TestChaos(t *testing.T) {
@@ -202,7 +202,7 @@ func (c *chaos) ordeal(t *testing.T, seed uint64, kinds []string, want map[strin
 		c.audit(t, dir, before)
 	}
 	c.Trouble(nil)
-	out, _ := c.start(t, dir, 0)
+	out, _ := c.start(t, dir, 0, "-retry") // a reply that was cut is kept, and asked for again by this alone
 	doubt := c.audit(t, dir, before)
 	if n := len(c.again); n > 0 && same {
 		t.Errorf("%d replies were asked for again though they were on disk", n)
