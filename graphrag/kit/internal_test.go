@@ -74,6 +74,7 @@ func FuzzSaved(f *testing.F) {
 		f.Fatalf("%+v, %v", c, err)
 	}
 	f.Add(lines[:len(lines)-65]) // before the sum
+	f.Add(bytes.Replace(bytes.Replace(lines[:len(lines)-65], []byte(`"reply"`), []byte(`"other"`), 1), []byte(`"dim"`), []byte(`"mid"`), 1))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := s.read(t.Context(), strings.NewReader(fmt.Sprintf("%s%x\n", data, sha256.Sum256(data))))
 		if err != nil {

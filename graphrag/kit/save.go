@@ -367,8 +367,8 @@ func (c *content) add(r record) error {
 		if c.replies.dim == 0 {
 			c.replies.dim = r.Dim // the first came after the header
 		}
-		if len(r.Key) != len(replyKey{}) || len(r.Vector) != 4*c.replies.dim {
-			return errors.New("a reply of another length")
+		if len(r.Key) != len(replyKey{}) || len(r.Vector) == 0 || len(r.Vector) != 4*c.replies.dim {
+			return errors.New("a reply of another length, or of none")
 		}
 		v := make([]float32, c.replies.dim)
 		c.replies.vectors[replyKey(r.Key)] = v
