@@ -16,7 +16,7 @@ type literal struct {
 	whole bool // the pattern is this text, and nothing else
 
 	in   string // the text that is searched
-	rare int    // the place of the byte that the beginning of that text has least
+	rare int    // offset in the literal of its byte that is rarest at the beginning of that text
 	hit  int    // the last place that was found
 }
 
@@ -102,8 +102,9 @@ func longest(runes []rune) string {
 	return best
 }
 
-// near is how far the rare byte is looked for in one case before the other: a page all in capitals
-// would be gone through to its end for each of them. Sample is how much of a text is counted.
+// near is how many bytes are searched for the rare byte in small before they are searched for its
+// capital: without a bound each search of a page in capitals would run to its end. sample is how
+// many bytes of a text are counted to find the rare byte.
 const (
 	near   = 1 << 10
 	sample = 4 << 10

@@ -74,7 +74,7 @@ func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 
 // Insert adds documents; one with an existing ID replaces that document. The answers are those of
 // an index made anew. Models are asked about what is new. A flat system ([Frame].Flat) takes time
-// for what is new alone (a microsecond to a millisecond each), any other makes the rest of its index
+// for what is new alone (less than a millisecond for a note), any other makes the rest of its index
 // anew (3,000 notes: .2 s), so insert many at once. Changes that wait for another one are made together, in one build whose statistics
 // each of them returns. Questions that come meanwhile are answered from what was there before.
 func (s *System) Insert(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error) {
@@ -384,10 +384,15 @@ func (s *System) Encode(ctx context.Context) error {
 		return nil
 	}
 	defer now.release()
-	if lazy, ok := now.retriever.(interface{ Encode(context.Context) error }); ok {
-		return lazy.Encode(ctx)
+	type lazy interface{ Encode(context.Context) error }
+	l, ok := now.retriever.(lazy)
+	if !ok {
+		l, ok = now.updater.(lazy) // the retriever orders anew what this finds
 	}
-	return nil
+	if !ok {
+		return nil
+	}
+	return l.Encode(ctx)
 }
 
 // Close releases the index. It waits for a running change.

@@ -28,8 +28,7 @@ type Limiter interface {
 	Updater
 	// Limit returns the retriever over the chunks whose fields meet a condition, which a text
 	// stands for. What it finds is, to the bit, what one made of these chunks alone finds.
-	// Of chunks that were there when a condition on a field was last asked about, its values
-	// are not looked for again.
+	// The values of a field are listed once for all conditions on it.
 	Limit(text string, c graphrag.Condition) graphrag.Retriever
 }
 

@@ -211,9 +211,9 @@ func (p *Pages) inOrder() (pages []int32) {
 
 // Change returns the retriever over other pages, each in place of one of its document, and without
 // those of some documents; pages have to be in the order of their IDs. It finds, to the bit, what
-// one made anew finds. It is nil where that has to be made anew: where most pages come to be of
-// another language, are compared otherwise than by vectors of their own, or came in another order. follow is in place of
-// that of the options.
+// one made anew finds. It is nil where one has to be made anew: most pages are of another language
+// now, Like is not an index of vectors, or the first pages were not in the order of their IDs. follow
+// replaces that of the options.
 func (p *Pages) Change(ctx context.Context, pages []chunk.Page, gone []string, follow Follow) (*Pages, error) {
 	next := &Pages{o: p.o, words: p.words, languages: maps.Clone(p.languages)}
 	next.o.Follow = follow
