@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -66,23 +65,9 @@ type batch struct {
 	first    uint32   // document
 	lengths  []uint32 // of the documents, in terms
 	terms    *text.Vocabulary
-	found    partitions        // the postings, until they are in order
-	starts   []uint32          // where those of each partition begin in postings
 	postings []posting         // term by term
 	ends     []uint32          // ends[t] is where the postings of term t end
 	large    map[uint64]uint32 // frequencies of largeTF and more, by key, documents from the first
-}
-
-// room allocates the postings in the order of their terms.
-func (b *batch) room() {
-	b.starts, b.ends = b.found.starts(), make([]uint32, b.terms.Len())
-	b.postings = make([]posting, b.starts[len(b.found.of)])
-}
-
-// order sorts the postings of a partition by term.
-func (b *batch) order(i int) {
-	b.found.byTerm(i, b.starts[i], b.postings, b.ends)
-	b.found.of[i] = partition{}
 }
 
 // analyze cuts the documents into batches and analyzes them concurrently.
@@ -98,12 +83,6 @@ func analyze(ctx context.Context, n int, at func(int) (string, string), o Option
 			}
 		}
 		batches[b] = a.done()
-		if batches[b].room(); b < len(batches)-par.Workers(0) { // the last ones while their terms are numbered
-			for i := range batches[b].found.of {
-				batches[b].order(i)
-			}
-			batches[b].found = partitions{}
-		}
 		return nil
 	})
 	return batches, err
@@ -140,6 +119,7 @@ type analysis struct {
 	batch
 	titleWeight uint32
 	numbers     *text.Numbering
+	found       []uint64 // the postings, behind their terms in the higher half
 	ctx         context.Context
 	count       func(terms []int32) bool // countTerms, bound once
 	last        []uint64                 // document, from 1, of each term, behind words without one, and where it was found
@@ -160,7 +140,8 @@ const bytesOfPosting = 8
 
 func newAnalysis(ctx context.Context, o Options, first, postings int) *analysis {
 	a := &analysis{ctx: ctx, numbers: text.NewNumbering(o.Analyzer), titleWeight: uint32(o.TitleWeight)}
-	a.batch = batch{first: uint32(first), terms: a.numbers.Terms(), large: map[uint64]uint32{}, found: newPartitions(postings)}
+	a.batch = batch{first: uint32(first), terms: a.numbers.Terms(), large: map[uint64]uint32{}}
+	a.found = make([]uint64, 0, postings)
 	a.count = a.countTerms
 	return a
 }
@@ -174,7 +155,6 @@ func (a *analysis) document(title, body string) {
 		a.numbers.Text(title, a.count)
 	}
 	doc, length := uint32(len(a.lengths)), uint32(0)
-	a.found.reach(a.terms.Len())
 	for i, f := range a.seen[:a.distinct] {
 		a.seen[i].tf = 0
 		if f.term < 0 {
@@ -184,7 +164,7 @@ func (a *analysis) document(title, body string) {
 		if f.tf >= largeTF {
 			a.large[key(int(f.term), doc)] = f.tf
 		}
-		a.found.add(uint32(f.term), posting(doc<<tfBits|min(f.tf, largeTF)))
+		a.found = append(a.found, uint64(f.term)<<32|uint64(doc<<tfBits|min(f.tf, largeTF)))
 	}
 	a.lengths, a.distinct = append(a.lengths, length), 0
 }
@@ -219,9 +199,23 @@ func atLeast[T any](list []T, n int) []T {
 	return list[:cap(list)]
 }
 
-// done returns the batch without its working memory.
+// done returns the batch, with the postings in the order of their terms.
 func (a *analysis) done() *batch {
 	b := a.batch
+	b.postings, b.ends = make([]posting, len(a.found)), make([]uint32, a.terms.Len())
+	for _, x := range a.found {
+		b.ends[x>>32]++
+	}
+	start := uint32(0)
+	for t, df := range b.ends {
+		b.ends[t] = start
+		start += df
+	}
+	for _, x := range a.found {
+		to := &b.ends[x>>32]
+		b.postings[*to] = posting(x)
+		*to++
+	}
 	return &b
 }
 
@@ -236,114 +230,3 @@ const (
 
 func (p posting) doc() uint32 { return uint32(p) >> tfBits }
 func (p posting) tf() uint32  { return uint32(p) & largeTF }
-
-// partitions take the postings of a batch document by document. Each has those of a range of
-// terms, few enough to be brought into the order of the terms within a cache.
-type partitions struct {
-	of   []partition
-	free []uint64 // for chunks
-	room int      // that was made for them
-}
-
-// partition has postings in chunks, behind their terms in the higher half.
-type partition struct {
-	full [][]uint64
-	last []uint64
-}
-
-// A chunk has twice the postings of the one before, from leastChunk to mostChunk.
-const (
-	leastChunk = 8
-	mostChunk  = 1 << 12
-)
-
-// partitionOf is the partition of a term: eight for the terms with numbers from one power of
-// two to the next, of which a text has about as many everywhere.
-func partitionOf(term uint32) int {
-	e := max(bits.Len32(term)-4, 0)
-	return 8*e + int(term>>e)
-}
-
-// firstOf is the first term of a partition.
-func firstOf(partition int) int {
-	e := max(partition/8-1, 0)
-	return (partition - 8*e) << e
-}
-
-// newPartitions has room for about that many postings.
-func newPartitions(postings int) partitions {
-	return partitions{free: make([]uint64, postings), room: postings}
-}
-
-// reach makes partitions for a number of terms.
-func (p *partitions) reach(terms int) {
-	for terms > 0 && partitionOf(uint32(terms-1)) >= len(p.of) {
-		p.of = append(p.of, partition{})
-	}
-}
-
-// add adds a posting of a term.
-func (p *partitions) add(term uint32, of posting) {
-	to := &p.of[partitionOf(term)]
-	if len(to.last) == cap(to.last) {
-		p.extend(to)
-	}
-	to.last = append(to.last, uint64(term)<<32|uint64(of))
-}
-
-// extend begins a chunk.
-func (p *partitions) extend(to *partition) {
-	n := leastChunk
-	if cap(to.last) > 0 {
-		to.full = append(to.full, to.last)
-		n = min(2*cap(to.last), mostChunk)
-	}
-	if len(p.free) < n {
-		p.free = make([]uint64, max(n, min(p.room, 16*mostChunk)))
-		p.room += len(p.free)
-	}
-	to.last, p.free = p.free[:0:n], p.free[n:]
-}
-
-// each calls do for the chunks in order.
-func (p *partition) each(do func(chunk []uint64)) {
-	for _, chunk := range p.full {
-		do(chunk)
-	}
-	do(p.last)
-}
-
-// starts are where the postings of each partition begin in the order of all terms, and how many
-// there are.
-func (p *partitions) starts() []uint32 {
-	starts := make([]uint32, 1, len(p.of)+1)
-	n := uint32(0)
-	for i := range p.of {
-		p.of[i].each(func(chunk []uint64) { n += uint32(len(chunk)) })
-		starts = append(starts, n)
-	}
-	return starts
-}
-
-// byTerm writes the postings of partition i, which begin at start, in the order of their terms,
-// and where those of each end.
-func (p *partitions) byTerm(i int, start uint32, postings []posting, ends []uint32) {
-	first := firstOf(i)
-	next := ends[first:min(firstOf(i+1), len(ends))]
-	p.of[i].each(func(chunk []uint64) {
-		for _, x := range chunk {
-			next[x>>32-uint64(first)]++
-		}
-	})
-	for t, df := range next {
-		next[t] = start
-		start += df
-	}
-	p.of[i].each(func(chunk []uint64) {
-		for _, x := range chunk {
-			to := &next[x>>32-uint64(first)]
-			postings[*to] = posting(x)
-			*to++
-		}
-	})
-}

@@ -6,70 +6,44 @@ import (
 	"bytes"
 	"cmp"
 	"container/heap"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
 )
 
-// gathered are terms and their postings in the whole.
+// gathered is a term and its postings in the whole.
 type gathered struct {
-	terms     []byte
-	ends      []int // where each term ends
+	term      []byte
 	docs, tfs []uint32
-	lists     []int // where the postings of each term end
+	keys      []uint64 // of postings that are sorted: document, frequency
 }
 
-// gatherAt is how many postings are gathered before they are handed on.
-const gatherAt = 1 << 18
-
-func newGathered() *gathered {
-	return &gathered{docs: make([]uint32, 0, 2*gatherAt), tfs: make([]uint32, 0, 2*gatherAt)}
-}
-
-// gather sends the terms of all parts in their order, and takes back what it sent.
-func gather(ctx context.Context, parts []Part, documents int, full chan<- *gathered, free <-chan *gathered) error {
-	from, o := newCursors(parts), newOrdering(documents)
-	for len(from) > 0 {
-		var g *gathered
-		select {
-		case g = <-free:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		g.terms, g.ends, g.docs, g.tfs, g.lists = g.terms[:0], g.ends[:0], g.docs[:0], g.tfs[:0], g.lists[:0]
-		for n := 0; len(from) > 0 && len(g.docs) < gatherAt && n < gatherAt; n++ {
-			if err := g.next(&from, o); err != nil {
-				return err
-			}
-		}
-		select {
-		case full <- g:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// next gathers the next term, unless no document is left that has it.
-func (g *gathered) next(from *cursors, o *ordering) error {
-	start, first := len(g.terms), len(g.docs)
-	g.terms = append(g.terms, (*from)[0].term...)
-	for len(*from) > 0 && bytes.Equal((*from)[0].term, g.terms[start:]) {
+// next gathers the next term, without postings if no document is left that has it.
+func (g *gathered) next(from *cursors) error {
+	g.term, g.docs, g.tfs = append(g.term[:0], (*from)[0].term...), g.docs[:0], g.tfs[:0]
+	for len(*from) > 0 && bytes.Equal((*from)[0].term, g.term) {
 		c := (*from)[0]
 		if !g.add(c.ix, c.id(), c.numbers) {
 			return fmt.Errorf("%w: the documents of %.40q are not those that were written; build it again", ErrFolder, c.term)
 		}
 		from.next()
 	}
-	if len(g.docs) == first {
-		g.terms = g.terms[:start]
-		return nil
+	if !slices.IsSorted(g.docs) {
+		g.sort()
 	}
-	o.order(g.docs[first:], g.tfs[first:])
-	g.ends, g.lists = append(g.ends, len(g.terms)), append(g.lists, len(g.docs))
 	return nil
+}
+
+// sort brings the postings into the order of the documents.
+func (g *gathered) sort() {
+	g.keys = g.keys[:0]
+	for i, d := range g.docs {
+		g.keys = append(g.keys, uint64(d)<<32|uint64(g.tfs[i]))
+	}
+	slices.Sort(g.keys)
+	for i, k := range g.keys {
+		g.docs[i], g.tfs[i] = uint32(k>>32), uint32(k)
+	}
 }
 
 // add appends the documents of a term of an index, by their numbers, unless they are
@@ -79,9 +53,7 @@ func (g *gathered) add(ix *Index, term int, numbers []int32) bool {
 		return false
 	}
 	e, at := ix.entries[term], len(g.docs)
-	if end := at + int(e.df); end > cap(g.docs) || end > cap(g.tfs) {
-		g.docs, g.tfs = slices.Grow(g.docs, int(e.df)), slices.Grow(g.tfs, int(e.df))
-	}
+	g.docs, g.tfs = slices.Grow(g.docs, int(e.df)), slices.Grow(g.tfs, int(e.df))
 	docs, tfs := g.docs[:at+int(e.df)], g.tfs[:at+int(e.df)]
 	if e.blocks == 0 {
 		n := len(ix.lengths)

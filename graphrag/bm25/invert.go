@@ -19,29 +19,7 @@ func invert(ctx context.Context, n int, batches []*batch, o Options) (*Index, er
 	for _, b := range batches {
 		lengths = append(lengths, b.lengths...)
 	}
-	var terms *text.Vocabulary
-	var local [][]int32
-	type part struct{ batch, partition int }
-	var unordered []part
-	for i, b := range batches {
-		for p := range b.found.of {
-			unordered = append(unordered, part{i, p})
-		}
-	}
-	err := par.Each(ctx, 1+len(unordered), 0, func(i int) error {
-		if i == 0 {
-			terms, local = number(batches)
-		} else {
-			batches[unordered[i-1].batch].order(unordered[i-1].partition)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range batches {
-		b.found = partitions{}
-	}
+	terms, local := number(batches)
 	ix := newIndex(o, terms, lengths)
 	return ix, ix.fill(ctx, series{batches, local})
 }

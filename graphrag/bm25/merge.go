@@ -3,11 +3,9 @@
 package bm25
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
@@ -133,40 +131,33 @@ func array[T any](w *flat.Writer, name string, a *flat.Array[T], errs *[]error) 
 // flushAt is how many postings are buffered before they are written.
 const flushAt = 1 << 22
 
-// terms writes the postings of all terms, in the order of the terms. They are
-// gathered beside the writing.
+// looked is how many terms are merged between two looks at the context.
+const looked = 1 << 8
+
+// terms writes the postings of all terms, in the order of the terms.
 func (m *merging) terms(ctx context.Context, parts []Part) error {
-	ctx, cancel := context.WithCancel(ctx)
-	full, free := make(chan *gathered, 1), make(chan *gathered, 2)
-	free <- newGathered()
-	free <- newGathered()
-	var failed error // told before full is closed
-	go func() {
-		defer close(full)
-		failed = gather(ctx, parts, m.Len(), full, free)
-	}()
-	defer func() {
-		cancel()
-		for range full { // until the other has seen it
+	from := newCursors(parts)
+	var g gathered
+	for n := 0; len(from) > 0; n++ {
+		if n%looked == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
-	}()
-	for g := range full {
-		term, posting := 0, 0
-		for i, end := range g.ends {
-			m.arena.Append(g.terms[term:end]...)
-			m.ends.Append(m.arena.Len())
-			m.addTerm(g.docs[posting:g.lists[i]], g.tfs[posting:g.lists[i]])
-			term, posting = end, g.lists[i]
-			if len(m.Index.docs)+len(m.Index.columns) > flushAt {
-				m.flush()
-			}
-		}
-		if err := m.w.Err(); err != nil {
+		if err := g.next(&from); err != nil {
 			return err
 		}
-		free <- g
+		if len(g.docs) == 0 {
+			continue // no document is left that has it
+		}
+		m.arena.Append(g.term...)
+		m.ends.Append(m.arena.Len())
+		m.addTerm(g.docs, g.tfs)
+		if len(m.Index.docs)+len(m.Index.columns) > flushAt {
+			if m.flush(); m.w.Err() != nil {
+				return m.w.Err()
+			}
+		}
 	}
-	return cmp.Or(failed, ctx.Err())
+	return ctx.Err()
 }
 
 // flush writes the buffered postings.
@@ -225,59 +216,4 @@ func numbered(parts []Part) (lengths []uint32, err error) {
 		}
 	}
 	return lengths, nil
-}
-
-// ordering sorts the postings of a term, which are runs of ascending documents, one run for
-// each index that has the term.
-type ordering struct {
-	keys   []uint64 // of a short list: document, frequency
-	marked []uint64 // of a long one: a bit for each document, none between two lists
-	byDoc  []uint32 // and its frequency
-}
-
-func newOrdering(documents int) *ordering {
-	return &ordering{marked: make([]uint64, (documents+63)/64), byDoc: make([]uint32, documents)}
-}
-
-// A list is short if sorting it is cheaper than a look at one bit for each document:
-// about fifty nanoseconds for each of the list, and one for each sixty-four of all.
-const shortShare = 1 << 12
-
-func (o *ordering) order(docs, tfs []uint32) {
-	switch {
-	case slices.IsSorted(docs):
-	case len(docs) < len(o.byDoc)/shortShare:
-		o.sort(docs, tfs)
-	default:
-		o.mark(docs, tfs)
-	}
-}
-
-func (o *ordering) sort(docs, tfs []uint32) {
-	o.keys = o.keys[:0]
-	for i, d := range docs {
-		o.keys = append(o.keys, uint64(d)<<32|uint64(tfs[i]))
-	}
-	slices.Sort(o.keys)
-	for i, k := range o.keys {
-		docs[i], tfs[i] = uint32(k>>32), uint32(k)
-	}
-}
-
-func (o *ordering) mark(docs, tfs []uint32) {
-	lo, hi := docs[0], docs[0]
-	for i, d := range docs {
-		o.marked[d>>6] |= 1 << (d & 63)
-		o.byDoc[d] = tfs[i]
-		lo, hi = min(lo, d), max(hi, d)
-	}
-	i := 0
-	for w := lo >> 6; w <= hi>>6; w++ {
-		for m := o.marked[w]; m != 0; m &= m - 1 {
-			d := w<<6 | uint32(bits.TrailingZeros64(m))
-			docs[i], tfs[i] = d, o.byDoc[d]
-			i++
-		}
-		o.marked[w] = 0
-	}
 }
