@@ -30,8 +30,7 @@ func TestSmallPrograms(t *testing.T) {
 	}})
 	defer server.Close()
 	const docs, question = "ask/testdata/corpus", "Why are there two high tides a day?"
-	bin := t.TempDir()
-	for _, tt := range []struct {
+	programs := []struct {
 		args []string
 		want string
 	}{
@@ -44,17 +43,22 @@ func TestSmallPrograms(t *testing.T) {
 		{[]string{"stream", server.OpenAIURL(), "m"}, "Colin Archer built it"},
 		{[]string{"tenants"}, "key-of-hr: Ada Lovelace earns 90,000 crowns a year.\nkey-of-ops: The evidence does not contain the answer.\nguessed: no such token"},
 		{[]string{"twosystems"}, "bm25: fram archer\nhipporag2: fram archer"},
-	} {
+	}
+	bin := t.TempDir()
+	build := []string{"build", "-buildvcs=false", "-ldflags=-s -w", "-o", bin + string(filepath.Separator)}
+	for _, p := range programs {
+		build = append(build, "./"+p.args[0])
+	}
+	if out, err := exec.Command("go", build...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, tt := range programs {
 		name := tt.args[0]
 		source, err := os.ReadFile(filepath.Join(name, "main.go"))
 		if n := bytes.Count(source, []byte("\n")); err != nil || n > 80 {
 			t.Errorf("%s has %d lines, %v", name, n, err)
 		}
-		program := filepath.Join(bin, name)
-		out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "./"+name).CombinedOutput()
-		if err == nil {
-			out, err = exec.Command(program, tt.args[1:]...).CombinedOutput()
-		}
+		out, err := exec.Command(filepath.Join(bin, name), tt.args[1:]...).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), tt.want) {
 			t.Errorf("%v: %v, want %q in\n%s", tt.args, err, tt.want, out)
 		}

@@ -254,19 +254,26 @@ var (
 type entity struct{ Name, Text string }
 
 // entities are n names of a passage, spread over it, at most as many as it has.
-func entities(text string, n int) (out []entity) {
-	var all []entity
+func entities(text string, n int) []entity { return spread(text, namesIn(text), n) }
+
+// namesIn are the places of the names of a text, each name once.
+func namesIn(text string) (places [][]int) {
 	seen := map[string]bool{}
 	for _, at := range named.FindAllStringIndex(text, -1) {
 		if name := text[at[0]:at[1]]; !seen[name] {
 			seen[name] = true
-			words := noRecord.Replace(strings.ToValidUTF8(text[at[0]:min(len(text), at[0]+entityText)], ""))
-			all = append(all, entity{name, strings.Join(strings.Fields(words), " ")})
+			places = append(places, at)
 		}
 	}
-	n = min(n, len(all))
+	return places
+}
+
+func spread(text string, places [][]int, n int) (out []entity) {
+	n = min(n, len(places))
 	for i := range n {
-		out = append(out, all[i*len(all)/n])
+		at := places[i*len(places)/n]
+		words := noRecord.Replace(strings.ToValidUTF8(text[at[0]:min(len(text), at[0]+entityText)], ""))
+		out = append(out, entity{text[at[0]:at[1]], strings.Join(strings.Fields(words), " ")})
 	}
 	return out
 }
@@ -274,8 +281,9 @@ func entities(text string, n int) (out []entity) {
 // DryReply is a reply to a prompt of an index or a search, by its stage.
 func DryReply(req llm.Request) string {
 	text := passage(req)
-	typed := entities(text, max(len(text)/perEntity, 1))
-	plain := names(entities(text, max(len(text)/perName, 1)))
+	all := namesIn(text)
+	typed := spread(text, all, max(len(text)/perEntity, 1))
+	plain := names(spread(text, all, max(len(text)/perName, 1)))
 	second := strings.Contains(text, "\n2. ") // a second look is enough
 	switch req.Stage {
 	case extract.StageGlean:
