@@ -5,23 +5,36 @@ package extract
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // The types of entities of package rules that matter here.
 const quantity, other = "quantity", "other"
 
-// decorated changes the extractions of an extractor, chunk by chunk.
+// decorated changes the mentions and facts of an extractor, chunk by chunk. Under a
+// [memo.Keeper] it does so where these or the chunk are others than the last time.
 type decorated struct {
 	Extractor
+	name   string
 	change func(*graphrag.Chunk, *kg.Extraction)
 	when   func([]graphrag.Chunk) bool // nil: always
+}
+
+// plain is what the change of an extraction depends on: lists are those of the last time if they
+// are at the same place.
+type plain struct {
+	title, text string
+	mention     *kg.Mention
+	fact        *kg.Fact
+	lengths     [2]int
 }
 
 func (d decorated) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
@@ -29,17 +42,29 @@ func (d decorated) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 	if err != nil || d.when != nil && !d.when(chunks) {
 		return found, err
 	}
-	return found, par.Each(ctx, len(found), 0, func(i int) error {
-		d.change(&chunks[i], &found[i])
-		return nil
+	changed, err := memo.Each(ctx, d.name, len(found), func(i int) plain {
+		x := &found[i]
+		return plain{chunks[i].Title, chunks[i].Text, unsafe.SliceData(x.Mentions), unsafe.SliceData(x.Facts), [2]int{len(x.Mentions), len(x.Facts)}}
+	}, func(i int) (x kg.Extraction, _ error) {
+		x.Mentions, x.Facts = slices.Clone(found[i].Mentions), slices.Clone(found[i].Facts)
+		d.change(&chunks[i], &x)
+		return x, nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Clone(found) // others share what was found
+	for i := range changed {
+		out[i].Mentions, out[i].Facts = changed[i].Mentions, changed[i].Facts
+	}
+	return out, nil
 }
 
 // Linked returns an extractor that adds a fact for each two neighbouring entities of a
 // sentence that no fact relates: the relation is the text between them. Package rules
 // states few facts, though true ones, and a graph of these alone has hardly any edges.
 func Linked(x Extractor) Extractor {
-	return decorated{Extractor: x, change: relate}
+	return decorated{Extractor: x, name: "linked", change: relate}
 }
 
 const (
@@ -124,7 +149,7 @@ func sentenceAt(sentences []text.Span, span kg.Span) text.Span {
 // Described returns an extractor that uses the sentence of a mention or fact as its
 // description if it has none: the text that a model would condense.
 func Described(x Extractor) Extractor {
-	return decorated{Extractor: x, change: describe}
+	return decorated{Extractor: x, name: "described", change: describe}
 }
 
 // longestSentence is the longest sentence in bytes that becomes a description. Longer ones
@@ -151,7 +176,7 @@ func describe(c *graphrag.Chunk, x *kg.Extraction) {
 // encyclopedia is about its title but writes "he" or "the film". Titles are added only if
 // the chunks are [TitledPassages].
 func Titled(x Extractor, facts bool) Extractor {
-	return decorated{x, func(c *graphrag.Chunk, x *kg.Extraction) { addTitle(c, x, facts) }, TitledPassages}
+	return decorated{x, fmt.Sprint("titled ", facts), func(c *graphrag.Chunk, x *kg.Extraction) { addTitle(c, x, facts) }, TitledPassages}
 }
 
 // The limits of a corpus of titled passages: nine of ten documents are a single passage of

@@ -178,8 +178,9 @@ func (k Kit) WithEmbedder(e embed.Embedder) Kit {
 // systems that go by names alone; facts are extracted as before. A question in which it finds
 // none is searched by rules.
 func (k Kit) WithNames(find extract.NameFinder) Kit {
+	find = rememberingNames{find}
 	k.Entities = func() (Extraction, error) {
-		return Extraction{Extractor: named{extract.Titled(once{extract.ByNames(find), find.Name()}, false), "entities"}}, nil
+		return Extraction{named{extract.Titled(once{extract.ByNames(find), find.Name()}, false), "entities"}, true}, nil
 	}
 	byRules := k.QuestionNames
 	k.QuestionNames = func(known func(folded string) bool) (NameFinder, error) {
@@ -221,15 +222,10 @@ type read struct {
 }
 
 func (o once) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
-	found, err := memo.Of(ctx, read{o.name, digest(chunks)}, func() ([]kg.Extraction, error) { return o.Extractor.Extract(ctx, chunks) })
-	if err != nil || !memo.Under(ctx) {
-		return found, err
+	if !memo.Under(ctx) {
+		return o.Extractor.Extract(ctx, chunks)
 	}
-	own := slices.Clone(found) // callers complete what was found
-	for i := range own {
-		own[i].Mentions, own[i].Facts = slices.Clone(own[i].Mentions), slices.Clone(own[i].Facts)
-	}
-	return own, nil
+	return memo.Of(ctx, read{o.name, digest(chunks)}, func() ([]kg.Extraction, error) { return o.Extractor.Extract(ctx, chunks) })
 }
 
 // digest is that of all that chunks say.

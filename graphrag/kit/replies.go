@@ -13,6 +13,9 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/embed/local"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -27,6 +30,7 @@ type replies struct {
 	fresh   []replyKey        // not in the file of the system
 	dim     int               // of the vectors, 0 without any
 	kept    int               // how many the last prune left
+	made    memo.Keeper       // what was made without a model
 }
 
 type replyKey [sha256.Size]byte
@@ -37,9 +41,10 @@ func newReplies() *replies {
 
 type repliesKey struct{}
 
-// with returns a context under which the models and embedders of a kit use the cache.
+// with returns a context under which the models and embedders of a kit use the cache, and what
+// was made of a chunk without them is kept, too.
 func (r *replies) with(ctx context.Context) context.Context {
-	return context.WithValue(ctx, repliesKey{}, r)
+	return r.made.With(context.WithValue(ctx, repliesKey{}, r))
 }
 
 func repliesOf(ctx context.Context) *replies {
@@ -178,13 +183,16 @@ func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string)
 	kept := repliesOf(ctx)
 	out := make([][]float32, len(texts))
 	var missing []string
-	var at []int
+	at := make(map[string][]int) // one text may stand in several places
 	for i, t := range texts {
 		if v, ok := kept.vector(t); ok {
 			out[i] = v
 			continue
 		}
-		missing, at = append(missing, t), append(at, i)
+		if at[t] == nil {
+			missing = append(missing, t)
+		}
+		at[t] = append(at[t], i)
 	}
 	if len(missing) == 0 {
 		return out, ctx.Err()
@@ -194,7 +202,9 @@ func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string)
 		return fresh, err // the caller reports a wrong number
 	}
 	for i, v := range fresh {
-		out[at[i]] = v
+		for _, place := range at[missing[i]] {
+			out[place] = v
+		}
 		if err := kept.keepVector(missing[i], v); err != nil {
 			return nil, err
 		}
@@ -212,4 +222,37 @@ func (r rememberingEmbedder) EmbedQuery(ctx context.Context, text string) ([]flo
 		err = kept.keepVector(text, v)
 	}
 	return v, err
+}
+
+// rememberingNames finds names in the cache of the context, as replies.
+type rememberingNames struct{ extract.NameFinder }
+
+func (r rememberingNames) Find(ctx context.Context, texts []string) ([][]local.Name, error) {
+	kept := repliesOf(ctx)
+	if kept == nil {
+		return r.NameFinder.Find(ctx, texts)
+	}
+	out, keys := make([][]local.Name, len(texts)), make([]replyKey, len(texts))
+	var missing []string
+	var at []int
+	for i, t := range texts {
+		keys[i] = sha256.Sum256(fmt.Appendf(nil, "names %d %s %s", len(r.Name()), r.Name(), t))
+		reply, ok := kept.reply(keys[i])
+		if !ok || json.Unmarshal([]byte(reply.Text), &out[i]) != nil {
+			missing, at = append(missing, t), append(at, i)
+		}
+	}
+	fresh, err := r.NameFinder.Find(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for i, names := range fresh {
+		data, err := json.Marshal(names)
+		if err != nil {
+			return nil, err
+		}
+		out[at[i]] = names
+		kept.keep(keys[at[i]], llm.Reply{Text: string(data)})
+	}
+	return out, nil
 }

@@ -231,7 +231,7 @@ type knownKey struct {
 // extractions of the others.
 func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*known, error) {
 	x, ok := f.Extract.Extractor.(named)
-	if !ok {
+	if !ok || !memo.Under(ctx) {
 		return d.put(ctx, f, all, d.base)
 	}
 	return memo.Of(ctx, knownKey{read{x.name, digest(all)}, f.Knowledge}, func() (*known, error) {

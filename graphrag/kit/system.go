@@ -73,7 +73,8 @@ func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, er
 }
 
 // Insert adds documents; one with an existing ID replaces that document. The answers are those of
-// an index made anew. Models are asked about what is new. A flat system ([Frame].Flat) takes time
+// an index made anew. Models are asked about what is new, and rules read that and the few chunks in
+// which a word has changed its meaning. A flat system ([Frame].Flat) takes time
 // for what is new alone (less than a millisecond for a note), any other makes the rest of its index
 // anew (3,000 notes: .2 s), so insert many at once. Changes that wait for another one are made together, in one build whose statistics
 // each of them returns. Questions that come meanwhile are answered from what was there before.

@@ -7,4 +7,6 @@
 // function of its inputs alone, and costs more than to look at them, makes it by [Of], under
 // a key of a type of its own with those inputs, or their [Digest]. Without a memo in
 // the context [Of] makes it each time.
+//
+// A [Keeper] keeps what one system made from one change of its documents to the next.
 package memo

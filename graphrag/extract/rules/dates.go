@@ -220,7 +220,7 @@ func (x *finder) entitled(i, last int) bool {
 	if allCaps || words < 2 {
 		return false
 	}
-	if words > 2 || x.learning || x.lexicon.names[x.key(i+1, last)] > 1 {
+	if words > 2 || x.learning || x.seen(i+1, last) > 1 {
 		return true
 	}
 	for k := max(0, i-4); k < i; k++ {

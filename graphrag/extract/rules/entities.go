@@ -149,7 +149,7 @@ func (x *finder) namesake(i, j int) bool {
 	for k := i; k < j; k++ {
 		t := &x.tokens[k]
 		if t.kind != wordToken || t.has(upperOnly|innerUpper|hyphened) || t.lower() || t.is(place|demonym|placeHead|organizationHead|noname|part) ||
-			x.lexicon.small[t.word] > 0 {
+			x.written(k, everSmall) {
 			return false
 		}
 	}

@@ -82,8 +82,8 @@ func (x *finder) foreignRuns() {
 			continue
 		}
 		j := x.extend(i)
-		repeated := x.learning || !x.lexicon.large || x.lexicon.names[x.key(i, j)] > 1
-		if !x.atStart(i) && j-i > 1 && repeated || x.lexicon.proper(x.tokens[i].word) {
+		repeated := x.learning || !x.lexicon.large || x.seen(i, j) > 1
+		if !x.atStart(i) && j-i > 1 && repeated || x.written(i, proper) {
 			x.emit(i, j, unknown)
 		}
 		i = j - 1
@@ -102,8 +102,8 @@ func (x *finder) confirmed() {
 			end++
 		}
 		for j := end; j > i; j-- {
-			n := x.lexicon.names[x.key(i, j)]
-			if n == 0 || !x.nameStart(j-1) || x.partOfLonger(i, j) || j-i == 1 && (n < 3 || !x.lexicon.proper(x.tokens[i].word) || !x.isName(i, unknown)) {
+			n := x.seen(i, j)
+			if n == 0 || !x.nameStart(j-1) || x.partOfLonger(i, j) || j-i == 1 && (n < 3 || !x.written(i, proper) || !x.isName(i, unknown)) {
 				continue
 			}
 			if x.claim(i, j, x.typeOf(i, j)) {
@@ -120,7 +120,7 @@ func (x *finder) partOfLonger(i, j int) bool {
 	beside := func(k int) bool {
 		t := &x.tokens[k]
 		return t.has(initials) && t.has(dotted) ||
-			x.entityOf[k] == 0 && x.nameStart(k) && !t.functional() && !x.lexicon.common(t.word) && !t.is(chrome|noname|role|modifier|anyVerb)
+			x.entityOf[k] == 0 && x.nameStart(k) && !t.functional() && !x.written(k, common) && !t.is(chrome|noname|role|modifier|anyVerb)
 	}
 	return i > 0 && !x.lineBreak(i) && beside(i-1) || j < len(x.tokens) && !x.lineBreak(j) && beside(j)
 }
@@ -157,9 +157,9 @@ func (x *finder) nameStart(i int) bool {
 	case !t.has(innerUpper) || t.class != 0:
 		return true
 	case !t.has(upperFirst): // eBay, but not where two words lost their blank: agoAsia
-		return x.lexicon.capital[t.word] > 1 && strings.IndexFunc(w, unicode.IsUpper) < 3
+		return x.written(i, oftenCapital) && strings.IndexFunc(w, unicode.IsUpper) < 3
 	}
-	return x.lexicon.capital[t.word] > 1 || hasPrefix(w, "Mc", "Mac", "De", "Di", "La", "Le", "Van", "Fitz", "O'", "O’", "D'", "D’")
+	return x.written(i, oftenCapital) || hasPrefix(w, "Mc", "Mac", "De", "Di", "La", "Le", "Van", "Fitz", "O'", "O’", "D'", "D’")
 }
 
 // nameAt reports whether a name may go on with token i.
@@ -196,7 +196,7 @@ func (x *finder) extend(i int) int {
 // before it: a function word, a verb of a headline ("Trump Opens Talks"), a date.
 func (x *finder) endsRun(j int) bool {
 	t := &x.tokens[j]
-	verb := t.is(verbS) && !t.has(upperOnly) && !t.is(anyHead|noun) && x.lexicon.common(t.word)
+	verb := t.is(verbS) && !t.has(upperOnly) && !t.is(anyHead|noun) && x.written(j, common)
 	return t.functional() || t.is(chrome) || verb || t.is(month) && j+1 < len(x.tokens) && x.tokens[j+1].kind == numberToken
 }
 
@@ -240,12 +240,12 @@ func (x *finder) ofJoins(i, j int) bool {
 	switch {
 	case last.is(anyHead | role):
 		return true
-	case x.nameAt(j+1) && x.lexicon.common(x.tokens[j+1].word) && !last.is(given|place|demonym): // Chiefs of Staff
+	case x.nameAt(j+1) && x.written(j+1, common) && !last.is(given|place|demonym): // Chiefs of Staff
 		return true
 	case last.is(place | demonym | given | month | kin), last.has(upperOnly), last.kind != wordToken, j-i > 1 && x.tokens[i].is(given):
 		return false
 	}
-	return x.lexicon.common(last.word) || x.lexicon.capital[last.word] == 0 && j-i == 1
+	return x.written(j-1, common) || !x.written(j-1, everCapital) && j-i == 1
 }
 
 // joins reports whether "for", "on" or "and" at j goes on with the name of a body
@@ -253,14 +253,14 @@ func (x *finder) ofJoins(i, j int) bool {
 func (x *finder) joins(i, j int) bool {
 	const heads = organizationHead | workHead | eventHead
 	before, after := &x.tokens[j-1], &x.tokens[j+1]
-	common := x.lexicon.common(before.word) && x.lexicon.common(after.word)
+	both := x.written(j-1, common) && x.written(j+1, common)
 	switch {
 	case !x.hasHead(i, j, heads): // National Oceanic and Atmospheric Administration
-		return j-i > 1 && common && (x.word(j) == "for" || x.hasHead(j+1, min(j+4, len(x.tokens)), organizationHead))
+		return j-i > 1 && both && (x.word(j) == "for" || x.hasHead(j+1, min(j+4, len(x.tokens)), organizationHead))
 	case x.word(j) != "and":
 		return before.is(heads) && !after.is(given|place|month)
 	}
-	return !after.is(place|demonym|given|organizationHead) && common
+	return !after.is(place|demonym|given|organizationHead) && both
 }
 
 // office is a title found beside a person's name: "FIFA President Gianni Infantino".
@@ -305,7 +305,7 @@ func (x *finder) drops(i, j int) (drop, courtesy bool) {
 		return !saint, !saint
 	case t.is(demonym) && i+1 < j && (x.tokens[i+1].is(role) || j-i == 3 && !t.has(upperOnly) && x.tokens[i+1].is(given)):
 		return true, false
-	case t.is(chrome) && i+1 < j && !x.lexicon.proper(t.word):
+	case t.is(chrome) && i+1 < j && !x.written(i, proper):
 		return true, false
 	}
 	return x.atStart(i) && x.dropsOpening(i, j), false
@@ -316,7 +316,7 @@ func (x *finder) drops(i, j int) (drop, courtesy bool) {
 // the corpus has inside sentences.
 func (x *finder) dropsOpening(i, j int) bool {
 	for k := min(j, i+maxNameTokens); k > i+1; k-- {
-		if x.placeName(i, k) || x.lexicon.names[x.key(i, k)] > 1 {
+		if x.placeName(i, k) || x.seen(i, k) > 1 {
 			return false
 		}
 	}
@@ -325,9 +325,9 @@ func (x *finder) dropsOpening(i, j int) bool {
 	switch {
 	case t.has(upperOnly):
 		return false
-	case x.lexicon.common(t.word) && !t.is(given|place|role):
-		return single || !x.lexicon.common(x.tokens[i+1].word) || !x.hasHead(i, j, organizationHead|workHead|eventHead)
-	case t.word == 0 && !t.has(foreign) && !single && hasSuffix(x.word(i), "ing", "ed", "ly"):
+	case x.written(i, common) && !t.is(given|place|role):
+		return single || !x.written(i+1, common) || !x.hasHead(i, j, organizationHead|workHead|eventHead)
+	case !x.written(i, known) && !t.has(foreign) && !single && hasSuffix(x.word(i), "ing", "ed", "ly"):
 		return true
 	}
 	return t.is(noname) && !t.is(given|place|placeHead) && !single
@@ -382,14 +382,14 @@ func (x *finder) splitTitle(i, first, last, j int) {
 		for holder = from; holder < j && !x.tokens[holder].is(given); holder++ {
 		}
 		switch {
-		case x.lexicon.common(x.tokens[from].word):
+		case x.written(from, common):
 			last = holder // Secretary of State X
 		case x.emit(from, holder, unknown):
 			body = from
 		}
 	}
 	switch {
-	case holder >= j, j-holder == 1 && (x.lexicon.common(x.tokens[holder].word) || x.tokens[holder].is(organizationHead|eventHead)):
+	case holder >= j, j-holder == 1 && (x.written(holder, common) || x.tokens[holder].is(organizationHead|eventHead)):
 	case x.hasHead(holder, j, role|modifier|organizationHead) && !x.tokens[holder].is(given):
 		x.emit(holder, j, unknown)
 	case x.emit(holder, j, person):
@@ -420,7 +420,7 @@ func (x *finder) trim(i, j int) (int, int) {
 	for i < j && (z[j-1].lower() || z[j-1].kind == markToken || j-i > 1 && z[j-1].functional()) {
 		j--
 	}
-	for j-i > 1 && z[j-1].is(verbBase|verbIng) && !z[j-1].is(given|anyHead|noun) && !z[j-1].has(upperOnly) && x.lexicon.common(z[j-1].word) {
+	for j-i > 1 && z[j-1].is(verbBase|verbIng) && !z[j-1].is(given|anyHead|noun) && !z[j-1].has(upperOnly) && x.written(j-1, common) {
 		j-- // headlines: "Trump and Kim Meet"
 	}
 	for j-i > 1 && z[j-1].is(part) && !z[j-1].is(given|organizationHead|workHead|eventHead) {
@@ -450,7 +450,7 @@ func (x *finder) isName(i int, kind typ) bool {
 	switch {
 	case t.has(initials) && !t.has(upperOnly), len(word) < 2, romanNumeral(word), x.inFormula(i):
 		return false
-	case !x.learning && x.lexicon.large && x.lexicon.names[x.key(i, i+1)] < 2 && !t.is(place|given|demonym):
+	case !x.learning && x.lexicon.large && x.seen(i, i+1) < 2 && !t.is(place|given|demonym):
 		return false // a word seen once among thousands of names is rather a slip
 	case t.is(place):
 		return !t.is(pronoun) || t.has(upperOnly|dotted)
@@ -468,14 +468,13 @@ func (x *finder) isName(i int, kind typ) bool {
 // the corpus writes the word.
 func (x *finder) capitalCounts(i int, kind typ) bool {
 	t := &x.tokens[i]
-	small, capital := x.lexicon.small[t.word], x.lexicon.capital[t.word]
 	switch {
 	case t.has(upperOnly):
-		return t.end-t.start <= 8 && capital >= small && !t.is(anyVerb)
+		return t.end-t.start <= 8 && x.written(i, halfCapital) && !t.is(anyVerb)
 	case x.atStart(i):
-		return x.lexicon.proper(t.word) || capital > 0 && small == 0
+		return x.written(i, proper) || x.written(i, everCapital) && !x.written(i, everSmall)
 	}
-	return kind == person || small == 0 || capital >= 4*small
+	return kind == person || !x.written(i, everSmall) || x.written(i, mostlyCapital)
 }
 
 // inFormula reports whether the word at i is a symbol of a formula or a piece of a
@@ -533,10 +532,10 @@ func (x *finder) isLongName(i, j int) bool {
 		if t.end-t.start > 3 {
 			long++
 		}
-		plain = plain && x.lexicon.common(t.word)
+		plain = plain && x.written(k, common)
 		general = general && (t.is(noname|role|part|modifier|unit|honorific|royal) || t.end-t.start < 3 && !t.has(upperOnly) || romanNumeral(x.word(k)))
 	}
-	seen := x.lexicon.names[x.key(i, j)]
+	seen := x.seen(i, j)
 	switch {
 	case general, j-i == 2 && last.end-last.start == 1 && x.word(i) != "Group", last.is(demonym) && !x.isPeople(j-1):
 		return false

@@ -6,10 +6,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -34,21 +37,30 @@ func New(o Options) (*Extractor, error) {
 }
 
 // Extract implements extract.Extractor. It learns how the corpus writes its words from
-// the chunks of the call, so a corpus should be given in one call. The spans of mentions
-// are exact: the bytes there are the name, but for white space, which a name has as
-// single blanks.
+// the chunks of the call, so a corpus should be given in one call. Under a [memo.Keeper], of the
+// chunks of the call before only those are read again in which a word or name is written
+// otherwise now. The spans of mentions are exact: the bytes there are the name, but for white
+// space, which a name has as single blanks.
 func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
-	lexicon, segments, err := learn(ctx, chunks, o.workers)
-	if err != nil {
-		return nil, err
+	type kept struct {
+		sync.Mutex
+		*corpus
 	}
-	out := make([]kg.Extraction, len(chunks))
-	start := func() reader { return reader{finder: finder{sentence: newSentence(lexicon)}} }
-	_, err = eachChunk(ctx, chunks, o.workers, start, func(x *reader, i int) {
-		out[i] = o.extract(x, &chunks[i], segments[i])
-	})
+	k := memo.Kept[kept](ctx)
+	k.Lock()
+	defer k.Unlock()
+	c := k.corpus
+	if k.corpus = nil; c == nil || c.worn() {
+		c = &corpus{lexicon: newLexicon()}
+	}
+	all, err := c.change(ctx, chunks, o.workers)
 	if err != nil {
 		return nil, fmt.Errorf("rules: read chunks: %w", err)
+	}
+	k.corpus = c // as it is whole
+	out := make([]kg.Extraction, len(all))
+	for i, r := range all {
+		out[i] = r.found
 	}
 	return out, nil
 }
@@ -60,18 +72,20 @@ type reader struct {
 	hedged bool // the sentence is reported speech
 	phrase []byte
 	found  kg.Extraction // in the chunk
+	line   text.Span     // the one that was looked at last
+	shared bool          // whether several documents contain it
 }
 
 // extract reads the segments of one chunk.
-func (o *Extractor) extract(x *reader, c *graphrag.Chunk, segments []segment) kg.Extraction {
+func (x *reader) extract(r *reading) {
 	out := &x.found
 	out.Mentions, out.Facts = out.Mentions[:0], out.Facts[:0]
-	x.excerpt = c.Index > 0
-	for _, s := range segments {
-		if x.lexicon.sharedLine(c.Text, s.Start) {
+	x.excerpt, x.line = r.excerpt, text.Span{}
+	for _, s := range r.segments {
+		if x.sharedLine(r.text, s.Start) {
 			continue
 		}
-		x.open(c.Text, s.Span)
+		x.open(r.text, s.Span)
 		x.find(s.layout)
 		for i := range x.entities {
 			out.Mentions = append(out.Mentions, x.mention(&x.entities[i]))
@@ -81,7 +95,22 @@ func (o *Extractor) extract(x *reader, c *graphrag.Chunk, segments []segment) kg
 			x.addFacts(out)
 		}
 	}
-	return kg.Extraction{Chunk: c.ID, Doc: c.Doc, Mentions: copied(out.Mentions), Facts: copied(out.Facts)}
+	r.found = kg.Extraction{Chunk: r.id, Doc: r.doc, Mentions: copied(out.Mentions), Facts: copied(out.Facts)}
+}
+
+// sharedLine reports whether several documents contain the line of a text in which
+// the byte at stands.
+func (x *reader) sharedLine(s string, at int) bool {
+	if at < x.line.Start || at >= x.line.End {
+		x.line = text.Span{Start: strings.LastIndexByte(s[:at], '\n') + 1, End: len(s)}
+		if n := strings.IndexByte(s[at:], '\n'); n >= 0 {
+			x.line.End = at + n
+		}
+		h := hashLine(strings.TrimSpace(x.line.In(s)))
+		x.asked = append(x.asked, askLine|uint32(h)&askMask)
+		x.shared = x.lexicon.lines[h]
+	}
+	return x.shared
 }
 
 // copied is a list without spare capacity, nil if it is empty.

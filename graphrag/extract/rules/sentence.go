@@ -18,6 +18,7 @@ type sentence struct {
 	text    string    // of the chunk
 	span    text.Span // of the sentence
 	mixed   bool      // contains captions or headings
+	asked   []uint32  // what the lexicon was asked for, see ask
 }
 
 func newSentence(l *lexicon) sentence {
