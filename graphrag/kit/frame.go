@@ -146,9 +146,8 @@ type Corpus struct {
 	// Shelf makes the indexes.
 	Shelf *Shelf
 
-	kit     Kit
-	fitted  Fitted
-	replies *replies
+	kit    Kit
+	fitted Fitted
 }
 
 // NewCorpus returns a corpus for retrievers that are built without a [System]. A
@@ -175,15 +174,6 @@ func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 
 // Embedder returns the kit's embedder, fitted to the chunks if it learns from them.
 func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return c.fitted(ctx) }
-
-// Keep returns a context under which models and embedders that a question asks, to build what was
-// put off until then, are asked once while the system is there, as for building.
-func (c *Corpus) Keep(ctx context.Context) context.Context {
-	if c.replies == nil {
-		return ctx
-	}
-	return c.replies.with(ctx)
-}
 
 // Find makes an index of texts, compared with questions as the kit does. Indexes that are
 // made after Build returned are for one question, and stay in memory.

@@ -173,7 +173,7 @@ func (d *draft) anew(ctx context.Context, f Frame, s *state) error {
 		k.describe(&s.stats)
 	}
 	c := NewCorpus(f.Kit, all, s.graph)
-	c.PerDoc, c.replies = f.MaxPerDoc, repliesOf(ctx)
+	c.PerDoc = f.MaxPerDoc
 	r, err := trace.Do(ctx, "build", func(ctx context.Context) (graphrag.Retriever, error) { return f.Build(ctx, c) }, slog.Int("wildgraph.chunks", len(all)))
 	if err == nil && r == nil {
 		err = errors.New("the frame's Build gave no retriever")

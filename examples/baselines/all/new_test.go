@@ -137,9 +137,6 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 				prompts, read := do(s.Index(ctx, graphrag.Documents(before...)))
 				reads := read > 0
 				_, err := s.Insert(ctx, graphrag.Documents(more))
-				if system.Name == "wild" { // the first question leads from passage to passage
-					_, _ = s.Retrieve(ctx, graphrag.Question{Text: "who sailed first?"})
-				}
 				split, named := h.split, h.named
 				now, read := do(graphrag.IndexStats{}, err)
 				for what, texts := range map[string][]string{"split": split, "searched for names": named, "extracted from": now[len(prompts):]} {

@@ -4,7 +4,6 @@ package wild
 
 import (
 	"context"
-	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
@@ -36,49 +35,8 @@ type walk struct {
 	solver *ppr.Solver
 }
 
-// walker makes the walk of a graph, or of the titled passages of an index, when it is asked for.
-type walker struct {
-	of    *indexed
-	graph *kg.Graph
-
-	mu   sync.Mutex
-	done bool
-	walk *walk
-}
-
-// follow implements [retrieve.Follow]; it leads nowhere where nothing is known of any name.
-func (w *walker) follow(ctx context.Context, question string, right []float64) ([]float64, error) {
-	made, err := w.made(ctx)
-	if err != nil || made == nil {
-		return nil, err
-	}
-	return made(ctx, question, right)
-}
-
-func (w *walker) made(ctx context.Context) (retrieve.Follow, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.done {
-		ctx, g, err := w.of.keep(ctx), w.graph, error(nil)
-		if g == nil {
-			g, err = titledGraph(ctx, w.of.site.Documents())
-		}
-		if err == nil {
-			w.walk, err = newWalk(ctx, w.of.kit, g)
-		}
-		if err != nil {
-			return nil, err // the next one makes it
-		}
-		w.done, w.graph = true, nil
-	}
-	if w.walk == nil {
-		return nil, nil
-	}
-	return w.walk.follow, nil
-}
-
-// newWalk returns nil where nothing is known of any name.
-func newWalk(ctx context.Context, k kit.Kit, g *kg.Graph) (*walk, error) {
+// walking leads from page to page by the names of a graph: nowhere where nothing is known of any.
+func walking(ctx context.Context, k kit.Kit, g *kg.Graph) (retrieve.Follow, error) {
 	if g == nil || len(g.Entities) == 0 {
 		return nil, nil
 	}
@@ -98,7 +56,7 @@ func newWalk(ctx context.Context, k kit.Kit, g *kg.Graph) (*walk, error) {
 		return nil, err
 	}
 	w.solver, err = ppr.New(w.view.Graph, ppr.Options{Damping: damping})
-	return w, err
+	return w.follow, err
 }
 
 // follow implements the Follow of retrieve.PagesOptions.
@@ -150,7 +108,8 @@ func (w *walk) known(folded string) bool {
 }
 
 // titledGraph is the graph of names and facts by rules, with either kit, of titled passages, each a
-// document. Document i is passage i.
+// document. Document i is passage i. What rules take for a name depends on all texts, so it is made
+// anew at each change; a few passages are read.
 func titledGraph(ctx context.Context, docs []graphrag.Document) (*kg.Graph, error) {
 	chunks := make([]graphrag.Chunk, len(docs))
 	for i, d := range docs {

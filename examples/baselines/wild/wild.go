@@ -9,6 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
@@ -56,12 +57,9 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 				return nil, err
 			}
 		}
-		x := &indexed{kit: k, keep: c.Keep, site: site}
+		x := &indexed{kit: k, site: site}
 		x.count(c.Chunks, 1)
-		if c.Graph != nil || x.titled() {
-			options.Follow, err = (&walker{of: x, graph: c.Graph}).made(ctx)
-		}
-		if err == nil {
+		if options.Follow, err = x.follow(ctx, c.Graph); err == nil {
 			x.Pages, err = retrieve.NewPages(ctx, pages, options)
 		}
 		return x, err
@@ -100,7 +98,6 @@ func like(ctx context.Context, k kit.Kit, c *kit.Corpus, o *retrieve.PagesOption
 type indexed struct {
 	*retrieve.Pages
 	kit            kit.Kit
-	keep           func(context.Context) context.Context // see kit.Corpus.Keep
 	site           *chunk.Site
 	docs, passages int // documents, and those that are titled passages
 }
@@ -119,10 +116,20 @@ func (x *indexed) count(chunks []graphrag.Chunk, sign int) {
 // names in them.
 func (x *indexed) titled() bool { return extract.MostlyTitled(x.passages, x.docs) }
 
-// Update implements [retrieve.Updater]. The graph of titled passages is solved anew by the next
-// question: what rules take for a name depends on all texts.
+// follow leads from page to page by a graph, of titled passages by their own.
+func (x *indexed) follow(ctx context.Context, g *kg.Graph) (_ retrieve.Follow, err error) {
+	if g == nil && x.titled() {
+		g, err = titledGraph(ctx, x.site.Documents())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return walking(ctx, x.kit, g)
+}
+
+// Update implements [retrieve.Updater].
 func (x *indexed) Update(ctx context.Context, added, gone []graphrag.Chunk) (retrieve.Updater, error) {
-	next := &indexed{kit: x.kit, keep: x.keep, docs: x.docs, passages: x.passages}
+	next := &indexed{kit: x.kit, docs: x.docs, passages: x.passages}
 	next.count(gone, -1)
 	next.count(added, 1)
 	ids := make([]string, len(gone))
@@ -134,9 +141,9 @@ func (x *indexed) Update(ctx context.Context, added, gone []graphrag.Chunk) (ret
 		return nil, err
 	}
 	next.site = site
-	var follow retrieve.Follow
-	if next.titled() {
-		follow = (&walker{of: next}).follow
+	follow, err := next.follow(ctx, nil)
+	if err != nil {
+		return nil, err
 	}
 	next.Pages, err = x.Pages.Change(ctx, pages, ids, follow)
 	if next.Pages == nil {
