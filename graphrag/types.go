@@ -208,8 +208,8 @@ func Row(kind, heading, said string, docs []string) Derived {
 // Usage counts what was asked of models. Tokens are the provider's own
 // figures where it gives them, see Estimated.
 type Usage struct {
-	// Calls are paid calls; replies served from a cache are in CachedCalls
-	// and add nothing to the token counts.
+	// Calls are calls of models, also those whose replies llm/paid has kept. Replies that a
+	// system remembers of an earlier change are in CachedCalls and add nothing to the token counts.
 	Calls            int `json:"llm_calls"`
 	CachedCalls      int `json:"cached_calls,omitempty"`
 	PromptTokens     int `json:"prompt_tokens"`

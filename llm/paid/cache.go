@@ -39,10 +39,12 @@ type failure struct {
 	Status int      `json:"status,omitempty"`
 	Body   string   `json:"body,omitempty"`
 	Text   string   `json:"text,omitempty"`
+	// Usage is what it took, as a kept reply tells: a job that is made again shows the same figures.
+	Usage llm.Usage `json:"usage,omitzero"`
 }
 
 func (f *failure) err() *llm.Error {
-	e := &llm.Error{Kind: f.Kind, Status: f.Status, Body: f.Body, Billed: llm.BilledNo, Usage: llm.Usage{CachedCalls: 1}}
+	e := &llm.Error{Kind: f.Kind, Status: f.Status, Body: f.Body, Billed: llm.BilledNo, Usage: f.Usage}
 	if f.Text != "" {
 		e.Err = errors.New(f.Text)
 	}
@@ -323,7 +325,7 @@ func lasting(err error) *failure {
 	}
 	switch e.Kind {
 	case llm.ErrFiltered, llm.ErrRefused, llm.ErrTruncated, llm.ErrInvalidOutput:
-		f := &failure{Kind: e.Kind, Status: e.Status, Body: e.Body}
+		f := &failure{Kind: e.Kind, Status: e.Status, Body: e.Body, Usage: e.Usage}
 		if e.Err != nil {
 			f.Text = e.Err.Error()
 		}

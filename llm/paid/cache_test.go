@@ -183,7 +183,7 @@ func TestSingleFlight(t *testing.T) {
 	}
 }
 
-// A failure that was paid for is served again, without its cost; one that may pass is
+// A failure that was paid for is served again, with what it took then; one that may pass is
 // asked for again. The next reply counts, whatever came before it.
 func TestFailuresAreKeptApart(t *testing.T) {
 	o := paid.Options{File: file(t)}
@@ -199,7 +199,7 @@ func TestFailuresAreKeptApart(t *testing.T) {
 	if err := ask(t, m, "refused"); !errors.As(err, &e) || e.Usage.PromptTokens != 9 {
 		t.Errorf("first: %v", err)
 	}
-	if err := ask(t, m, "refused"); !errors.As(err, &e) || e.Kind != llm.ErrRefused || e.Usage != (llm.Usage{CachedCalls: 1}) {
+	if err := ask(t, m, "refused"); !errors.As(err, &e) || e.Kind != llm.ErrRefused || e.Billed != llm.BilledNo || e.Usage != (llm.Usage{Calls: 1, PromptTokens: 9}) {
 		t.Errorf("second: %v", err)
 	}
 	for range 2 {
