@@ -240,13 +240,13 @@ type signs [8]float64
 // sure is the logistic model of confidence, fitted to questions over five kinds of text that weigh
 // the same: testdata/calibration.tsv, where a test fits it again, and with each kind left out.
 var sure = signs{
-	0.87,  // always
-	2.28,  // the share of the question's terms that it covers
+	0.84,  // always
+	2.31,  // the share of the question's terms that it covers
 	-1.72, // a term, or several of little weight, stands beyond it and its context
-	0.20,  // its own terms of the question, at most maxOwn
-	1.35,  // it is the cell that is asked for
-	-2.13, // the share of its score that the third best has
-	-1.28, // a name of the question is nowhere on its page, or is no name there
+	0.21,  // its own terms of the question, at most maxOwn
+	1.40,  // it is the cell that is asked for
+	-2.11, // the share of its score that the third best has
+	-1.30, // a name of the question is nowhere on its page, or is no name there
 	-0.91, // a number, a date, a name or a price is asked for and missing
 }
 

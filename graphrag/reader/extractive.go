@@ -284,7 +284,7 @@ func (c *corpus) facts(scores []float64, best, limit int, answered bool) []int {
 		next, gain := -1, 0.0
 		for i := range c.candidates {
 			x := &c.candidates[i]
-			if scores[i] < factFloor*scores[best] || x.list || answered && x.own&^have == 0 || slices.Contains(chosen, i) || x.within(&c.candidates[best]) ||
+			if scores[i] < factFloor*scores[best] || x.list || answered && x.own&^(have|c.q.weak) == 0 || slices.Contains(chosen, i) || x.within(&c.candidates[best]) ||
 				slices.ContainsFunc(chosen, func(o int) bool { return repeats(c.candidates[o].distinct(), x.distinct()) }) {
 				continue
 			}

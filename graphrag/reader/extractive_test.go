@@ -47,6 +47,21 @@ func TestExtractiveReadsStructure(t *testing.T) {
 	}
 }
 
+// "How many" is answered by a count and not by an ordinal, and no second sentence is quoted for
+// the words of asking that it has.
+func TestExtractiveCounts(t *testing.T) {
+	const page = "Rows of files are read under their first line.\n\nAt most 900 files of a folder are read.\n\n"
+	r := extractive(t, reader.ExtractiveOptions{Mode: reader.Reject, Threshold: .2})
+	for question, more := range map[string]string{
+		"How many files are read at most?":                   "",
+		"How many files of the folder are read each winter?": "The table says how many rounds of files were played in 1990.\n",
+	} {
+		if a := read(t, r, graphrag.Question{Text: question}, hits(page+more)); a.Text != "At most 900 files of a folder are read." {
+			t.Errorf("%s: %q, confidence %.2f", question, a.Text, a.Confidence)
+		}
+	}
+}
+
 // A sentence whose subject is a pronoun is quoted with what names it, cited from there, and
 // refused where it speaks of something else.
 func TestExtractivePronouns(t *testing.T) {

@@ -198,10 +198,9 @@ var wordShapes = func() map[string]shape {
 		hasMoney: "euro euros dollar dollars pound pounds pence penny cent cents yen yuan francs free eur usd gbp",
 		hasDate: "january february march april may june july august september october november december " +
 			"monday tuesday wednesday thursday friday saturday sunday mondays tuesdays thursdays fridays saturdays sundays mon tue wed thu fri sat sun " +
-			"noon midnight today tomorrow yesterday weekly daily pm am",
+			"noon midnight today tomorrow yesterday weekly daily pm am first third fourth fifth sixth seventh eighth ninth tenth",
 		hasNumber: "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen twenty thirty forty fifty " +
 			"hundred thousand million billion once twice dozen half second none nothing",
-		hasNumber | hasDate: "first third fourth fifth sixth seventh eighth ninth tenth",
 	} {
 		for _, word := range strings.Fields(words) {
 			out[word] = s
