@@ -182,7 +182,7 @@ func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, pieces []*piece[W]) 
 	workers := make([]scratch, par.Workers(0))
 	return par.Ranges(ctx, len(pieces), 1, len(workers), func(worker, i, _ int) error {
 		s := &workers[worker]
-		s.solver.ctx, s.solver.workers = ctx, 1
+		s.solver.ctx = ctx
 		for len(s.places) < pieces[i].within.n() {
 			s.places = append(s.places, -1)
 		}

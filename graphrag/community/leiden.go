@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Leiden finds communities by the algorithm of Traag, Waltman and van Eck
@@ -57,7 +56,7 @@ func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts O
 // was made of, or nil.
 func leiden[W weight](ctx context.Context, net *network[W], g *graph.Graph, twice float64, opts Options) (Partition, error) {
 	p := apart(net.n())
-	s := &solver[W]{ctx: ctx, workers: min(par.Workers(0), mostWorkers)}
+	s := &solver[W]{ctx: ctx}
 	s.configure(twice, opts, 0)
 	if err := s.run(net, g, &p); err != nil {
 		return Partition{}, err
@@ -74,21 +73,22 @@ type solver[W weight] struct {
 	draft     bool // what this pass finds is only where the next one begins
 	rng       rand.PCG
 
-	workers    int
-	visitors   []*visitor[W]
-	last, next block[W]
-	unit       float64
-
-	masses  []W      // of the communities: sums of the weights of their nodes
-	members []int32  // and how many these are
-	wants   []uint32 // a bit of each node: those of a block that want to move, whose places in it are in sizes
-	labels  int32    // from this one on, no community has one
-	empty   []int32  // those below that no community has
-	slack   []int32  // of the nodes
+	masses  []W     // of the communities: sums of the weights of their nodes
+	members []int32 // and how many these are
+	labels  int32   // from this one on, no community has one
+	empty   []int32 // those below that no community has
+	slack   []W     // of the nodes, see visit
 	queue   []int32
 	order   []int32
 	sizes   []int32
 	levels  []*level[W]
+	refiner refiner[W]
+
+	links      []W     // weight of the arcs from the node at hand by community, 0 in between
+	touched    []int32 // communities
+	gains      []int64 // of joining these, see order
+	neighbours []int32 // labels of the neighbours of some nodes
+	fetched    int32   // keeps reads from being optimised away
 }
 
 // level is what has to live while coarser levels are worked on.
@@ -114,17 +114,13 @@ func (s *solver[W]) configure(twice float64, opts Options, stream uint64) {
 
 // reserve makes room for n nodes.
 func (s *solver[W]) reserve(n int) {
-	for len(s.visitors) < s.workers {
-		s.visitors = append(s.visitors, &visitor[W]{solver: s})
-	}
 	if n <= len(s.masses) {
 		return
 	}
 	s.masses = make([]W, n)
 	s.members = make([]int32, n)
-	s.wants = make([]uint32, n>>5+1)
 	s.empty = make([]int32, 0, n)
-	s.slack = make([]int32, n)
+	s.slack, s.links = make([]W, n), make([]W, n)
 	s.queue = make([]int32, n)
 	s.order = make([]int32, n)
 	s.sizes = make([]int32, n)
@@ -235,34 +231,25 @@ func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32,
 	}
 	out := &network[W]{}
 	if net.spare {
-		out.arcs = net.arcs // assemble reads rows in order, before it overwrites them
+		out.arcs = net.arcs // rows are read in order, before they are overwritten
 	}
-	if err := s.assemble(out, len(firsts), len(net.arcs), func(v *visitor[W], lo, hi int) {
-		v.arcs = net.firsts(out, v.arcs[:0], firsts, class, t.Size, lo, hi)
-	}); err != nil {
-		return nil, nil, err
+	out.reset(len(firsts), len(net.arcs))
+	for c, u := range firsts {
+		if c%looked == 0 && s.ctx.Err() != nil {
+			return nil, nil, s.ctx.Err()
+		}
+		k := W(t.Size[u])
+		for _, a := range net.row(u) {
+			if other := class[a.to]; other >= 0 { // so far only the first nodes have a class
+				out.arcs = append(out.arcs, arc[W]{other, k * W(t.Size[a.to]) * a.w})
+			}
+		}
+		out.end(k * net.weights[u])
 	}
 	for u, first := range t.First {
 		class[u] = class[first]
 	}
 	return out, class, nil
-}
-
-// firsts appends the rows of the classes lo to hi to arcs: those of their first nodes, the only
-// ones whose class is not -1. It writes the ends of the rows to the offsets of to.
-func (net *network[W]) firsts(to *network[W], arcs []arc[W], firsts, class, size []int32, lo, hi int) []arc[W] {
-	for c := lo; c < hi; c++ {
-		u := firsts[c]
-		k := W(size[u])
-		for _, a := range net.row(u) {
-			if other := class[a.to]; other >= 0 {
-				arcs = append(arcs, arc[W]{other, k * W(size[a.to]) * a.w})
-			}
-		}
-		to.weights[c] = k * net.weights[u]
-		to.offsets[c+1] = int64(len(arcs))
-	}
-	return arcs
 }
 
 // optimise is one pass of the Leiden algorithm over a network and all coarser

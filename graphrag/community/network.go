@@ -33,15 +33,17 @@ func (net *network[W]) row(u int32) []arc[W] {
 	return net.arcs[net.offsets[u]:net.offsets[u+1]]
 }
 
-// unit is how many units of slack there are to the weight 1: 4,096 to an arc of average
-// weight, by a sample.
-func (net *network[W]) unit() float64 {
-	sum, count := 0.0, 0
-	for a := 0; a < len(net.arcs); a += 1 + len(net.arcs)>>10 {
-		sum += float64(net.arcs[a].w)
-		count++
-	}
-	return 4096 * float64(count) / max(sum, leastWeight)
+// reset makes a network without nodes, with room for some nodes and arcs.
+func (net *network[W]) reset(nodes, arcs int) {
+	net.offsets = append(slices.Grow(net.offsets[:0], nodes+1), 0)
+	net.weights = slices.Grow(net.weights[:0], nodes)
+	net.arcs = slices.Grow(net.arcs[:0], arcs)
+}
+
+// end ends the row of a node of some weight.
+func (net *network[W]) end(weight W) {
+	net.offsets = append(net.offsets, int64(len(net.arcs)))
+	net.weights = append(net.weights, weight)
 }
 
 // line is how many arcs stand on a cache line.

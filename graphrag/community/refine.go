@@ -49,7 +49,7 @@ type refiner[W weight] struct {
 // A greedy refinement takes the best part instead, and stays alone only if all
 // others lose.
 //
-// Communities are refined by several processors, each with random numbers of its own.
+// Each community has random numbers of its own.
 func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, error) {
 	n, k := net.n(), lv.comms.count()
 	places := s.queue[:n]
@@ -59,36 +59,30 @@ func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, err
 	lv.part = slices.Grow(lv.part[:0], n)[:n]
 	lv.counts = slices.Grow(lv.counts[:0], k)[:k]
 	lv.parts.members = slices.Grow(lv.parts.members[:0], n)[:n]
-	seed := s.rng.Uint64()
-	split := func(r *refiner[W], c int) {
-		r.gamma, r.theta, r.greedy = s.gamma, s.theta, greedy
+	seed, r := s.rng.Uint64(), &s.refiner
+	r.gamma, r.theta, r.greedy = s.gamma, s.theta, greedy
+	var neighbours []int32 // places of those of the members below ready
+	ready := int32(0)
+	for c := range k {
+		if c%looked == 0 && s.ctx.Err() != nil {
+			return 0, s.ctx.Err()
+		}
 		first, last := lv.comms.starts[c], lv.comms.starts[c+1]
+		r.net.reset(0, 0)
+		for at := first; at < last; at++ {
+			if at == ready {
+				ready = min(at+batch, int32(n))
+				s.gather(net, places, lv.comms.members[at:ready])
+				neighbours = s.neighbours
+			}
+			neighbours = r.net.load(net, lv.comms.members[at], neighbours, first, last-first)
+		}
 		r.begin()
 		if last-first > 1 {
 			r.rng.Seed(seed, uint64(c))
 			r.merge()
 		}
 		lv.counts[c] = r.number(lv.comms.members[first:last], lv.part, lv.parts.members[first:last], s.sizes[first:last])
-	}
-	if err := s.ranges(k, 1+k>>9, s.workersFor(n), func(v *visitor[W], lo, hi int) {
-		r := &v.refiner
-		ready, end := lv.comms.starts[lo], lv.comms.starts[hi]
-		var neighbours []int32 // places of those of the members below ready
-		for c := lo; c < hi; c++ {
-			first, last := lv.comms.starts[c], lv.comms.starts[c+1]
-			r.net.clear()
-			for at := first; at < last; at++ {
-				if at == ready {
-					ready = min(at+batch, end)
-					v.gather(net, places, lv.comms.members[at:ready])
-					neighbours = v.labels
-				}
-				neighbours = r.net.load(net, lv.comms.members[at], neighbours, first, last-first)
-			}
-			split(r, c)
-		}
-	}); err != nil {
-		return 0, err
 	}
 	return lv.number(s.sizes), nil
 }
@@ -120,11 +114,6 @@ func (lv *level[W]) number(sizes []int32) int {
 	return lv.parts.count()
 }
 
-// clear takes all nodes away.
-func (net *network[W]) clear() {
-	net.offsets, net.arcs, net.weights = append(net.offsets[:0], 0), net.arcs[:0], net.weights[:0]
-}
-
 // load copies u, the next member of a community of some size, whose first member has a place, with
 // the arcs to others, and returns the places that are left of those of neighbours. Which of these
 // are inside is not to be foreseen, so there is no branch.
@@ -142,8 +131,7 @@ func (net *network[W]) load(from *network[W], u int32, places []int32, first, si
 		count += inside
 	}
 	net.arcs = net.arcs[:end+count]
-	net.offsets = append(net.offsets, int64(len(net.arcs)))
-	net.weights = append(net.weights, from.weights[u])
+	net.end(from.weights[u])
 	return places[len(row):]
 }
 

@@ -35,7 +35,7 @@ func twinGraph(t *testing.T) *graph.Graph {
 
 // folding returns a solver for small networks.
 func folding(t *testing.T, gamma float64) *solver[float32] {
-	s := &solver[float32]{ctx: t.Context(), workers: 2, gamma: gamma}
+	s := &solver[float32]{ctx: t.Context(), gamma: gamma}
 	s.reserve(40)
 	return s
 }

@@ -14,8 +14,8 @@ func TestBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 10_000 {
 		n := 1 + rng.IntN(12)
-		v := &visitor[float32]{
-			solver:  &solver[float32]{masses: make([]float32, n)},
+		v := &solver[float32]{
+			masses:  make([]float32, n),
 			links:   make([]float32, n),
 			touched: make([]int32, n),
 			gains:   make([]int64, n),
