@@ -39,8 +39,6 @@ func (s *solver[W]) moveNodes(net *network[W], labels []int32, draft bool) (bool
 	for ; len(waiting) > 0 && rounds > 0; rounds-- {
 		if len(waiting) < minFolded {
 			shuffle(&s.rng, waiting)
-		} else {
-			s.compact(labels)
 		}
 		some, err := s.visitAll(net, labels, waiting, draft)
 		if moved = moved || some; err != nil {
@@ -97,27 +95,6 @@ func (s *solver[W]) move(labels []int32, u, to int32, weight W) {
 	if s.members[from]--; s.members[from] == 0 {
 		s.masses[from] = 0
 		s.empty = append(s.empty, from)
-	}
-}
-
-// compact numbers the communities anew when most labels are of no community any more: what
-// there is of them then fits a cache closer by.
-func (s *solver[W]) compact(labels []int32) {
-	if 2*len(s.empty) < int(s.labels) {
-		return
-	}
-	numbers, next := s.sizes[:s.labels], int32(0)
-	for c, members := range s.members[:s.labels] {
-		if members > 0 {
-			numbers[c], s.masses[next], s.members[next] = next, s.masses[c], members
-			next++
-		}
-	}
-	clear(s.masses[next:s.labels])
-	clear(s.members[next:s.labels])
-	s.labels, s.empty = next, s.empty[:0]
-	for u, c := range labels {
-		labels[u] = numbers[c]
 	}
 }
 
