@@ -89,16 +89,6 @@ func TestMixtureBICOfRings(t *testing.T) {
 	}
 }
 
-func TestMixtureLogLikelihoodOfRings(t *testing.T) {
-	three, err := fitted(t, rings(), 2, 3, MixtureOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ll, bic := three.LogLikelihood, three.BIC(); math.Abs(ll+67.759612) > 1e-4 || math.Abs(bic-196.904828) > 1e-4 {
-		t.Errorf("three components: log-likelihood %.6f, BIC %.6f", ll, bic)
-	}
-}
-
 func TestMixtureSoftMembership(t *testing.T) {
 	m := &Mixture{K: 2, Dim: 1, Weights: []float64{.5, .5}, Means: []float64{0, 4}, Covariances: []float64{1, 1}}
 	if err := m.factor(); err != nil {
@@ -161,28 +151,6 @@ func TestMixtureOfOne(t *testing.T) {
 	det := 2.1875*5.6875 - .6875*.6875
 	if want := -4*math.Log(2*math.Pi) - 2*math.Log(det) - 4; math.Abs(m.LogLikelihood-want) > 1e-8 {
 		t.Errorf("log-likelihood %v, want %v", m.LogLikelihood, want)
-	}
-}
-
-func TestMixtureSeparatesBlobs(t *testing.T) {
-	const n, centres, dim = 300, 3, 4
-	vectors := blobs(rand.New(rand.NewPCG(9, 1)), n, dim, centres, .05)
-	m, err := SelectMixture(t.Context(), vectors, dim, MixtureOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m.K != centres || !m.Converged {
-		t.Errorf("%d components, converged: %v", m.K, m.Converged)
-	}
-	p, err := m.Probabilities(t.Context(), vectors)
-	if err != nil {
-		t.Fatal(err)
-	}
-	members := m.Memberships(p, DefaultMembership)
-	for i := range n {
-		if first := members[i*centres/n*n/centres]; !slices.Equal(members[i], first) {
-			t.Fatalf("row %d is in %v, its blob in %v", i, members[i], first)
-		}
 	}
 }
 

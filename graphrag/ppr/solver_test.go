@@ -47,7 +47,7 @@ func near(t *testing.T, what string, got, want []float64, tolerance float64) {
 }
 
 // awkward graphs: stars, many components, self-loops, weights of 0, weights far
-// apart, nodes without an edge.
+// apart, nodes without an edge, twins.
 func awkward(t *testing.T) map[string]*graph.Graph {
 	star := make([]graph.Edge, 0, 500)
 	for i := range int32(500) {
@@ -60,7 +60,15 @@ func awkward(t *testing.T) map[string]*graph.Graph {
 			pieces.Edges[i].To = pieces.Edges[i].From
 		}
 	}
+	var twins []graph.Edge // of node 0 and 1: those of one weight, of which a third are joined to each other
+	for u := int32(2); u < 40; u++ {
+		twins = append(twins, graph.Edge{From: 0, To: u, Weight: float64(1 + u%3)}, graph.Edge{From: 1, To: u, Weight: 1})
+		for v := int32(4); v < u && u%3 == 1; v += 3 {
+			twins = append(twins, graph.Edge{From: v, To: u, Weight: 4})
+		}
+	}
 	return map[string]*graph.Graph{
+		"twins":   mustGraph(t, 41, twins),
 		"star":    mustGraph(t, 510, star),
 		"pieces":  mustGraph(t, 400, pieces.Edges),
 		"lfr":     graphtest.LFR2333().Graph(),

@@ -5,12 +5,8 @@ package graphtest_test
 import (
 	"fmt"
 	"hash/fnv"
-	"math"
 	"strconv"
 	"testing"
-	"testing/fstest"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
@@ -44,51 +40,6 @@ func TestFingerprints(t *testing.T) {
 				t.Errorf("fingerprint %#x, want %#x", got, c.fingerprint)
 			}
 		})
-	}
-}
-
-// A planted partition has the modularity its recipe says: of the edges a share
-// of .7 + .3/10 lies inside of blocks, 1/10 would do so by chance.
-func TestPlanted(t *testing.T) {
-	const n, m, blocks = 20_000, 100_000, 10
-	l := graphtest.Planted(n, m, blocks, .3, 1)
-	if len(l.Edges) != m {
-		t.Fatalf("%d edges, want %d", len(l.Edges), m)
-	}
-	inside := 0
-	for _, e := range l.Edges {
-		if e.From%blocks == e.To%blocks {
-			inside++
-		}
-		if e.From == e.To {
-			t.Fatalf("self-loop at %d", e.From)
-		}
-	}
-	if got := float64(inside) / m; math.Abs(got-.73) > .005 {
-		t.Errorf("share of edges inside of blocks %.4f, want .73", got)
-	}
-}
-
-func TestCooccurrence(t *testing.T) {
-	filler := ""
-	for range 80 {
-		filler += " word"
-	}
-	pages := fstest.MapFS{
-		"a/reference_pages/1.txt": {Data: []byte("New York met Ada Lovelace, Ada Lovelace. In (Paris) \"Rome\" slept" + filler + " Berlin Wall")},
-		"a/reference_pages/2.txt": {Data: []byte("Paris Rome; Rome 4. Élan")},
-		"a/article.txt":           {Data: []byte("Gold Standard meets Nobody.")},
-	}
-	l, names, err := graphtest.Cooccurrence(pages)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"New York", "Ada Lovelace", "In", "Paris", "Rome", "Paris Rome", "Élan"}
-	if diff := cmp.Diff(want, names); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
-	if len(l.Edges) != 10+3 || l.N != len(want) {
-		t.Errorf("%d edges of %d nodes, want 13 of %d: %v", len(l.Edges), l.N, len(want), l.Edges)
 	}
 }
 
