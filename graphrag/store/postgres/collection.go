@@ -205,7 +205,7 @@ func (c *collection) tables(id int64) string {
 		}
 		fmt.Fprintf(&b, "); CREATE INDEX ON %s.%s (scope);", g, rowsOf(name))
 		for i := range fieldsOf(t) {
-			fmt.Fprintf(&b, " CREATE INDEX ON %s.%s (f%d);", g, rowsOf(name), i)
+			fmt.Fprintf(&b, " CREATE INDEX ON %s.%s (f%d) INCLUDE (doc);", g, rowsOf(name), i)
 		}
 		if t.Text {
 			words(name, t)
@@ -271,14 +271,21 @@ func (g *generation) open(ctx context.Context, writing bool) error {
 // Flush implements [store.Generation]: it counts what BM25 needs, and makes indexes of
 // vectors. What was put is durable already.
 func (g *generation) Flush(ctx context.Context) error {
+	grown := make(map[string]float64)
 	err := g.open(ctx, true)
 	if err == nil {
-		err = g.c.store.write(ctx, func(tx pgx.Tx) error { return g.flush(ctx, tx) })
+		err = g.c.store.write(ctx, func(tx pgx.Tx) error { return g.flush(ctx, tx, grown) })
+	}
+	for _, name := range slices.Sorted(maps.Keys(grown)) {
+		if err == nil {
+			err = g.analyze(ctx, name, grown[name])
+		}
 	}
 	return wrap("flush", err)
 }
 
-func (g *generation) flush(ctx context.Context, tx pgx.Tx) error {
+// flush sets grown to the rows of the tables that have doubled since they were analyzed.
+func (g *generation) flush(ctx context.Context, tx pgx.Tx, grown map[string]float64) error {
 	names := append(slices.Sorted(maps.Keys(g.c.schema.Tables)), edgesTable)
 	for _, name := range names {
 		var n, analyzed float64
@@ -289,9 +296,7 @@ func (g *generation) flush(ctx context.Context, tx pgx.Tx) error {
 			return err
 		}
 		if n > 2*analyzed {
-			if err := g.analyze(ctx, tx, name, n); err != nil {
-				return err
-			}
+			grown[name] = n
 		}
 		if t := g.c.schema.Tables[name]; t.Dim > 0 && g.c.store.o.HNSW != nil {
 			if err := g.indexVectors(ctx, tx, name); err != nil {
@@ -302,16 +307,17 @@ func (g *generation) flush(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// analyze tells the planner how the tables look, whenever they have doubled.
-func (g *generation) analyze(ctx context.Context, tx pgx.Tx, name string, n float64) error {
+// analyze tells the planner how the tables look, and marks the pages that all may see, so that what
+// meets a filter is read from an index alone. It cannot be part of a transaction.
+func (g *generation) analyze(ctx context.Context, name string, n float64) error {
 	tables := []string{g.schema + "." + rowsOf(name)}
 	if name == edgesTable || g.c.schema.Tables[name].Text {
 		tables = append(tables, g.schema+"."+wordsOf(name))
 	}
-	if _, err := tx.Exec(ctx, "ANALYZE "+strings.Join(tables, ", ")); err != nil {
+	if _, err := g.c.store.pool.Exec(ctx, "VACUUM (ANALYZE, INDEX_CLEANUP OFF, TRUNCATE OFF) "+strings.Join(tables, ", ")); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, fmt.Sprintf(`UPDATE %s.sizes SET analyzed = $2 WHERE name = $1`, g.schema), name, n)
+	_, err := g.c.store.pool.Exec(ctx, fmt.Sprintf(`UPDATE %s.sizes SET analyzed = $2 WHERE name = $1`, g.schema), name, n)
 	return err
 }
 

@@ -69,6 +69,9 @@ func filled(t *testing.T, s store.Store) store.Generation {
 				v[j] = float32(r.NormFloat64())
 			}
 			records = append(records, store.Record{ID: fmt.Sprintf("r%d", 3000*part+i), Title: words[0], Text: strings.Join(words, " "), Vector: v, Fields: store.Fields{"color": []string{"red", "green", "blue"}[i%3]}})
+			if i%50 == 7 { // so few that each is looked up
+				records[i].Fields["color"] = "violet"
+			}
 		}
 		if err := errors.Join(table.Put(t.Context(), records...), g.Flush(t.Context())); err != nil {
 			t.Fatal(err)
@@ -132,6 +135,8 @@ func queries(r *rand.Rand) (words []store.TextQuery, vectors []store.VectorQuery
 			q.Where = store.Not(store.Equal("color", "blue"))
 		case 3:
 			q.K = 5000
+		case 4:
+			q.Where = store.Equal("color", []string{"violet", "none"}[r.IntN(2)])
 		}
 		words = append(words, q)
 		v := make([]float32, 8)

@@ -21,10 +21,14 @@ import (
 // in every record of a window, at ten bytes a record, fits a page.
 const windowBits = 9
 
+// fewShare: of fewer than one in so many records each is looked up in its block, which takes so many
+// times as long as a step through the block.
+const fewShare = 64
+
 // sql puts the names of an index of words into a statement.
 func (w words) sql(statement string) string {
 	return strings.NewReplacer("{words}", w.table, "{rows}", w.rows, "{sizes}", w.sizes, "{search}", w.search, "{name}", w.name,
-		"{k1}", fmt.Sprint(w.k1), "{b}", fmt.Sprint(w.b), "{bits}", fmt.Sprint(windowBits)).Replace(statement)
+		"{k1}", fmt.Sprintf("%v::float8", w.k1), "{b}", fmt.Sprintf("%v::float8", w.b), "{bits}", fmt.Sprint(windowBits), "{few}", fmt.Sprint(fewShare)).Replace(statement)
 }
 
 // createWords makes the tables and the search of an index of words.
@@ -38,7 +42,8 @@ func (w words) sql(statement string) string {
 // all blocks of a term are read. From then on the records seen are the candidates: of each
 // further term only the blocks of candidates are read whose block bounds reach the threshold
 // (Ding and Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011), or
-// all blocks if these are fewer. A filter is the first list of candidates.
+// all blocks if these are fewer. The few records that meet a filter are the candidates from the
+// start; many are a bitmap, against which blocks are read.
 //
 // Statements are planned once for each connection and not compiled (JIT): planning and
 // compiling take longer than most of them run.
@@ -49,19 +54,23 @@ func (w words) sql(statement string) string {
 const createWords = `
 	CREATE TABLE {words} (term text COLLATE "C" NOT NULL, win int NOT NULL, df int NOT NULL, most real NOT NULL,
 		docs int[] NOT NULL, tfs int[] NOT NULL, lens int[] NOT NULL, PRIMARY KEY (term, win)) WITH (toast_tuple_target = 8160);
-	CREATE FUNCTION {search}(asked text[], times float8[], k int, among int[]) RETURNS TABLE (doc int, score real) LANGUAGE plpgsql STABLE
+	CREATE FUNCTION {search}(asked text[], times float8[], k int, among int[]) RETURNS TABLE (doc int, score real) LANGUAGE plpgsql STABLE ROWS 10
 		SET jit = off SET plan_cache_mode = force_generic_plan AS $function$
 	#variable_conflict use_column
 	DECLARE
-		met int[]; sums real[]; size record; t record; shrink real; slack real; threshold real := 0; cutoff real := 0;
+		met int[]; sums real[]; masks bigint[]; size record; t record; closed boolean; shrink real; slack real; threshold real := 0; cutoff real := 0;
 	BEGIN
-		IF k <= 0 THEN RETURN; END IF;
-		IF among IS NOT NULL THEN
-			met := among;
-			sums := array_fill(0::real, ARRAY[cardinality(among)]);
-		END IF;
+		IF k <= 0 OR cardinality(among) = 0 THEN RETURN; END IF;
 		SELECT s.n, greatest(s.total / greatest(s.n, 1), 1e-9) AS mean, s.reference INTO size FROM {sizes} s WHERE s.name = '{name}';
 		IF NOT FOUND OR size.n = 0 THEN RETURN; END IF;
+		closed := coalesce(cardinality(among) * {few} <= size.n, false);
+		IF closed THEN
+			met := among;
+			sums := array_fill(0::real, ARRAY[cardinality(among)]);
+		ELSIF among IS NOT NULL THEN
+			SELECT array_agg(coalesce(b.mask, 0) ORDER BY g.i) INTO masks FROM generate_series(0, (SELECT max(d) >> 6 FROM unnest(among) d)) g (i)
+			LEFT JOIN (SELECT d >> 6 AS i, bit_or(1::bigint << (d & 63)) AS mask FROM unnest(among) d GROUP BY 1) b USING (i);
+		END IF;
 		shrink := least(1, size.reference / size.mean);
 		slack := least((cardinality(asked) + 8) * 2.0 ^ -22, 1);
 		FOR t IN
@@ -74,13 +83,14 @@ const createWords = `
 				WHERE x.df > 0) q
 			ORDER BY q.weight DESC, q.term
 		LOOP
-			IF among IS NULL AND t.upper >= cutoff OR t.df < 8 * cardinality(met) THEN
+			IF NOT closed AND t.upper >= cutoff OR t.df < 8 * cardinality(met) THEN
 				SELECT array_agg(coalesce(c.doc, p.doc)), array_agg(coalesce(c.sum, 0::real) + coalesce(p.sum, 0::real)) INTO met, sums
 				FROM unnest(met, sums) AS c (doc, sum)
 				FULL JOIN (
 					SELECT x.doc, t.weight * (x.tf::real / (x.tf::real + greatest({k1} * (1 - {b} + {b} * x.len / size.mean), 1e-30)::real)) AS sum
-					FROM {words} w, unnest(w.docs, w.tfs, w.lens) AS x (doc, tf, len) WHERE w.term = t.term) p ON p.doc = c.doc
-				WHERE c.doc IS NOT NULL OR among IS NULL AND t.upper >= cutoff;
+					FROM {words} w, unnest(w.docs, w.tfs, w.lens) AS x (doc, tf, len)
+					WHERE w.term = t.term AND (masks IS NULL OR masks[(x.doc >> 6) + 1] >> (x.doc & 63) & 1 = 1)) p ON p.doc = c.doc
+				WHERE c.doc IS NOT NULL OR NOT closed AND t.upper >= cutoff;
 			ELSE
 				SELECT array_agg(c.doc), array_agg(c.sum + coalesce(t.weight * (p.tf::real / (p.tf::real + greatest({k1} * (1 - {b} + {b} * p.len / size.mean), 1e-30)::real)), 0::real)) INTO met, sums
 				FROM unnest(met, sums) AS c (doc, sum)

@@ -463,7 +463,7 @@ type condition struct {
 }
 
 // compile translates a checked filter. A record without the field has a null, for which only a
-// negated condition holds.
+// negated condition holds. Nothing is wrapped around a field, so that its index is used.
 func compile(f store.Filter, column func(field string) string) condition {
 	var c condition
 	c.sql = c.build(f, column)
@@ -482,13 +482,13 @@ func (c *condition) build(f store.Filter, column func(string) string) string {
 			return "false"
 		}
 		if _, isText := f.Values[0].(string); isText {
-			return fmt.Sprintf("coalesce(%s = ANY(%s::text[]), false)", column(f.Field), c.arg(listOf[string](f.Values)))
+			return fmt.Sprintf("%s = ANY(%s::text[])", column(f.Field), c.arg(listOf[string](f.Values)))
 		}
-		return fmt.Sprintf("coalesce(%s = ANY(%s::float8[]), false)", column(f.Field), c.arg(listOf[float64](f.Values)))
+		return fmt.Sprintf("%s = ANY(%s::float8[])", column(f.Field), c.arg(listOf[float64](f.Values)))
 	case store.OpRange:
-		return fmt.Sprintf("coalesce(%s BETWEEN %s::float8 AND %s::float8, false)", column(f.Field), c.arg(f.Low), c.arg(f.High))
+		return fmt.Sprintf("%s BETWEEN %s::float8 AND %s::float8", column(f.Field), c.arg(f.Low), c.arg(f.High))
 	case store.OpNot:
-		return fmt.Sprintf("NOT (%s)", c.part(f.Filters[0], column))
+		return fmt.Sprintf("(%s) IS NOT TRUE", c.part(f.Filters[0], column))
 	case store.OpAnd:
 		return c.join(f.Filters, " AND ", "true", column)
 	case store.OpOr:
