@@ -240,8 +240,8 @@ type signs [8]float64
 // sure is the logistic model of confidence, fitted to questions over five kinds of text that weigh
 // the same: testdata/calibration.tsv, where a test fits it again, and with each kind left out.
 var sure = signs{
-	0.84,  // always
-	2.31,  // the share of the question's terms that it covers
+	0.83,  // always
+	2.33,  // the share of the question's terms that it covers
 	-1.72, // a term, or several of little weight, stands beyond it and its context
 	0.21,  // its own terms of the question, at most maxOwn
 	1.40,  // it is the cell that is asked for

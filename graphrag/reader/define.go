@@ -15,7 +15,7 @@ import (
 // words. One that relates it to something else ("What is the colour of owls?") asks for a
 // property.
 var (
-	asksWhat = regexp.MustCompile(`(?i)^\W*(what|who)(?:\s+(?:is|are|was|were)|['’]s)\s+(?:an?\s+)?([^\s?]+(?:\s+[^\s?]+){0,3})[\s?.!]*$`)
+	asksWhat = regexp.MustCompile(`(?i)^\W*(what|who)(?:\s+(?:is|are|was|were)|['’]s)\s+(?:(?:an?|(the))\s+)?([^\s?]+(?:\s+[^\s?]+){0,3})[\s?.!]*$`)
 	relating = regexp.MustCompile(`(?i)\b(?:the|of|in|on|at|for|to|by|with|from|than|that|which|this|these|those|there|it|he|she|they|my|your|our|his|her|its|their|not)\b|['’]s\b`)
 )
 
@@ -24,13 +24,13 @@ const longName = 1 << 10
 
 // definition returns what matches a text that defines what a question asks for, nil if it asks
 // for something else: "Leiden is", "The Leiden algorithm was", "Edmund Carrick (1829–1894), an",
-// "Quoin:", "A judge decides", and for a person also "is treasurer".
+// "Quoin:", "A judge decides", and for a person, or "the X", also "is treasurer".
 func definition(question string, language text.Language) *regexp.Regexp {
 	m := asksWhat.FindStringSubmatch(question)
-	if m == nil || language != text.English || len(m[2]) > longName || !utf8.ValidString(m[2]) || relating.MatchString(m[2]) {
+	if m == nil || language != text.English || len(m[3]) > longName || !utf8.ValidString(m[3]) || relating.MatchString(m[3]) {
 		return nil
 	}
-	words := strings.Fields(m[2])
+	words := strings.Fields(m[3])
 	for i, w := range words {
 		words[i] = regexp.QuoteMeta(w)
 	}
@@ -42,7 +42,7 @@ func definition(question string, language text.Language) *regexp.Regexp {
 		begins + `,\s+(?:an?|the)\s`,
 		`^\W*an?\s+` + name + `\s+[a-z]+s\s`, // "A judge decides"
 	}
-	if strings.EqualFold(m[1], "who") {
+	if strings.EqualFold(m[1], "who") || m[2] != "" {
 		forms = append(forms, `\b(?:is|are|was|were)\s+(?:(?:an?|the)\s+)?`+name+`\b`)
 	}
 	return regexp.MustCompile(`(?i)` + strings.Join(forms, "|"))

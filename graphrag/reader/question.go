@@ -221,15 +221,23 @@ func (q *question) shows(s string) bool {
 	if want&hasMoney != 0 && strings.ContainsAny(s, "€$£¥元円") {
 		return true
 	}
+	var before shape // of the last word
 	first := true
 	for word := range strings.FieldsSeq(s) {
 		word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-		if word != "" && (shapeOf(word, first)&want != 0 || q.shapes != nil && q.shapes[strings.ToLower(word)]&want != 0) {
+		is := shapeOf(word, first)
+		if q.shapes != nil {
+			is |= q.shapes[strings.ToLower(word)]
+		}
+		if is&^hasName == hasDate && before == hasNumber || is == hasNumber && before&^hasName == hasDate && len(word) <= len("31") {
+			before, is = 0, (is|before)&^hasNumber // "12 March" is no count
+		}
+		if before&want != 0 {
 			return true
 		}
-		first = false
+		first, before = false, is
 	}
-	return false
+	return before&want != 0
 }
 
 // shapeOf returns the shapes of a word. The capital letter of the first word of a text has
@@ -243,11 +251,11 @@ func shapeOf(word string, first bool) shape {
 		}
 	}
 	switch {
-	case digits > 0 && digits == len(word) && digits == 4 && (word[0] == '1' || word[0] == '2'), digits > 0 && strings.Contains(word, ":"):
+	case digits == 4 && len(word) == 4 && (word[0] == '1' || word[0] == '2'):
+		return hasDate
+	case digits > 0 && strings.ContainsAny(word, ":年月日点"):
 		return hasDate | hasNumber
-	case digits > 0 && strings.ContainsAny(word, "年月日点"):
-		return hasNumber | hasDate
-	case digits > 0:
+	case digits > 0 && unicode.IsNumber(begin):
 		return hasNumber
 	case text.Unspaced(begin):
 		out := hasName
