@@ -292,23 +292,11 @@ const maxEf = 1000
 
 // SearchVectors implements [store.VectorIndex].
 func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
+	if len(queries) == 0 {
+		return [][]store.Hit{}, t.wrap("search vectors", t.g.open(ctx, false))
+	}
 	var b pgx.Batch
-	settings := 0
-	setting := func(name, value string) {
-		b.Queue(`SELECT set_config($1, $2, true)`, name, value)
-		settings++
-	}
-	exact := t.g.c.store.o.HNSW == nil || slices.ContainsFunc(queries, func(q store.VectorQuery) bool { return q.Effort == 1 })
-	most := 0
-	for _, q := range queries {
-		most = max(most, q.K)
-	}
-	if exact {
-		setting("enable_indexscan", "off")
-	} else {
-		setting("hnsw.ef_search", strconv.Itoa(min(maxEf, max(most, cmp.Or(t.g.c.store.o.HNSW.EfSearch, 40)))))
-		setting("hnsw.iterative_scan", "strict_order")
-	}
+	b.Queue(t.settings(queries))
 	for _, q := range queries {
 		sql, args, err := t.nearest(q)
 		if err != nil {
@@ -316,12 +304,29 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 		}
 		b.Queue(sql, args...)
 	}
-	hits, err := collect(ctx, t.g, &b, settings, scanHit)
+	hits, err := collect(ctx, t.g, &b, 1, scanHit)
 	for i, list := range hits {
 		slices.SortStableFunc(list, func(a, b store.Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
 		hits[i] = list[:min(len(list), max(queries[i].K, 0))]
 	}
 	return hits, t.wrap("search vectors", err)
+}
+
+// settings is the statement that sets how vectors are searched.
+func (t *table) settings(queries []store.VectorQuery) string {
+	h := t.g.c.store.o.HNSW
+	if h == nil || slices.ContainsFunc(queries, func(q store.VectorQuery) bool { return q.Effort == 1 }) {
+		return `SELECT set_config('enable_indexscan', 'off', true)`
+	}
+	k := slices.MaxFunc(queries, func(a, b store.VectorQuery) int { return cmp.Compare(a.K, b.K) }).K
+	ef := max(k, cmp.Or(h.EfSearch, 40))
+	scan := "relaxed_order"
+	if slices.ContainsFunc(queries, func(q store.VectorQuery) bool { return q.Where.Op != "" }) {
+		ef, scan = max(2*ef, 20*k), "off"
+	}
+	// With sorting off the graph is searched whatever the planner thinks of a filter, which makes one plan do.
+	return fmt.Sprintf(`SELECT set_config('hnsw.ef_search', '%d', true), set_config('hnsw.iterative_scan', '%s', true), set_config('enable_sort', 'off', true),
+		set_config('plan_cache_mode', 'force_generic_plan', true), set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)`, min(maxEf, ef), scan)
 }
 
 func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
@@ -330,35 +335,31 @@ func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
 		return "", nil, err
 	}
 	c := compile(f, t.column)
-	v := c.arg(vectorText(q.Vector))
-	score := fmt.Sprintf("coalesce(nullif(1 - (r.vec <=> %s::vector), 'NaN'), 0)", v)
+	v, k := c.arg(vectorText(q.Vector)), c.arg(max(q.K, 0))
 	where := ""
 	if c.sql != "" {
 		where = " AND (" + c.sql + ")"
 	}
-	near := func(from, order string, k int) string {
-		return fmt.Sprintf("SELECT r.id, %s FROM %s r WHERE r.vec IS NOT NULL%s ORDER BY r.vec <=> %s::vector%s LIMIT %s", score, from, where, v, order, c.arg(k))
+	near := func(where, order string) string {
+		return fmt.Sprintf("SELECT r.id, coalesce(nullif(1 - (r.vec <=> %[1]s::vector), 'NaN'), 0) AS score FROM %[2]s r WHERE r.vec IS NOT NULL%[3]s ORDER BY (r.vec <=> %[1]s::vector)%[4]s LIMIT %[5]s", v, t.rows(), where, order, k)
 	}
-	k := max(q.K, 0)
 	switch {
 	case t.g.c.store.o.HNSW == nil || q.Effort == 1:
-		return near(t.rows(), ", r.id", k), c.args, nil
+		return near(where, ", r.id"), c.args, nil
 	case where == "":
-		return near(t.rows(), "", k), c.args, nil
+		return near("", ""), c.args, nil
 	}
-	few := fmt.Sprintf("WITH few AS MATERIALIZED (SELECT r.id, r.vec FROM %s r WHERE r.vec IS NOT NULL%s LIMIT %d) ", t.rows(), where, fewRows+1)
-	where += fmt.Sprintf(" AND (SELECT count(*) FROM few) > %d", fewRows)
-	many := near(t.rows(), "", moreOfMany*k)
-	where = fmt.Sprintf(" AND (SELECT count(*) FROM few) <= %d", fewRows)
-	return few + "(" + many + ") UNION ALL (" + near("few", "", k) + ")", c.args, nil
+	some := t.words.sql(fmt.Sprintf(`(SELECT %d * sqrt(n) FROM {sizes} WHERE name = '{name}')`, fewRoots))
+	many := fmt.Sprintf(` AND (SELECT count(*) FROM (SELECT FROM %s r WHERE %s LIMIT 1 + %[3]s) few) > %[3]s`, t.rows(), c.sql, some)
+	return fmt.Sprintf(`WITH many AS MATERIALIZED (%s), found AS MATERIALIZED (SELECT count(*) >= %s AS enough FROM many)
+		SELECT * FROM many WHERE (SELECT enough FROM found) UNION ALL (%s)`,
+		near(where+many, ""), k, near(where+" AND NOT (SELECT enough FROM found)", " + 0")), c.args, nil
 }
 
-// With a filter, so few records are compared one by one; among more, the graph is followed until
-// so many times as many as are wanted were found: the first that meet a filter are not yet the nearest.
-const (
-	fewRows    = 1 << 12
-	moreOfMany = 5
-)
+// Records that meet a filter are compared one by one if they are few, as many as so many times the
+// square root of all, or if the graph has not as many as are wanted among its candidates: to
+// follow it further costs more, and finds records that are not the nearest.
+const fewRoots = 5
 
 // columns is records by column, as the parameters of one statement.
 type columns struct {

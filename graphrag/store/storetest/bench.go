@@ -88,6 +88,7 @@ var conditions = []struct {
 	where store.Filter
 }{
 	{"all", store.Filter{}},
+	{"half", store.Range("n", 0, 499)},
 	{"tenth", store.Range("n", 0, 99)},
 	{"hundredth", store.Range("n", 0, 9)},
 	{"thousandth", store.Equal("n", 7)},
