@@ -175,9 +175,9 @@ func TestManyValues(t *testing.T) {
 	for i, v := range values {
 		names[i] = v.(string)
 	}
-	has, start := graphrag.Has("f", names...).Compile(), time.Now()
-	if has(graphrag.Fields{"f": list}) || !has(graphrag.Fields{"f": append(list, "v9999")}) || time.Since(start) > 200*time.Millisecond {
-		t.Errorf("a list is compared in %v", time.Since(start))
+	has := graphrag.Has("f", names...).Compile()
+	if has(graphrag.Fields{"f": list}) || !has(graphrag.Fields{"f": append(list, "v9999")}) {
+		t.Error("a list of 10,000 is compared with as many wrongly")
 	}
 	meets := c.Compile()
 	for i := range 100_000 {

@@ -3,6 +3,7 @@
 package load_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -70,6 +71,34 @@ func TestHostileFields(t *testing.T) {
 		}
 		if err := f.Document.Fields.Check(); err != nil || f.Document.Fields["folder"] != "." {
 			t.Errorf("%s: %d fields, error %v", name, len(f.Document.Fields), err)
+		}
+	}
+}
+
+// A time that is none stays the text that it is: no condition on times takes it for one, before or after.
+func TestTimesThatAreNone(t *testing.T) {
+	after := graphrag.Between("day", time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), nil)
+	before := graphrag.Between("day", nil, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC))
+	for _, day := range []string{"2024-02-30", "2023-02-29", "2024-13-01", "0000-00-00", "10000-01-01", "2024-05-01T24:30:00Z", "2024-05-01 9", "2024-5-1", "-2024-05-01"} {
+		fields := map[string]graphrag.Fields{"front matter": load.Markdown("a.md", "---\nday: "+day+"\n---\nText.\n").Document.Fields}
+		for name, data := range map[string]string{"a.csv": "day,text\n" + day + ",Text.\n", "a.jsonl": `{"day": "` + day + `", "text": "Text."}`} {
+			docs, err := load.Rows(name, []byte(data))
+			if err != nil || len(docs) != 1 {
+				t.Fatalf("%s of %s: %d rows, %v", name, day, len(docs), err)
+			}
+			fields[name] = docs[0].Fields
+		}
+		for where, f := range fields {
+			if f["day"] != day || after.Compile()(f) || before.Compile()(f) || !graphrag.Equal("day", day).Compile()(f) {
+				t.Errorf("%s: %s is %T %v, within times: %t, %t", where, day, f["day"], f["day"], after.Compile()(f), before.Compile()(f))
+			}
+		}
+		if c, err := graphrag.ParseCondition("day >= " + day); err == nil {
+			t.Errorf("day >= %s is read as %s", day, c)
+		}
+		var f graphrag.Fields
+		if err := json.Unmarshal([]byte(`{"day": {"time": "`+day+`"}}`), &f); err == nil {
+			t.Errorf("%s is the time %v in JSON", day, f)
 		}
 	}
 }

@@ -3,136 +3,15 @@
 package all_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
-	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
-
-// secret is a document of one of two groups. A word that no other document has, nor any version of
-// this one before, stands in its title, its source, its tags, and as a name among its facts.
-func secret(r *rand.Rand, i, version int) graphrag.Document {
-	word := fmt.Sprintf("Zorg%cblat%c%c%c", 'a'+i, 'a'+version/676%26, 'a'+version/26%26, 'a'+version%26)
-	return graphrag.Document{
-		ID: fmt.Sprintf("d%d", i), Title: word + " papers", Source: word,
-		Text:   fmt.Sprintf("%s Archer built the Fram in %d. Fridtjof Nansen met %s Archer in Oslo. The Fram sailed to the %s Sea with Nansen.", word, 1880+i, word, word),
-		Fields: graphrag.Fields{"team": string(rune('a' + i%2)), "n": float64(r.IntN(20)), "tags": []string{"all", word}},
-	}
-}
-
-// canaryOf is the word of a document.
-func canaryOf(d graphrag.Document) string { return d.Source }
-
-// someCondition is a random condition.
-func someCondition(r *rand.Rand, depth int) graphrag.Condition {
-	if depth > 0 && r.IntN(2) == 0 {
-		a, b := someCondition(r, depth-1), someCondition(r, depth-1)
-		return []graphrag.Condition{graphrag.And(a, b), graphrag.Or(a, b), graphrag.Not(a)}[r.IntN(3)]
-	}
-	return []graphrag.Condition{
-		graphrag.Equal("team", string(rune('a'+r.IntN(2)))), graphrag.Between("n", r.IntN(20), nil), graphrag.Between("n", nil, r.IntN(20)),
-		graphrag.In("n", r.IntN(20), r.IntN(20), r.IntN(20)), graphrag.Has("tags", "all"), graphrag.Not(graphrag.Equal("team", "a")),
-	}[r.IntN(6)]
-}
-
-// leaks asks a system questions with random conditions, under random scopes, while documents come,
-// change and go, and looks for words of documents that a question excludes in every byte of what
-// comes back: ranked, evidence, derived, steps, citations, streams, graphs and errors.
-func leaks(t *testing.T, s *kit.System, questions int) {
-	r := rand.New(rand.NewPCG(11, 12))
-	docs := map[string]graphrag.Document{}
-	var words []string // of all documents that ever were
-	version := 0
-	fresh := func(i int) graphrag.Document {
-		version++
-		d := secret(r, i, version)
-		docs[d.ID], words = d, append(words, canaryOf(d))
-		return d
-	}
-	var first []graphrag.Document
-	for i := range 6 {
-		first = append(first, fresh(i))
-	}
-	if _, err := s.Index(t.Context(), graphrag.Documents(first...)); err != nil {
-		t.Fatal(err)
-	}
-	seen := 0
-	for n := range questions {
-		if n%8 == 7 {
-			gone := fmt.Sprintf("d%d", r.IntN(7))
-			delete(docs, gone)
-			if _, err := s.Update(t.Context(), graphrag.Documents(fresh(r.IntN(7))), gone); err != nil {
-				t.Fatal(err)
-			}
-		}
-		where, ctx := someCondition(r, 2), t.Context()
-		q := graphrag.Question{Text: []string{"Who built the Fram?", "Where did Nansen meet Archer?", "Summarize the voyages of the Fram."}[r.IntN(3)], K: 1 + r.IntN(6), Depth: 8, Where: &where}
-		if r.IntN(3) == 0 {
-			q.Text = fmt.Sprintf("What did %s Archer build?", words[r.IntN(len(words))])
-		}
-		if r.IntN(3) == 0 {
-			q.Tokens = 20 + r.IntN(100)
-		}
-		meets := where.Compile()
-		if r.IntN(2) == 0 {
-			scope := someCondition(r, 1)
-			ctx = graphrag.WithScope(ctx, scope)
-			if r.IntN(3) == 0 {
-				q.Where, meets = nil, func(graphrag.Fields) bool { return true }
-			}
-			asked, within := meets, graphrag.NewScope(scope).Compile()
-			meets = func(f graphrag.Fields) bool { return asked(f) && within(f) }
-		}
-		var out strings.Builder
-		put := func(v any, err error) {
-			data, _ := json.Marshal(v)
-			fmt.Fprintf(&out, "%s %+v %v\n", data, v, err)
-		}
-		answer, err := s.Answer(ctx, q)
-		put(answer, err)
-		if err != nil {
-			t.Fatalf("%v where %v: %v", q.Text, q.Where, err)
-		}
-		found, err := s.Retrieve(ctx, q)
-		put(found, err)
-		for part, err := range s.Stream(ctx, q) {
-			put(part, err)
-		}
-		g, err := s.GraphFor(ctx, q.Where)
-		if put(nil, err); g != nil {
-			put([]any{g.Entities, g.Relations, g.Passages, g.Rejected}, nil)
-		}
-		permitted := map[string]bool{}
-		for _, d := range docs {
-			if meets(d.Fields) {
-				permitted[canaryOf(d)] = true
-			}
-		}
-		said := strings.ToLower(out.String())
-		for _, word := range words {
-			has := strings.Contains(strings.ReplaceAll(said, strings.ToLower(q.Text), ""), strings.ToLower(word))
-			if has && permitted[word] {
-				seen++
-			}
-			if has && !permitted[word] && !strings.Contains(q.Text, word) {
-				t.Fatalf("question %d, %q where %v, scope %v: %s is in\n%.3000s", n, q.Text, q.Where, graphrag.ScopeOf(ctx), word, out.String())
-			}
-		}
-	}
-	if seen == 0 {
-		t.Error("no word of a permitted document was seen: nothing is tested")
-	}
-}
 
 // No system says anything of documents that a question or a scope excludes, offline, with a model,
 // and in a store. WILDGRAPH_LEAKS is how many questions each is asked.
@@ -155,11 +34,6 @@ func TestNothingLeaks(t *testing.T) {
 			"model": func() kit.Kit {
 				return baselinestest.ModelKit(t, llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient))
 			},
-			"store": func() kit.Kit {
-				k := baselinestest.OfflineKit(t)
-				k.Place = kit.Place{Store: store.Store(inStore), Prefix: x.Name, Encoder: k.Encoder}
-				return k
-			},
 		} {
 			t.Run(x.Name+"/"+kind, func(t *testing.T) {
 				s, err := x.New(k(), kit.Common{})
@@ -170,11 +44,12 @@ func TestNothingLeaks(t *testing.T) {
 				if kind != "offline" {
 					n = max(8, questions/4)
 				}
-				leaks(t, s, n)
+				baselinestest.Leaks(t, s, n)
 				if err := s.Close(); err != nil {
 					t.Error(err)
 				}
 			})
 		}
+		t.Run(x.Name+"/store", func(t *testing.T) { baselinestest.LeaksIn(t, inStore, x.Name, x.New, max(8, questions/4)) })
 	}
 }

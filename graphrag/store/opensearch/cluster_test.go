@@ -112,6 +112,17 @@ func TestSystems(t *testing.T) {
 	}
 }
 
+// No system whose index is here says anything of documents that a question excludes.
+func TestNothingLeaks(t *testing.T) {
+	s := open(t, spread(t))
+	defer s.Close()
+	for _, x := range all.Systems() {
+		if !x.Blind {
+			t.Run(x.Name, func(t *testing.T) { baselinestest.LeaksIn(t, s, x.Name, x.New, 8) })
+		}
+	}
+}
+
 // passages are put into a generation in batches of 50, again if the error is
 // store.ErrUnavailable. The number of failed puts is returned.
 func passages(t *testing.T, s store.Store, n int, before func(i int)) (g store.Generation, table store.Table, records []store.Record, failed int) {

@@ -38,6 +38,21 @@ func TestSystems(t *testing.T) {
 	}
 }
 
+// No system whose index is here says anything of documents that a question excludes.
+func TestNothingLeaks(t *testing.T) {
+	s := open(t, postgres.Options{})
+	defer s.Close()
+	questions := 8
+	if n, err := strconv.Atoi(os.Getenv("WILDGRAPH_LEAKS")); err == nil {
+		questions = n
+	}
+	for _, x := range all.Systems() {
+		if !x.Blind {
+			t.Run(x.Name, func(t *testing.T) { baselinestest.LeaksIn(t, s, x.Name, x.New, questions) })
+		}
+	}
+}
+
 var sampleSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, TitleWeight: 2, Dim: 8, Fields: map[string]store.Kind{"color": store.String}}}}
 
 // filled puts a sample, in two parts, into a generation.
