@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -31,10 +32,10 @@ type decorated struct {
 // plain is what the change of an extraction depends on: lists are those of the last time if they
 // are at the same place.
 type plain struct {
-	title, text string
-	mention     *kg.Mention
-	fact        *kg.Fact
-	lengths     [2]int
+	by, title, text string
+	mention         *kg.Mention
+	fact            *kg.Fact
+	lengths         [2]int
 }
 
 func (d decorated) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
@@ -42,22 +43,18 @@ func (d decorated) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.E
 	if err != nil || d.when != nil && !d.when(chunks) {
 		return found, err
 	}
-	changed, err := memo.Each(ctx, d.name, len(found), func(i int) plain {
-		x := &found[i]
-		return plain{chunks[i].Title, chunks[i].Text, unsafe.SliceData(x.Mentions), unsafe.SliceData(x.Facts), [2]int{len(x.Mentions), len(x.Facts)}}
-	}, func(i int) (x kg.Extraction, _ error) {
-		x.Mentions, x.Facts = slices.Clone(found[i].Mentions), slices.Clone(found[i].Facts)
-		d.change(&chunks[i], &x)
-		return x, nil
-	})
-	if err != nil {
-		return nil, err
-	}
 	out := slices.Clone(found) // others share what was found
-	for i := range changed {
-		out[i].Mentions, out[i].Facts = changed[i].Mentions, changed[i].Facts
-	}
-	return out, nil
+	return out, par.Each(ctx, len(found), 0, func(i int) error {
+		x := &out[i]
+		key := plain{d.name, chunks[i].Title, chunks[i].Text, unsafe.SliceData(x.Mentions), unsafe.SliceData(x.Facts), [2]int{len(x.Mentions), len(x.Facts)}}
+		changed, err := memo.Still(ctx, key, func() (x kg.Extraction, _ error) {
+			x.Mentions, x.Facts = slices.Clone(found[i].Mentions), slices.Clone(found[i].Facts)
+			d.change(&chunks[i], &x)
+			return x, nil
+		})
+		x.Mentions, x.Facts = changed.Mentions, changed.Facts
+		return err
+	})
 }
 
 // Linked returns an extractor that adds a fact for each two neighbouring entities of a

@@ -223,6 +223,7 @@ func (s *System) make(ctx context.Context, d *draft) (stats graphrag.IndexStats,
 	if d.from == nil {
 		s.paid.prune()
 	}
+	s.paid.made.Turn()
 	stats = next.stats
 	stats.Usage = meter.Usage()
 	return stats, s.show(next)

@@ -6,15 +6,15 @@ import (
 	"context"
 	"reflect"
 	"sync"
-
-	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
 // Keeper keeps what is made over and over of things of which most stay, such as an index of
-// documents that come and go, from one time to the next. The zero value is an empty one.
+// documents that come and go, from one time to the next. The zero value is an empty one. It is
+// safe for concurrent use.
 type Keeper struct {
-	mu   sync.Mutex
-	kept map[any]any
+	mu        sync.Mutex
+	kept      map[any]any // by Kept
+	last, now map[any]any // by Still, before Turn and since
 }
 
 type keeperKey struct{}
@@ -24,52 +24,60 @@ func (k *Keeper) With(ctx context.Context) context.Context {
 	return context.WithValue(ctx, keeperKey{}, k)
 }
 
-// Kept returns the T of the keeper in the context, zero at first; without a keeper a new one.
-func Kept[T any](ctx context.Context) *T { return kept[T](ctx, reflect.TypeFor[T]()) }
+// Turn ends a time: what [Still] was not asked for since the last one is dropped.
+func (k *Keeper) Turn() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.last, k.now = k.now, nil
+}
 
-func kept[T any](ctx context.Context, key any) *T {
+// Kept returns the T of the keeper in the context, zero at first; without a keeper a new one.
+func Kept[T any](ctx context.Context) *T {
 	k, _ := ctx.Value(keeperKey{}).(*Keeper)
 	if k == nil {
 		return new(T)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.kept == nil {
-		k.kept = make(map[any]any)
-	}
-	v, ok := k.kept[key].(*T)
+	v, ok := k.kept[reflect.TypeFor[T]()].(*T)
 	if !ok {
 		v = new(T)
-		k.kept[key] = v
+		k.kept = put(k.kept, reflect.TypeFor[T](), v)
 	}
 	return v
 }
 
-// Each makes n values, each under a key of what it is made of. Under a keeper, those that were made
-// the last time under the same name are taken from there. Values are shared: nobody may change them.
-func Each[K comparable, V any](ctx context.Context, name string, n int, key func(int) K, make_ func(int) (V, error)) ([]V, error) {
-	type last struct {
-		sync.Mutex
-		made map[K]V
+// Still returns what was made under the key, of a type of its own, this time or the last, or makes
+// it; without a keeper each time. Callers share the value, so nobody may change it.
+func Still[K comparable, V any](ctx context.Context, key K, make func() (V, error)) (V, error) {
+	k, _ := ctx.Value(keeperKey{}).(*Keeper)
+	if k == nil {
+		return make()
 	}
-	before := kept[last](ctx, [2]any{name, reflect.TypeFor[last]()})
-	before.Lock()
-	defer before.Unlock()
-	keys, out := make([]K, n), make([]V, n)
-	err := par.Each(ctx, n, 0, func(i int) (err error) {
-		var ok bool
-		keys[i] = key(i)
-		if out[i], ok = before.made[keys[i]]; !ok {
-			out[i], err = make_(i)
+	k.mu.Lock()
+	v, ok := k.now[key]
+	if !ok {
+		if v, ok = k.last[key]; ok {
+			k.now = put(k.now, key, v)
 		}
-		return err
-	})
-	if err != nil {
-		return nil, err
 	}
-	before.made = make(map[K]V, n)
-	for i, k := range keys {
-		before.made[k] = out[i]
+	k.mu.Unlock()
+	if ok {
+		return v.(V), nil
 	}
-	return out, nil
+	made, err := make()
+	if err == nil {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.now = put(k.now, key, made)
+	}
+	return made, err
+}
+
+func put(m map[any]any, key, value any) map[any]any {
+	if m == nil {
+		m = make(map[any]any)
+	}
+	m[key] = value
+	return m
 }

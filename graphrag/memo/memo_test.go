@@ -126,44 +126,46 @@ func Example() {
 	// 3 <nil>
 }
 
-func TestEach(t *testing.T) {
+func TestStill(t *testing.T) {
 	made := 0
-	squares := func(ctx context.Context, name string, of ...int) []int {
-		t.Helper()
-		out, err := memo.Each(ctx, name, len(of), func(i int) int { return of[i] }, func(i int) (int, error) {
-			if made++; of[i] < 0 {
-				return 0, errors.New("less than none")
-			}
-			return of[i] * of[i], nil
-		})
-		if err != nil {
-			return nil
-		}
-		return out
-	}
 	var keeper memo.Keeper
-	kept := keeper.With(t.Context())
-	for _, step := range []struct {
-		ctx  context.Context
-		name string
+	for i, step := range []struct {
+		kept bool
+		turn bool
 		of   []int
-		want []int
 		made int
 	}{
-		{t.Context(), "a", []int{3}, []int{9}, 1},
-		{t.Context(), "a", []int{3}, []int{9}, 1}, // nothing keeps it
-		{kept, "a", []int{1, 2, 3}, []int{1, 4, 9}, 3},
-		{kept, "a", []int{3, 4, 1}, []int{9, 16, 1}, 1},
-		{kept, "b", []int{3}, []int{9}, 1},
-		{kept, "a", []int{-1}, nil, 1},
-		{kept, "a", []int{4, 2}, []int{16, 4}, 1}, // what failed is not the last time, and 2 is gone
-		{kept, "a", nil, []int{}, 0},
+		{of: []int{3, 3}, made: 2}, // nothing keeps it
+		{kept: true, of: []int{1, 2, 3, 1}, made: 3},
+		{kept: true, turn: true, of: []int{3, 4, 1}, made: 1},
+		{kept: true, of: []int{2, 4}, made: 0},   // the last time goes on until the next turn
+		{kept: true, of: []int{-1, -1}, made: 2}, // what fails is not kept
+		{kept: true, turn: true, of: []int{4, 1}, made: 0},
+		{kept: true, turn: true, of: []int{4, 3}, made: 1},
 	} {
-		before := made
-		if got := squares(step.ctx, step.name, step.of...); !slices.Equal(got, step.want) || (got == nil) != (step.want == nil) || made-before != step.made {
-			t.Errorf("%s of %v: %v by making %d, want %v by %d", step.name, step.of, got, made-before, step.want, step.made)
+		ctx, before := t.Context(), made
+		if step.kept {
+			ctx = keeper.With(ctx)
+		}
+		if step.turn {
+			keeper.Turn()
+		}
+		for _, n := range step.of {
+			got, err := memo.Still(ctx, square(n), func() (int, error) {
+				if made++; n < 0 {
+					return 0, errors.New("less than none")
+				}
+				return n * n, nil
+			})
+			if (err != nil) != (n < 0) || err == nil && got != n*n {
+				t.Errorf("step %d: %d of %d, %v", i, got, n, err)
+			}
+		}
+		if made-before != step.made {
+			t.Errorf("step %d made %d, want %d", i, made-before, step.made)
 		}
 	}
+	kept := keeper.With(t.Context())
 	*memo.Kept[[]int](kept) = []int{7}
 	if got := *memo.Kept[[]int](kept); len(got) != 1 || len(*memo.Kept[[]int](t.Context())) != 0 {
 		t.Errorf("%v is kept", got)

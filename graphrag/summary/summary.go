@@ -175,12 +175,16 @@ type quotedKey struct {
 }
 
 // Summarize implements [Summarizer]. One of several texts is made once under a memo: the
-// systems of a family describe the same things.
+// systems of a family describe the same things. Under a [memo.Keeper] that of texts that stay stays.
 func (x *extractive) Summarize(ctx context.Context, texts []string) (Summary, error) {
-	if len(texts) < 2 {
-		return x.summarize(ctx, texts)
+	key := quotedKey{x, memo.DigestOf(slices.Values(texts))}
+	still := func() (Summary, error) {
+		return memo.Still(ctx, key, func() (Summary, error) { return x.summarize(ctx, texts) })
 	}
-	return memo.Of(ctx, quotedKey{x, memo.DigestOf(slices.Values(texts))}, func() (Summary, error) { return x.summarize(ctx, texts) })
+	if len(texts) < 2 {
+		return still()
+	}
+	return memo.Of(ctx, key, still)
 }
 
 func (x *extractive) summarize(ctx context.Context, texts []string) (Summary, error) {

@@ -89,15 +89,15 @@ func (h *handed) extracted() (out []string) {
 // to the rules.
 func TestInsertIsOfWhatIsNew(t *testing.T) {
 	names := strings.Fields("Archer Nansen Amundsen Oslo Fram Larvik Bergen Svalbard Johansen Sverdrup")
-	voyage := func(i int) graphrag.Document {
+	trip := func(i int) graphrag.Document {
 		n := func(k int) string { return names[k%10] }
 		return graphrag.Document{ID: fmt.Sprintf("d%03d", i), Title: n(i) + " " + n(i/10), Text: fmt.Sprintf("%s sailed to %s with %s in 19%02d. The ship of %s was built in %s by carpenter %d.", n(i), n(i+3), n(7*i), i, n(3*i), n(i/10), i)}
 	}
 	var before []graphrag.Document
 	for i := range 30 {
-		before = append(before, voyage(i))
+		before = append(before, trip(i))
 	}
-	more := voyage(60)
+	more := trip(60)
 	isNew := func(s string) bool { return strings.Contains(s, "carpenter 60") }
 	for _, system := range systems(t) {
 		for _, kind := range []string{"offline", "model", "names"} {

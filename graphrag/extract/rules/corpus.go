@@ -267,28 +267,22 @@ func (c *corpus) share(more, less []occurrence, changed *changes) {
 	if len(more)+len(less) == 0 {
 		return
 	}
-	slices.SortFunc(more, occurrence.compare)
+	lines := append(c.lines, more...)
+	slices.SortFunc(lines, occurrence.compare)
 	slices.SortFunc(less, occurrence.compare)
-	lines, shared, documents := make([]occurrence, 0, len(c.lines)+len(more)), make(map[uint64]bool), 0
-	for was := c.lines; len(was)+len(more) > 0; {
-		from := &was
-		if len(was) == 0 || len(more) > 0 && more[0].compare(was[0]) < 0 {
-			from = &more
-		}
-		o := (*from)[0]
-		*from = (*from)[1:]
-		if len(less) > 0 && less[0] == o {
+	lines = slices.DeleteFunc(lines, func(o occurrence) bool {
+		gone := len(less) > 0 && less[0] == o
+		if gone {
 			less = less[1:]
-			continue
 		}
-		last := occurrence{}
-		if len(lines) > 0 {
-			last = lines[len(lines)-1]
-		}
-		if lines = append(lines, o); last.line != o.line {
-			documents = 0
-		}
-		if last != o {
+		return gone
+	})
+	shared, documents := make(map[uint64]bool), 0
+	for i, o := range lines {
+		switch {
+		case i == 0 || lines[i-1].line != o.line:
+			documents = 1
+		case lines[i-1] != o:
 			documents++
 		}
 		if documents == sharedBy {
