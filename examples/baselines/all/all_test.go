@@ -112,20 +112,6 @@ func withGraph(t *testing.T, s all.System) all.System {
 	return s.WithGraph(ix)
 }
 
-// Every system of the registry leaves it to the reader whether to refuse.
-func TestModes(t *testing.T) {
-	for _, s := range systems(t) {
-		t.Run(s.Name, func(t *testing.T) {
-			baselinestest.Modes(t, func(k kit.Kit) (*kit.System, error) {
-				if s.Blind && k.AnswerModel == nil {
-					k.AnswerModel = llmtest.NewScript("m")
-				}
-				return s.New(k, kit.Common{})
-			})
-		})
-	}
-}
-
 // However many chunks of a page are found, a ranking has no more than MaxPerDoc.
 func TestMaxPerDoc(t *testing.T) {
 	k := baselinestest.OfflineKit(t)

@@ -71,7 +71,6 @@ func Conform(t *testing.T, make Maker) {
 	t.Run("conditions", make.sees)
 	t.Run("retrieve", make.retrieves)
 	t.Run("model", make.asks)
-	t.Run("modes", func(t *testing.T) { Modes(t, make) })
 	t.Run("errors", make.errors)
 	for name, docs := range map[string][]graphrag.Document{"no page": nil, "one page": Pages[:1], "chinese": Chinese, "empty page": {{ID: "x.md"}}} {
 		t.Run(name, func(t *testing.T) {

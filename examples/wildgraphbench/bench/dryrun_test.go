@@ -15,7 +15,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
-	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
@@ -123,12 +122,12 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs seven systems twice")
 	}
-	recorded := baselinestest.NewRecorded(llmtest.Calls(t))
+	recorded := asRecorded(llmtest.Calls(t))
 	count := tokens.Cl100k().Count
 	var mu sync.Mutex
 	var taken map[string]llm.Usage
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
-		_, stage := baselinestest.RecordedKind(req.Messages[0].Text)
+		_, stage := recordedKind(req.Messages[0].Text)
 		if stage == "" {
 			text, _ := lab.DryGrader.Reply(req)
 			return llm.Reply{Text: text}

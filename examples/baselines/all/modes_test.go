@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package baselinestest
+package all_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// Unanswerable is a question that Pages say nothing about.
-var Unanswerable = graphrag.Question{Text: "Who composed the opera Turandot?", K: 3, Depth: 5, Form: graphrag.Sentence}
+// unanswerable is a question that the pages say nothing about.
+var unanswerable = graphrag.Question{Text: "Who composed the opera Turandot?", K: 3, Depth: 5, Form: graphrag.Sentence}
 
 // knowing answers the last prompt as a model would that knows the opera: in reject
 // mode it does as it is told. No report has to do with the opera.
@@ -30,7 +34,7 @@ func knowing(req llm.Request) llm.Reply {
 	case req.Stage != "read" && asked && strings.Contains(first, `{"high_level_keywords": []`):
 		return llm.Reply{Text: `{"high_level_keywords": [], "low_level_keywords": []}`}
 	case req.Stage != "read":
-		return Obedient(req)
+		return baselinestest.Obedient(req)
 	case asked && strings.Contains(first, reader.Refusal):
 		return llm.Reply{Text: reader.Refusal}
 	case asked:
@@ -39,28 +43,48 @@ func knowing(req llm.Request) llm.Reply {
 	return llm.Reply{Text: "An answer [1]."}
 }
 
-// Modes checks that a system leaves it to the reader whether to refuse: in reject
+// Every system of the registry leaves it to the reader whether to refuse: in reject
 // mode a question that the pages do not answer has the reader's refusal, in open
 // mode whoever has something to answer from answers, and a model always has.
-func Modes(t *testing.T, make Maker) {
-	t.Helper()
+func TestModes(t *testing.T) {
+	for _, s := range systems(t) {
+		t.Run(s.Name, func(t *testing.T) { modes(t, s) })
+	}
+}
+
+func modes(t *testing.T, of all.System) {
+	words := embed.Func(func(ctx context.Context, texts []string) (rows [][]float32, err error) {
+		for _, s := range texts {
+			rows = append(rows, llmtest.HashVector(strings.ToLower(s), 256))
+		}
+		return rows, ctx.Err()
+	})
 	kits := func(mode reader.Mode) map[string]kit.Kit {
 		offline, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: mode})
 		if err != nil {
 			t.Fatal(err)
 		}
-		model, err := kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m").Handle(llmtest.Any, knowing), Embedder: sharedWords{}, Mode: mode})
+		model, err := kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m").Handle(llmtest.Any, knowing), Embedder: words, Mode: mode})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return map[string]kit.Kit{kit.NameOffline: offline, kit.NameModel: model}
 	}
-	long := Unanswerable // beyond what is a keyword by itself
+	long := unanswerable // beyond what is a keyword by itself
 	long.Text += " It was first performed after the death of its composer."
 	for _, mode := range []reader.Mode{reader.Open, reader.Reject} {
 		for name, k := range kits(mode) {
-			s := make.over(t, k, Pages...)
-			for _, q := range []graphrag.Question{Questions[0], Questions[1], Questions[2], Unanswerable, long} {
+			if of.Blind && k.AnswerModel == nil {
+				k.AnswerModel = llmtest.NewScript("m")
+			}
+			s, err := of.New(k, kit.Common{})
+			if err == nil {
+				_, err = s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, q := range []graphrag.Question{baselinestest.Questions[0], baselinestest.Questions[1], baselinestest.Questions[2], unanswerable, long} {
 				a, err := s.Answer(t.Context(), q)
 				if err != nil {
 					t.Fatal(err)
@@ -82,7 +106,7 @@ func Modes(t *testing.T, make Maker) {
 					if !a.Refused || a.Text != reader.Refusal || len(a.Citations) > 0 {
 						t.Errorf("%s in reject mode: %q is answered by %q, want the refusal", name, q.Text, a.Text)
 					}
-				case a.Refused && (mode == reader.Open && (material || name == kit.NameModel) || told && q.Text == Questions[1].Text):
+				case a.Refused && (mode == reader.Open && (material || name == kit.NameModel) || told && q.Text == baselinestest.Questions[1].Text):
 					t.Errorf("%s in %s mode refuses %q, %d passages and %d derived texts", name, mode, q.Text, len(a.Evidence), len(a.Derived))
 				}
 			}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package baselinestest
+package bench
 
 import (
 	"strings"
@@ -26,9 +26,9 @@ var recordedKinds = []struct{ kind, stage, mark string }{
 	{"answer", "answer", "You answer questions for people who will check"},
 }
 
-// RecordedKind is the kind and the stage of a call with this system message; both
+// recordedKind is the kind and the stage of a call with this system message; both
 // are empty of one that was not recorded, such as a judge's.
-func RecordedKind(system string) (kind, stage string) {
+func recordedKind(system string) (kind, stage string) {
 	for _, k := range recordedKinds {
 		if strings.Contains(system, k.mark) {
 			return k.kind, k.stage
@@ -37,9 +37,9 @@ func RecordedKind(system string) (kind, stage string) {
 	return "", ""
 }
 
-// Recorded answers as a recorded model did to the call of the same kind with most words in
+// replay answers as a recorded model did to the call of the same kind with most words in
 // common.
-type Recorded map[string][]recorded
+type replay map[string][]recorded
 
 type recorded struct {
 	words map[string]bool
@@ -55,25 +55,25 @@ func newRecorded(user, reply string) recorded {
 	return recorded{words, strings.Contains(user, "are still missing"), reply}
 }
 
-// NewRecorded sorts recorded calls by their kind.
-func NewRecorded(calls []llmtest.Call) Recorded {
-	r := Recorded{}
+// asRecorded sorts recorded calls by their kind.
+func asRecorded(calls []llmtest.Call) replay {
+	r := replay{}
 	for _, c := range calls {
-		kind, _ := RecordedKind(c.System)
+		kind, _ := recordedKind(c.System)
 		r[kind] = append(r[kind], newRecorded(c.User, c.Reply))
 	}
 	return r
 }
 
 // Reply is the reply to a request, "" if no call of its kind was recorded.
-func (r Recorded) Reply(req llm.Request) string {
+func (r replay) Reply(req llm.Request) string {
 	var asked []string
 	for _, m := range req.Messages {
 		if m.Role == llm.User {
 			asked = append(asked, m.Text)
 		}
 	}
-	kind, _ := RecordedKind(req.Messages[0].Text)
+	kind, _ := recordedKind(req.Messages[0].Text)
 	of, best, reply := newRecorded(strings.Join(asked, "\n"), ""), -1.0, ""
 	of.more = of.more || len(asked) > 1
 	for _, c := range r[kind] {
