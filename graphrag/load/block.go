@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -90,22 +89,7 @@ func Plain(s string) string {
 	if strings.ContainsAny(s, "*`\\~<_") {
 		s = unmarked(s)
 	}
-	if onOneLine(s) {
-		return s
-	}
 	return strings.Join(strings.Fields(s), " ")
-}
-
-// onOneLine reports whether all white space of s is single blanks between words.
-func onOneLine(s string) bool {
-	last := ' '
-	for _, r := range s {
-		if r == ' ' && last == ' ' || r != ' ' && unicode.IsSpace(r) {
-			return false
-		}
-		last = r
-	}
-	return last != ' ' || s == ""
 }
 
 // unmarked removes ** and __ and ~~, backticks, single * and _ at the edges of words, backslashes

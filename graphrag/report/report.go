@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -104,43 +105,15 @@ func (r *Report) Text() string {
 	return strings.Join(parts, "")
 }
 
+// mark is a grounding mark with the white space before it.
+var mark = regexp.MustCompile(`(?i)\s*\[data:[^\[\]]*\]`)
+
 // Unmarked removes marks such as [Data: Entities (3, 17)] with the white space before them.
 func Unmarked(text string) string {
-	if strings.IndexByte(text, '[') < 0 {
-		return strings.TrimSpace(text)
+	if strings.IndexByte(text, '[') >= 0 {
+		text = mark.ReplaceAllString(text, "")
 	}
-	var out strings.Builder
-	out.Grow(len(text))
-	rest := text
-	for at := 0; at < len(rest); {
-		open := strings.IndexByte(rest[at:], '[')
-		if open < 0 {
-			break
-		}
-		at += open
-		size := markSize(rest[at:])
-		if size == 0 {
-			at++
-			continue
-		}
-		out.WriteString(strings.TrimRight(rest[:at], "\t\n\f\r "))
-		rest, at = rest[at+size:], 0
-	}
-	out.WriteString(rest)
-	return strings.TrimSpace(out.String())
-}
-
-// markSize returns the length of the mark at the beginning of a text, or 0.
-func markSize(text string) int {
-	const open = "[data:"
-	if len(text) < len(open) || !strings.EqualFold(text[:len(open)], open) {
-		return 0
-	}
-	end := strings.IndexAny(text[len(open):], "[]")
-	if end < 0 || text[len(open)+end] == '[' {
-		return 0
-	}
-	return len(open) + end + 1
+	return strings.TrimSpace(text)
 }
 
 // Reporter writes the report of one community from its [Input].

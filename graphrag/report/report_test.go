@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -257,22 +255,6 @@ func ExampleWrite() {
 	// Output:
 	// Ashby Library; Mary Ashby; Reading Room
 	// [10 11 12 13]
-}
-
-// Marks are what a regular expression says they are.
-func TestUnmarked(t *testing.T) {
-	mark := regexp.MustCompile(`(?i)\s*\[data:[^\[\]]*\]`)
-	pieces := []string{"[Data: Entities (3)]", "[data:", "[DATA:x]", "]", "[", " ", "\n\t", "\u00a0", "\x80", "word", "[Note: 1]", "[data]", "é"}
-	rng := rand.New(rand.NewPCG(3, 7))
-	for range 20_000 {
-		text := ""
-		for range rng.IntN(9) {
-			text += pieces[rng.IntN(len(pieces))]
-		}
-		if got, want := report.Unmarked(text), strings.TrimSpace(mark.ReplaceAllString(text, "")); got != want {
-			t.Fatalf("%q: %q, want %q", text, got, want)
-		}
-	}
 }
 
 // Every report of the replies that a real model gave is read at the first try.

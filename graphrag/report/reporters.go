@@ -188,21 +188,8 @@ func (x *extractiveReporter) findings(c *Input, m *material, quoted []bool) []Fi
 	return out
 }
 
-// oneLine is a text with single blanks: itself, if it is one.
-func oneLine(s string) string {
-	blank := true // before the text
-	for i := range len(s) {
-		c := s[i]
-		if c < ' ' || c >= 0x7f || c == ' ' && blank {
-			return strings.Join(strings.Fields(s), " ")
-		}
-		blank = c == ' '
-	}
-	if blank {
-		return strings.TrimSuffix(s, " ")
-	}
-	return s
-}
+// oneLine is a text with single blanks.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // Stage names the calls for reports in accounts.
 const Stage = "community report"

@@ -134,25 +134,8 @@ func (r *reader) count(s string) (words int, terms []weighted) {
 // plain returns a sentence as it is quoted: without marks of markdown at its
 // beginning, control characters and line breaks.
 func plain(s string) string {
-	if isPlain(s) {
-		return s
-	}
 	s = strings.TrimLeft(llm.Printable(s), marks)
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "**", "")), " ")
-}
-
-// isPlain tells that there is nothing to do: nearly all sentences are of letters and
-// single blanks.
-func isPlain(s string) bool {
-	last := byte(' ')
-	for i := range len(s) {
-		c := s[i]
-		if c < ' ' || c >= 0x7f || c == last && (c == ' ' || c == '*') || i == 0 && strings.IndexByte(marks, c) >= 0 {
-			return false
-		}
-		last = c
-	}
-	return last != ' '
 }
 
 // marks stand before a sentence, and are not quoted.
