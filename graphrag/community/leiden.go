@@ -86,7 +86,6 @@ type solver[W weight] struct {
 
 	links      []W     // weight of the arcs from the node at hand by community, 0 in between
 	touched    []int32 // communities
-	gains      []int64 // of joining these, see order
 	neighbours []int32 // labels of the neighbours of some nodes
 	fetched    int32   // keeps reads from being optimised away
 }

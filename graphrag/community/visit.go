@@ -2,10 +2,7 @@
 
 package community
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // gather reads the labels of all neighbours of some nodes.
 func (s *solver[W]) gather(net *network[W], labels, nodes []int32) {
@@ -57,7 +54,6 @@ func (s *solver[W]) visit(net *network[W], labels []int32, u int32) (to int32) {
 	own, weight, row := labels[u], net.weights[u], net.row(u)
 	if len(s.touched) <= len(row) {
 		s.touched = make([]int32, 2*len(row)+64)
-		s.gains = make([]int64, len(s.touched))
 	}
 	t := linkUp(row, labels, s.links, s.touched)
 	links, masses, k := s.links, s.masses, s.gamma*float64(weight)
@@ -79,39 +75,21 @@ func (s *solver[W]) visit(net *network[W], labels []int32, u int32) (to int32) {
 
 // best returns the greatest gain of joining one of some communities or staying in one's own, the
 // second greatest or 0, and the place of the community to join, -1 for one's own.
-// Branch-free: the comparison of gains is unpredictable.
-//
-//go:noinline
 func (s *solver[W]) best(touched []int32, own int32, k, stay float64) (first, second float64, at int) {
 	links, masses := s.links, s.masses
-	gains := s.gains[:len(touched)]
+	first, at = stay, -1
 	for i, c := range touched {
-		gain := order(float64(links[c]) - k*float64(masses[c]))
-		if c == own {
-			gain = math.MinInt64
+		gain := float64(links[c]) - k*float64(masses[c])
+		switch {
+		case c == own:
+		case gain > first:
+			first, second, at = gain, max(second, first), i
+		default:
+			second = max(second, gain)
 		}
-		gains[i] = gain
 	}
-	before := order(stay)
-	most, next := before, int64(0)
-	for _, gain := range gains {
-		next = max(next, min(most, gain))
-		most = max(most, gain)
-	}
-	if most == before {
-		return stay, unordered(next), -1
-	}
-	return unordered(most), unordered(next), slices.Index(gains, most)
+	return first, second, at
 }
-
-// order maps numbers to whole numbers of the same order.
-func order(x float64) int64 {
-	bits := int64(math.Float64bits(x))
-	return bits ^ int64(uint64(bits>>63)>>1)
-}
-
-// unordered is what a number was before order.
-func unordered(x int64) float64 { return math.Float64frombits(uint64(x ^ int64(uint64(x>>63)>>1))) }
 
 // wake takes the arcs of a node that moved from the slack of its neighbours in other communities.
 // While a node has slack left, a visit would find nothing; one whose slack is below 0 waits for one.

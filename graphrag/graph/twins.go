@@ -43,9 +43,8 @@ func (g *Graph) Twins(ctx context.Context) (Classes, error) {
 	}); err != nil {
 		return c, err
 	}
-	table := make([]int32, tableSize(n))
 	for _, sums := range [][]uint64{apart, joined} {
-		clear(table) // node + 1
+		firsts := make(map[uint64]int32, n)
 		for u := range int32(n) {
 			if u%hashedRows == 0 && ctx.Err() != nil {
 				return c, context.Cause(ctx)
@@ -53,27 +52,14 @@ func (g *Graph) Twins(ctx context.Context) (Classes, error) {
 			if !foldable[u] || c.First[u] != u || c.Size[u] > 1 {
 				continue
 			}
-			at := sums[u] >> 32 & uint64(len(table)-1)
-			for table[at] != 0 && sums[table[at]-1] != sums[u] {
-				at = (at + 1) & uint64(len(table)-1)
-			}
-			if table[at] == 0 {
-				table[at] = u + 1
+			if first, ok := firsts[sums[u]]; ok {
+				c.join(g, first, u)
 			} else {
-				c.join(g, table[at]-1, u)
+				firsts[sums[u]] = u
 			}
 		}
 	}
 	return c, nil
-}
-
-// tableSize is the least power of two that is at least 2n.
-func tableSize(n int) int {
-	size := 1
-	for size < 2*n {
-		size *= 2
-	}
-	return size
 }
 
 // hashes returns a sum over the arcs of u that is equal for twins without an edge between
