@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"container/heap"
-	"encoding/binary"
 	"fmt"
 	"slices"
 )
@@ -92,7 +91,6 @@ type cursor struct {
 	order   []int32 // of the terms; nil if they are in order
 	at      int
 	term    []byte
-	head    uint64 // the first bytes of the term, in an order that is that of terms
 }
 
 // look reads the current term, if there is one.
@@ -100,10 +98,7 @@ func (c *cursor) look() (ok bool) {
 	if c.at == c.ix.terms.Len() {
 		return false
 	}
-	var head [8]byte
 	c.term = c.ix.terms.At(c.id())
-	copy(head[:], c.term)
-	c.head = binary.BigEndian.Uint64(head[:])
 	return true
 }
 
@@ -117,9 +112,6 @@ func (c *cursor) id() int {
 
 // before reports whether a's term is smaller, or equal and from an earlier index.
 func (a *cursor) before(b *cursor) bool {
-	if a.head != b.head {
-		return a.head < b.head
-	}
 	return cmp.Or(bytes.Compare(a.term, b.term), cmp.Compare(a.part, b.part)) < 0
 }
 

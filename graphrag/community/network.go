@@ -46,30 +46,10 @@ func (net *network[W]) end(weight W) {
 	net.weights = append(net.weights, weight)
 }
 
-// line is how many arcs stand on a cache line.
-const line = 8
-
-// batch is how many nodes are worked on together: their rows, labels and tallies are read
-// before any is worked on. These reads do not wait for each other, so that many cache
-// misses cost little more than one.
+// batch is how many nodes are worked on together: the labels of their neighbours, and what there
+// is of their communities, are read before any is worked on. These reads do not wait for each other,
+// so that many cache misses cost little more than one.
 const batch = 32
-
-// fetch reads the rows of a batch of nodes into the cache, and returns how many arcs they
-// have, and something that keeps the reads from being optimised away.
-func (net *network[W]) fetch(nodes []int32) (arcs int, fetched int32) {
-	var starts, ends [batch]int64
-	for i, u := range nodes {
-		starts[i&(batch-1)], ends[i&(batch-1)] = net.offsets[u], net.offsets[u+1]
-	}
-	for i := range nodes {
-		lo, hi := starts[i&(batch-1)], ends[i&(batch-1)]
-		arcs += int(hi - lo)
-		for ; lo < hi; lo += line {
-			fetched += net.arcs[lo].to
-		}
-	}
-	return arcs, fetched
-}
 
 func (net *network[W]) loop(u int32, w float64) {
 	if net.loops == nil {

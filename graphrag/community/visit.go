@@ -6,11 +6,14 @@ import "slices"
 
 // gather reads the labels of all neighbours of some nodes.
 func (s *solver[W]) gather(net *network[W], labels, nodes []int32) {
-	total, fetched := net.fetch(nodes)
+	total := 0
+	for _, u := range nodes {
+		total += len(net.row(u))
+	}
 	if cap(s.neighbours) < total {
 		s.neighbours = make([]int32, 2*total)
 	}
-	s.neighbours, s.fetched = s.neighbours[:total], fetched
+	s.neighbours = s.neighbours[:total]
 	rest := s.neighbours
 	for _, u := range nodes {
 		row := net.row(u)
