@@ -482,10 +482,11 @@ func (c *condition) build(f store.Filter, column func(string) string) string {
 		if len(f.Values) == 0 {
 			return "false"
 		}
+		kind := "float8"
 		if _, isText := f.Values[0].(string); isText {
-			return fmt.Sprintf("%s = ANY(%s::text[])", column(f.Field), c.arg(listOf[string](f.Values)))
+			kind = "text"
 		}
-		return fmt.Sprintf("%s = ANY(%s::float8[])", column(f.Field), c.arg(listOf[float64](f.Values)))
+		return fmt.Sprintf("%s = ANY(%s::%s[])", column(f.Field), c.arg(f.Values), kind)
 	case store.OpRange:
 		return fmt.Sprintf("%s BETWEEN %s::float8 AND %s::float8", column(f.Field), c.arg(f.Low), c.arg(f.High))
 	case store.OpNot:
@@ -514,14 +515,4 @@ func (c *condition) join(all []store.Filter, by, none string, column func(string
 		parts[i] = "(" + c.part(f, column) + ")"
 	}
 	return strings.Join(parts, by)
-}
-
-func listOf[T any](values []any) []T {
-	out := make([]T, 0, len(values))
-	for _, v := range values {
-		if x, ok := v.(T); ok {
-			out = append(out, x)
-		}
-	}
-	return out
 }

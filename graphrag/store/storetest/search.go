@@ -137,7 +137,16 @@ func testFilters(t *testing.T, s *suite) {
 	must(t, g.Flush(t.Context()))
 	r := rand.New(rand.NewPCG(8, 8))
 	checked := schema().Tables["chunks"]
-	for range 150 {
+	met, found := 0, 0
+	for round := range 150 {
+		if round%8 == 7 { // one goes, another one changes sides
+			i := r.IntN(len(records))
+			must(t, table.Delete(t.Context(), records[i].ID))
+			records = slices.Delete(records, i, i+1)
+			a, b := r.IntN(len(records)), r.IntN(len(records))
+			records[a].Fields = records[b].Fields
+			put(t, g, table, records[a])
+		}
 		raw := randomFilter(r, 3)
 		f, err := checked.CheckFilter(raw)
 		must(t, err)
@@ -147,7 +156,8 @@ func testFilters(t *testing.T, s *suite) {
 				want = append(want, x.ID)
 			}
 		}
-		byVector, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[0].Vector, K: 300, Where: raw, Effort: 1}, store.VectorQuery{Vector: records[0].Vector, K: 3, Where: raw, Effort: 1})
+		byVector, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[0].Vector, K: 300, Where: raw, Effort: 1}, store.VectorQuery{Vector: records[0].Vector, K: 3, Where: raw, Effort: 1},
+			store.VectorQuery{Vector: records[0].Vector, K: 10, Where: raw})
 		must(t, err)
 		byWord, err := table.SearchText(t.Context(), store.TextQuery{Text: "city river king ship music war science island film", K: 300, Where: raw})
 		must(t, err)
@@ -162,11 +172,21 @@ func testFilters(t *testing.T, s *suite) {
 			}
 		}
 		ordered(t, byWord[0])
-		for _, id := range idsOf(byWord[0]) {
+		for _, id := range append(idsOf(byWord[0]), idsOf(byVector[2])...) {
 			if !slices.Contains(want, id) {
-				t.Fatalf("%+v does not hold for %s, which is found by words", raw, id)
+				t.Fatalf("%+v does not hold for %s, which is found by words or vectors", raw, id)
 			}
 		}
+		best := nearest(records, records[0].Vector, 10, f)
+		met += len(best)
+		for _, id := range best {
+			if slices.Contains(idsOf(byVector[2]), id) {
+				found++
+			}
+		}
+	}
+	if recall := float64(found) / float64(met); recall < .95 {
+		t.Errorf("under filters recall of the ten nearest is %.3f, want .95", recall)
 	}
 }
 
