@@ -21,6 +21,11 @@ type keeperKey struct{}
 
 // With returns a context under which things are kept.
 func (k *Keeper) With(ctx context.Context) context.Context {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.now == nil {
+		k.kept, k.now = make(map[any]any), make(map[any]any)
+	}
 	return context.WithValue(ctx, keeperKey{}, k)
 }
 
@@ -28,7 +33,7 @@ func (k *Keeper) With(ctx context.Context) context.Context {
 func (k *Keeper) Turn() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.last, k.now = k.now, nil
+	k.last, k.now = k.now, make(map[any]any)
 }
 
 // Kept returns the T of the keeper in the context, zero at first; without a keeper a new one.
@@ -42,7 +47,7 @@ func Kept[T any](ctx context.Context) *T {
 	v, ok := k.kept[reflect.TypeFor[T]()].(*T)
 	if !ok {
 		v = new(T)
-		k.kept = put(k.kept, reflect.TypeFor[T](), v)
+		k.kept[reflect.TypeFor[T]()] = v
 	}
 	return v
 }
@@ -57,27 +62,18 @@ func Still[K comparable, V any](ctx context.Context, key K, make func() (V, erro
 	k.mu.Lock()
 	v, ok := k.now[key]
 	if !ok {
-		if v, ok = k.last[key]; ok {
-			k.now = put(k.now, key, v)
-		}
+		v, ok = k.last[key]
 	}
 	k.mu.Unlock()
-	if ok {
-		return v.(V), nil
+	made, _ := v.(V)
+	if !ok {
+		var err error
+		if made, err = make(); err != nil {
+			return made, err
+		}
 	}
-	made, err := make()
-	if err == nil {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		k.now = put(k.now, key, made)
-	}
-	return made, err
-}
-
-func put(m map[any]any, key, value any) map[any]any {
-	if m == nil {
-		m = make(map[any]any)
-	}
-	m[key] = value
-	return m
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.now[key] = made
+	return made, nil
 }
