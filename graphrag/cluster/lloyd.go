@@ -344,15 +344,9 @@ func distance(x, y []float32) float64 {
 // norm returns the Euclidean length: squares of float32 are exact in float64
 // and cannot overflow there.
 func norm(v []float32) float64 {
-	var s0, s1, s2, s3 float64
-	for ; len(v) >= 4; v = v[4:] {
-		s0 += float64(v[0]) * float64(v[0])
-		s1 += float64(v[1]) * float64(v[1])
-		s2 += float64(v[2]) * float64(v[2])
-		s3 += float64(v[3]) * float64(v[3])
-	}
+	sum := 0.0
 	for _, c := range v {
-		s0 += float64(c) * float64(c)
+		sum += float64(c) * float64(c)
 	}
-	return math.Sqrt((s0 + s1) + (s2 + s3))
+	return math.Sqrt(sum)
 }
