@@ -364,6 +364,7 @@ type punkt struct {
 
 	// What other languages than English have in place of the last three.
 	stop     map[string]bool // stop words
+	titles   map[string]bool // of all languages
 	ordinals bool            // "3." stands before words in upper case
 }
 
@@ -382,6 +383,8 @@ const (
 		"mt no nos op pl pp publ rd sgt st subst suppl transl univ vol vols viz vs"
 	months = "jan janv ene gen янв feb févr fév fev febr февр mar mär apr avr abr апр jun juin giu jul juil lug aug août ago авг sept set sett " +
 		"сент okt oct out ott окт nov нояб dez dec déc dic des дек"
+	// Titles stand before names, which may begin with a stop word: "mevr. De Vries". "5 m." is none.
+	titles        = "M MM me mme mlle mgr sr sra srta dra dña dr drs prof mr mrs hr hrn fr frk frl dhr mevr mw ir ing ds jhr st ste sto sta dott dott.ssa prof.ssa sig sig.ra sig.na avv mons on"
 	beforeNumbers = "art chap ch def ex no nr par para pt ref sec sect ser tab"
 )
 
@@ -398,14 +401,14 @@ var punktTables = sync.OnceValue(func() map[Language]*punkt {
 	if err != nil {
 		panic("text: embedded sentence tables: " + err.Error())
 	}
-	en := &punkt{set(ownAbbreviations), set(beforeNumbers), trained.Collocations, trained.SentStarters, trained.OrthoContext, nil, false}
+	en := &punkt{set(ownAbbreviations), set(beforeNumbers), trained.Collocations, trained.SentStarters, trained.OrthoContext, nil, nil, false}
 	for word := range trained.AbbrevTypes {
 		en.abbreviations[word] = true
 	}
-	all, dates := map[Language]*punkt{English: en}, set(beforeNumbers+" "+months)
+	all, dates, titles := map[Language]*punkt{English: en}, set(beforeNumbers+" "+months), set(titles)
 	for _, l := range lexicons {
 		if l.short != "" {
-			all[l.language] = &punkt{abbreviations: set(l.short), beforeNumbers: dates, stop: l.stopWords(), ordinals: l.ordinals}
+			all[l.language] = &punkt{abbreviations: set(l.short), beforeNumbers: dates, stop: l.stopWords(), titles: titles, ordinals: l.ordinals}
 		}
 	}
 	return all
@@ -418,7 +421,8 @@ func (p *punkt) ends(word, next string, upper bool) bool {
 		return upper // ". The" after a space: the end of a spaced ellipsis
 	}
 	if p.stop != nil {
-		return p.endsBefore(strings.ToLower(word), next, upper)
+		lower := strings.ToLower(word[1+strings.LastIndexByte(word, '\''):]) // l'ing.
+		return !p.titles[word] && !(p.titles[lower] && p.abbreviations[lower]) && p.endsBefore(lower, next, upper)
 	}
 	var buf, nextBuf [maxWord + maxWord + 1]byte
 	w := lowerASCII(buf[:0], word)
@@ -451,7 +455,6 @@ func (p *punkt) ends(word, next string, upper bool) bool {
 
 // endsBefore is ends of a language without trained tables, of a word in lower case.
 func (p *punkt) endsBefore(word, next string, upper bool) bool {
-	word = word[1+strings.LastIndexByte(word, '\''):] // l'ing.
 	w, begins := []byte(word), next
 	if i := strings.IndexAny(next, "'’"); i > 0 {
 		begins = next[:i] // J'ai, L’uomo

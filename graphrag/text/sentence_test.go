@@ -93,6 +93,27 @@ func TestSentencesOfLanguages(t *testing.T) {
 	}
 }
 
+// A title ends no sentence, not even before a name that begins with a stop word.
+func TestTitlesBeforeNames(t *testing.T) {
+	for language, marked := range map[text.Language]string{
+		text.German:     "Das ist die Frau von Hr. Von der Heyden und Dr. Zum Felde.¶ Er ist nicht da.",
+		text.French:     "C'est la maison de M. Le Pen et de Mme. De La Tour, avec Mgr. Le Roux.¶ Elle est haute de 5 m.¶ Le mur ne l'est pas.",
+		text.Spanish:    "El libro es de la Sra. De la Cruz y del Sr. Del Río.¶ La Dra. La Torre no está en la casa.",
+		text.Italian:    "La casa è del Sig. De Luca e della Sig.ra Di Stefano, con il Dott. Del Piero.¶ L'Ing. La Rocca non è qui.",
+		text.Portuguese: "A casa é do Sr. Dos Santos e da Sra. Da Silva, com o Dr. De Sousa.¶ O livro não é dela.",
+		text.Dutch:      "Het huis is van mevr. De Vries en dhr. Van den Berg, met prof. Van Dijk en ir. De Boer.¶ Drs. Het Hoen is niet hier, maar ds. De Wit wel.",
+		text.Swedish:    "Det är huset som hr. De Geer och dr. Von Sydow har.¶ Prof. Av Ugglas är inte här.",
+		text.Norwegian:  "Det er huset til hr. De Lange og dr. Von Krogh.¶ Prof. Av Berg er ikke her.",
+		text.Russian:    "Это дом, где жил проф. Де Фриз и акад. Фон Браун.¶ Он не был там.",
+		text.English:    "It is the house of Mr. De Vries and Mrs. Van Dyke, with Dr. Del Rio.¶ He is not here.",
+	} {
+		if got := text.LanguageOf(marked); got != language {
+			t.Errorf("%s is taken for %q", language, got)
+		}
+		checkCut(t, marked)
+	}
+}
+
 // checkCut cuts a text whose cuts are marked.
 func checkCut(t *testing.T, marked string) {
 	t.Helper()

@@ -120,3 +120,19 @@ func TestLanguageOfNoNote(t *testing.T) {
 		}
 	}
 }
+
+// One document in three languages is answered in each of them, and what it does not say is refused in each.
+func TestDocumentOfThreeLanguages(t *testing.T) {
+	d := desktest.OpenFiles(t, map[string]string{"lodge.md": "# Lodge\n\nThe mountain lodge was built in 1931 by Agnes Holm. It has 24 beds, and a bed costs 18 euros.\n\n" +
+		"# Hütte\n\nDie Hütte ist vom 1. Juni bis zum 30. September geöffnet. Der Wirt heißt Jakob Senn. Hunde dürfen nicht in den Schlafraum.\n\n" +
+		"# Refuge\n\nLe refuge est à 2 140 mètres d'altitude. Le gardien prépare le petit déjeuner à six heures. La clé de la cave est sous le banc rouge.\n"}, "wild")
+	right, refused := noted{Questions: []struct{ Question, Answer string }{
+		{"Who built the mountain lodge?", "Agnes Holm"}, {"How many beds has the lodge?", "24"},
+		{"Wie heißt der Wirt?", "Jakob Senn"}, {"Bis wann ist die Hütte geöffnet?", "30. September"},
+		{"Où est la clé de la cave ?", "sous le banc rouge"}, {"À quelle heure le gardien prépare-t-il le petit déjeuner ?", "six heures"},
+		{"Who is the mayor of the valley?", ""}, {"Was kostet der Parkplatz?", ""}, {"Qui a peint le tableau du salon ?", ""},
+	}}.answer(t, d)
+	if right < 6 || refused < 3 {
+		t.Errorf("%d of 6 answered rightly, %d of 3 refused", right, refused)
+	}
+}
