@@ -15,19 +15,16 @@ import (
 // words. One that relates it to something else ("What is the colour of owls?") asks for a
 // property.
 var (
-	asksWhat = regexp.MustCompile(`(?i)^\W*(what|who)(?:\s+(?:is|are|was|were)|['’]s)\s+(?:(?:an?|(the))\s+)?([^\s?]+(?:\s+[^\s?]+){0,3})[\s?.!]*$`)
+	asksWhat = regexp.MustCompile(`(?i)^\W*(what|who)(?:\s+(?:is|are|was|were)|['’]s)\s+(?:(?:an?|(the))\s+)?([^\s?]{1,99}(?:\s+[^\s?]{1,99}){0,3})[\s?.!]*$`)
 	relating = regexp.MustCompile(`(?i)\b(?:the|of|in|on|at|for|to|by|with|from|than|that|which|this|these|those|there|it|he|she|they|my|your|our|his|her|its|their|not)\b|['’]s\b`)
 )
-
-// longName is the longest name that is looked for, in bytes: an expression is made of it.
-const longName = 1 << 10
 
 // definition returns what matches a text that defines what a question asks for, nil if it asks
 // for something else: "Leiden is", "The Leiden algorithm was", "Edmund Carrick (1829–1894), an",
 // "Quoin:", "A judge decides", and for a person, or "the X", also "is treasurer".
 func definition(question string, language text.Language) *regexp.Regexp {
 	m := asksWhat.FindStringSubmatch(question)
-	if m == nil || language != text.English || len(m[3]) > longName || !utf8.ValidString(m[3]) || relating.MatchString(m[3]) {
+	if m == nil || language != text.English || !utf8.ValidString(m[3]) || relating.MatchString(m[3]) {
 		return nil
 	}
 	words := strings.Fields(m[3])

@@ -165,9 +165,7 @@ const (
 
 // wanted returns the shapes of which an answer needs one; 0 if any text will do.
 func wanted(question string) shape {
-	q := " " + strings.ToLower(strings.Join(strings.FieldsFunc(question, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
-	}), " ")) + " "
+	q := folded(question)
 	has := func(phrases ...string) bool {
 		return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(q, " "+p+" ") })
 	}
@@ -208,9 +206,6 @@ var wordShapes = func() map[string]shape {
 	}
 	return out
 }()
-
-// longestShape is the length in bytes of the longest of these words.
-const longestShape = 9
 
 // shows reports whether a text has any of the shapes.
 func (q *question) shows(s string) bool {
@@ -271,18 +266,9 @@ func shapeOf(word string, first bool) shape {
 	if !first && unicode.IsUpper(begin) {
 		out = hasName
 	}
-	if len(word) > longestShape {
-		return out
-	}
-	var lower [longestShape]byte
-	n := copy(lower[:], word)
-	for i, c := range lower[:n] {
-		if 'A' <= c && c <= 'Z' {
-			lower[i] = c + 'a' - 'A'
-		}
-	}
-	known, ok := wordShapes[string(lower[:n])]
-	if !ok && n > len("day") && string(lower[n-len("day"):n]) == "day" {
+	lower := strings.ToLower(word)
+	known := wordShapes[lower]
+	if known == 0 && len(lower) > len("day") && strings.HasSuffix(lower, "day") {
 		known = hasDate
 	}
 	return out | known
