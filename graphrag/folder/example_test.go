@@ -25,7 +25,7 @@ func Example() {
 		panic(err)
 	}
 	ctx := context.Background()
-	f, change, err := folder.Open(ctx, folder.Options{Docs: dir, Index: filepath.Join(dir, ".index"), Spread: true, New: sparse})
+	f, change, err := folder.Open(ctx, folder.Options{Docs: dir, Index: filepath.Join(dir, ".index"), New: sparse})
 	if err != nil {
 		panic(err)
 	}

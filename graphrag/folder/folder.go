@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,8 +22,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
-	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
 // Options of [Open]: the files, the index, and the system.
@@ -32,11 +31,8 @@ type Options struct {
 	// Docs is the folder of files, or one file, Index the folder of their index, which is created; see
 	// [UserIndex]. An index belongs to one Docs and one system.
 	Docs, Index string
-	// New makes the system.
-	New func() (*kit.System, error)
-	// Spread has the reader read the gaps inside chunks as well, which is meant for readers
-	// without costs.
-	Spread bool
+	// New makes the system, whose kit reads through [Folder.Reader].
+	New func(f *Folder) (*kit.System, error)
 	// Settings name what else the index depends on, such as the embedding model. If they
 	// change, the index is rebuilt.
 	Settings string
@@ -108,7 +104,7 @@ func Open(ctx context.Context, o Options) (*Folder, Change, error) {
 	if err := os.MkdirAll(o.Index, 0o700); err != nil {
 		return fail(err)
 	}
-	if f.System, err = o.New(); err != nil {
+	if f.System, err = o.New(f); err != nil {
 		return nil, Change{}, err
 	}
 	c, err := f.open(ctx)
@@ -293,45 +289,14 @@ func (f *Folder) File(id string) (*load.File, error) {
 	}
 }
 
-// Answer answers a question from the folder. The reader is given the evidence as it stands in the
-// files, see [Folder.Restore].
-func (f *Folder) Answer(ctx context.Context, q graphrag.Question) (a graphrag.Answer, err error) {
-	ctx, span := f.answering(ctx)
-	defer func() { span.End(err) }()
-	found, err := f.retrieve(ctx, q)
-	if err != nil {
-		return graphrag.Answer{}, err
-	}
-	return f.System.Read(ctx, q, found)
+// Answer answers a question from the folder.
+func (f *Folder) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	return f.System.Answer(ctx, q)
 }
 
 // Stream is Answer with partial answers, if the kit's reader can stream.
 func (f *Folder) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
-	return func(yield func(graphrag.Answer, error) bool) {
-		ctx, span := f.answering(ctx)
-		found, err := f.retrieve(ctx, q)
-		defer func() { span.End(err) }()
-		if err != nil {
-			yield(graphrag.Answer{}, err)
-			return
-		}
-		var a graphrag.Answer
-		for a, err = range f.System.ReadStream(ctx, q, found) {
-			if !yield(a, err) {
-				return
-			}
-		}
-	}
-}
-
-func (f *Folder) answering(ctx context.Context) (context.Context, trace.Span) {
-	return trace.Start(ctx, "answer", slog.String("wildgraph.system", f.System.Name()))
-}
-
-func (f *Folder) retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	found, err := f.System.Retrieve(ctx, q)
-	found.Evidence = f.Restore(found.Evidence)
-	return found, err
+	return f.System.Stream(ctx, q)
 }
 
 // Close releases the system. The index stays on disk.
@@ -339,6 +304,31 @@ func (f *Folder) Close() error {
 	f.writing.Lock()
 	defer f.writing.Unlock()
 	return cmp.Or(f.System.Close(), f.now.Swap(nil).close())
+}
+
+// Reader returns a reader that reads evidence as it is in the files: whole lines, with their
+// headings. With spread the gaps inside chunks are read as well, which is meant for readers
+// without costs.
+func (f *Folder) Reader(r reader.Reader, spread bool) reader.Reader {
+	longest := 2
+	if spread {
+		longest = maxSpread
+	}
+	return restored{r, f, longest}
+}
+
+type restored struct {
+	reader.Reader
+	folder  *Folder
+	longest int // largest ratio of the length that is read to that of the chunk
+}
+
+func (r restored) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {
+	return r.Reader.Read(ctx, q, r.folder.restore(evidence, r.longest), derived)
+}
+
+func (r restored) Stream(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) iter.Seq2[graphrag.Answer, error] {
+	return reader.Stream(ctx, r.Reader, q, r.folder.restore(evidence, r.longest), derived)
 }
 
 // Bounds of restoring: a span may be maxSpread times as long as the chunk's text plus freeSpan
@@ -349,14 +339,8 @@ const (
 	maxLine   = 400
 )
 
-// Restore returns evidence as it is in the files: whole lines, with their headings. A chunk whose
-// part of the file is much longer than its text stays as it is: beyond twice its length, or with
-// [Options.Spread] beyond 64 times.
-func (f *Folder) Restore(evidence []graphrag.Hit) []graphrag.Hit {
-	longest := 2
-	if f.o.Spread {
-		longest = maxSpread
-	}
+// restore replaces the text of chunks by that of the files if the lengths are similar.
+func (f *Folder) restore(evidence []graphrag.Hit, longest int) []graphrag.Hit {
 	out := make([]graphrag.Hit, len(evidence))
 	for i, h := range evidence {
 		out[i] = h

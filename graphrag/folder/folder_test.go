@@ -21,11 +21,12 @@ import (
 )
 
 // sparse is BM25 over chunks.
-func sparse() (*kit.System, error) {
+func sparse(f *folder.Folder) (*kit.System, error) {
 	k, err := kit.Offline(kit.OfflineOptions{Mode: reader.Reject})
 	if err != nil {
 		return nil, err
 	}
+	k.Read = f.Reader(k.Read, true)
 	return kit.New(kit.Frame{Name: "sparse", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{})
 	}})
@@ -39,7 +40,7 @@ type home struct {
 
 func newHome(t testing.TB, files ...string) home {
 	t.Helper()
-	h := home{t, folder.Options{Docs: t.TempDir(), Index: filepath.Join(t.TempDir(), "index"), Spread: true, New: sparse}}
+	h := home{t, folder.Options{Docs: t.TempDir(), Index: filepath.Join(t.TempDir(), "index"), New: sparse}}
 	for i := 0; i < len(files); i += 2 {
 		h.write(files[i], files[i+1])
 	}

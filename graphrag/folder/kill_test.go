@@ -19,7 +19,7 @@ import (
 func TestKill(t *testing.T) {
 	const docs, index = "FOLDER_KILL_DOCS", "FOLDER_KILL_INDEX"
 	if os.Getenv(docs) != "" { // the child
-		h := home{t, folder.Options{Docs: os.Getenv(docs), Index: os.Getenv(index), Spread: true, New: sparse}}
+		h := home{t, folder.Options{Docs: os.Getenv(docs), Index: os.Getenv(index), New: sparse}}
 		f, _, err := folder.Open(t.Context(), h.Options)
 		for i := 0; err == nil; i++ {
 			h.write("moving.md", fmt.Sprintf("The harbour has %d berths.\n", i))

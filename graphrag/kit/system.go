@@ -331,70 +331,51 @@ func (s *System) within(q graphrag.Question, found graphrag.Found) graphrag.Foun
 }
 
 // Answer searches and reads.
-func (s *System) Answer(ctx context.Context, q graphrag.Question) (a graphrag.Answer, err error) {
-	ctx, span := trace.Start(ctx, "answer", s.named())
-	defer func() { span.End(err) }()
-	found, err := s.Retrieve(ctx, q)
-	if err != nil {
-		return graphrag.Answer{}, err
+func (s *System) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	var last graphrag.Answer
+	for a, err := range s.answers(ctx, q, func(ctx context.Context, found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
+		return whole(s.frame.Kit.Read.Read(ctx, q, found.Evidence, found.Derived))
+	}) {
+		if err != nil {
+			return graphrag.Answer{}, err
+		}
+		last = a
 	}
-	return s.Read(ctx, q, found)
+	return last, nil
 }
 
 // Stream is Answer with partial answers, if the kit's reader can stream.
 func (s *System) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
+	return s.answers(ctx, q, func(ctx context.Context, found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
+		return reader.Stream(ctx, s.frame.Kit.Read, q, found.Evidence, found.Derived)
+	})
+}
+
+func whole(a graphrag.Answer, err error) iter.Seq2[graphrag.Answer, error] {
+	return func(yield func(graphrag.Answer, error) bool) { yield(a, err) }
+}
+
+// answers retrieves, reads, and completes the answers of the reader.
+func (s *System) answers(ctx context.Context, q graphrag.Question, read func(context.Context, graphrag.Found) iter.Seq2[graphrag.Answer, error]) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) {
-		ctx, span := trace.Start(ctx, "answer", s.named())
+		ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "answer", s.named())
 		found, err := s.Retrieve(ctx, q)
 		defer func() { span.End(err) }()
 		if err != nil {
 			yield(graphrag.Answer{}, err)
 			return
 		}
+		ctx, reading := trace.Start(ctx, "read", slog.Int("wildgraph.passages", len(found.Evidence)), slog.Int("wildgraph.derived", len(found.Derived)))
+		defer func() { reading.End(err) }()
 		var a graphrag.Answer
-		for a, err = range s.ReadStream(ctx, q, found) {
-			if !yield(a, err) {
+		for a, err = range read(ctx, found) {
+			a.Ranked, a.Steps = found.Ranked, found.Steps
+			a.Usage = a.Usage.Add(found.Usage)
+			if !yield(a, err) || err != nil {
 				return
 			}
 		}
 	}
-}
-
-// Read answers from what was found.
-func (s *System) Read(ctx context.Context, q graphrag.Question, found graphrag.Found) (graphrag.Answer, error) {
-	ctx, span := s.reading(ctx, found)
-	a, err := s.frame.Kit.Read.Read(ctx, q, found.Evidence, found.Derived)
-	span.End(err)
-	if err != nil {
-		return graphrag.Answer{}, err
-	}
-	return completed(a, found), nil
-}
-
-// ReadStream is Read with partial answers, if the kit's reader can stream.
-func (s *System) ReadStream(ctx context.Context, q graphrag.Question, found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
-	return func(yield func(graphrag.Answer, error) bool) {
-		ctx, span := s.reading(ctx, found)
-		var a graphrag.Answer
-		var err error
-		defer func() { span.End(err) }()
-		for a, err = range reader.Stream(ctx, s.frame.Kit.Read, q, found.Evidence, found.Derived) {
-			if !yield(completed(a, found), err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-func (s *System) reading(ctx context.Context, found graphrag.Found) (context.Context, trace.Span) {
-	return trace.Start(s.frame.Kit.Prompts.With(ctx), "read", slog.Int("wildgraph.passages", len(found.Evidence)), slog.Int("wildgraph.derived", len(found.Derived)))
-}
-
-// completed is an answer of the reader with what the search knows.
-func completed(a graphrag.Answer, found graphrag.Found) graphrag.Answer {
-	a.Ranked, a.Steps = found.Ranked, found.Steps
-	a.Usage = a.Usage.Add(found.Usage)
-	return a
 }
 
 // Encode makes the vectors that the retriever of all documents makes when they are first asked for,

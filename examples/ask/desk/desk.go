@@ -107,8 +107,9 @@ func (d *Desk) open(ctx context.Context) (err error) {
 	k := d.parts.Kit
 	d.folder, d.change, err = folder.Open(ctx, folder.Options{
 		Docs: d.o.Docs, Index: d.Index, Settings: settings(k, d.o), Progress: d.o.Progress,
-		Load: d.files.Options, Spread: k.Answer == kit.NameOffline,
-		New: func() (*kit.System, error) {
+		Load: d.files.Options,
+		New: func(f *folder.Folder) (*kit.System, error) {
+			k.Read = f.Reader(k.Read, k.Answer == kit.NameOffline)
 			common := d.o.Settings.Common()
 			common.Cut.KeepLinks = true
 			return d.parts.System(d.o.System, k, common)

@@ -140,7 +140,7 @@ func (d *Desk) answers(ctx context.Context, c candidate) (ok bool, err error) {
 				hits = append(hits, graphrag.Hit{Chunk: chunk})
 			}
 		}
-		a, err = d.closest.Read(ctx, q, d.folder.Restore(hits), nil)
+		a, err = d.folder.Reader(d.closest, true).Read(ctx, q, hits, nil)
 	} else {
 		a, err = d.folder.Answer(ctx, q)
 	}

@@ -261,12 +261,12 @@ func (s subject) each(t *testing.T, wrap func(reader.Reader) reader.Reader, tell
 			}
 		}
 	}
-	f, _, err := folder.Open(t.Context(), folder.Options{Docs: s.dir, Index: t.TempDir(), Spread: true, New: func() (*kit.System, error) {
+	f, _, err := folder.Open(t.Context(), folder.Options{Docs: s.dir, Index: t.TempDir(), New: func(f *folder.Folder) (*kit.System, error) {
 		parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Open})
 		if err != nil {
 			return nil, err
 		}
-		parts.Read = wrap(parts.Read)
+		parts.Read = f.Reader(wrap(parts.Read), true)
 		return wild.New(parts, wild.Options{})
 	}})
 	if err != nil {

@@ -83,7 +83,7 @@ func TestPlainQuestions(t *testing.T) {
 }
 
 func plainQuestionsBy(t *testing.T, name string) {
-	f, _, err := folder.Open(t.Context(), folder.Options{Docs: "testdata/plain/docs", Index: t.TempDir(), Spread: true, New: func() (*kit.System, error) {
+	f, _, err := folder.Open(t.Context(), folder.Options{Docs: "testdata/plain/docs", Index: t.TempDir(), New: func(f *folder.Folder) (*kit.System, error) {
 		parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Reject})
 		if err != nil {
 			return nil, err
@@ -91,6 +91,7 @@ func plainQuestionsBy(t *testing.T, name string) {
 		if name == "bm25" { // as it was cut, without the files
 			return flat.NewBM25(parts, flat.BM25Options{Common: kit.Common{Cut: kit.Cut{Size: 300, Overlap: 50, KeepLinks: true}}})
 		}
+		parts.Read = f.Reader(parts.Read, true)
 		return wild.New(parts, wild.Options{})
 	}})
 	if err != nil {
