@@ -29,8 +29,8 @@ type decorated struct {
 	when   func([]graphrag.Chunk) bool // nil: always
 }
 
-// plain is what the change of an extraction depends on: lists are those of the last time if they
-// are at the same place.
+// plain is what the change of an extraction depends on. A list is known by its place in memory: the
+// key keeps it alive, so no other list comes to that place.
 type plain struct {
 	by, title, text string
 	mention         *kg.Mention
