@@ -42,9 +42,14 @@ func newReplies() *replies {
 type repliesKey struct{}
 
 // with returns a context under which the models and embedders of a kit use the cache, and what
-// was made of a chunk without them is kept, too.
+// was made of a chunk without them is kept, too: not under a memo, because the systems of a
+// benchmark do not change, and keeping it takes a tenth more memory.
 func (r *replies) with(ctx context.Context) context.Context {
-	return r.made.With(context.WithValue(ctx, repliesKey{}, r))
+	ctx = context.WithValue(ctx, repliesKey{}, r)
+	if memo.Under(ctx) {
+		return ctx
+	}
+	return r.made.With(ctx)
 }
 
 func repliesOf(ctx context.Context) *replies {
