@@ -56,7 +56,7 @@ func TestHealing(t *testing.T) {
 	var calls atomic.Int64
 	healthy := t.TempDir()
 	reported(t, zoo.Runner(healthy, &calls, nil))
-	want := files(t, healthy)
+	want := zoo.Files(t, healthy)
 	for _, tt := range []struct {
 		cause       llm.Kind
 		ofOne       bool // it can be the reason that one question has no answer
@@ -119,7 +119,7 @@ func TestHealing(t *testing.T) {
 						t.Errorf("%s, start %d: answers, judgments and calls past caches %v, want %v", who, again, asked, expected)
 					}
 				}
-				if healed := cmp.Diff(want, files(t, dir)) == ""; healed != tt.heal {
+				if healed := cmp.Diff(want, zoo.Files(t, dir)) == ""; healed != tt.heal {
 					t.Errorf("%s: healed %v, want %v", who, healed, tt.heal)
 				}
 			}

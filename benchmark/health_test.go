@@ -94,7 +94,7 @@ func TestPanics(t *testing.T) {
 				if got, want := *rep.Systems[1].Overall.Types[benchmark.All].Accuracy, *healthy.Systems[1].Overall.Types[benchmark.All].Accuracy; got != want {
 					t.Errorf("the other system: %v, want %v", got, want)
 				}
-				if detail := files(t, dir)["/judgments.jsonl"]; tt.odd.ask != nil && !strings.Contains(detail, "health_test.go:") {
+				if detail := zoo.Files(t, dir)["/judgments.jsonl"]; tt.odd.ask != nil && !strings.Contains(detail, "health_test.go:") {
 					t.Error("judgments.jsonl does not say where it happened")
 				}
 			}
@@ -105,7 +105,7 @@ func TestPanics(t *testing.T) {
 			}
 			alone := t.TempDir()
 			reported(t, zoo.Runner(alone, &calls, nil))
-			if got, want := files(t, dir)["/report.json"], files(t, alone)["/report.json"]; got != want {
+			if got, want := zoo.Files(t, dir)["/report.json"], zoo.Files(t, alone)["/report.json"]; got != want {
 				t.Error("the mended report is not that of a healthy run")
 			}
 		})
@@ -163,7 +163,7 @@ func TestFailedStages(t *testing.T) {
 			if got := len(s.NotCompared) == 0; got != tt.compared || got != (len(rep.Pairs) > 0) {
 				t.Errorf("%q, %d pairs", s.NotCompared, len(rep.Pairs))
 			}
-			if text := files(t, dir)["/report.md"]; !strings.Contains(text, "What failed") || strings.Contains(text, "parrot †") == tt.compared {
+			if text := zoo.Files(t, dir)["/report.md"]; !strings.Contains(text, "What failed") || strings.Contains(text, "parrot †") == tt.compared {
 				t.Errorf("report.md:\n%s", text)
 			}
 			failed = 0
@@ -185,13 +185,9 @@ func TestFailedStages(t *testing.T) {
 // A graph without an entity over a corpus with chunks is no graph.
 func TestEmptyGraph(t *testing.T) {
 	base, err := kg.NewBase(kg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	empty, err := base.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	var calls atomic.Int64
 	for graph, want := range map[*kg.Graph]string{nil: "", empty: "the graph of birds is empty: 4 chunks, no entity; the graph of fish is empty: 3 chunks, no entity"} {
 		rep := reported(t, oddly("", &calls, &odd{graph: graph}))
@@ -214,19 +210,13 @@ func TestEmptyGraph(t *testing.T) {
 // are of: here three names, of which two are joined both ways.
 func TestGraphFiguresAreTheGraphs(t *testing.T) {
 	base, err := kg.NewBase(kg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	fact := func(head, tail string) kg.Fact {
 		return kg.Fact{Triple: graphrag.Triple{Head: head, Relation: "knows", Tail: tail}}
 	}
-	if err := base.Insert(kg.Extraction{Chunk: "c", Doc: "d", Mentions: []kg.Mention{{Name: "Owl"}, {Name: "Hawk"}, {Name: "Jay"}}, Facts: []kg.Fact{fact("Owl", "Hawk"), fact("Hawk", "Owl")}}); err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, base.Insert(kg.Extraction{Chunk: "c", Doc: "d", Mentions: []kg.Mention{{Name: "Owl"}, {Name: "Hawk"}, {Name: "Jay"}}, Facts: []kg.Fact{fact("Owl", "Hawk"), fact("Hawk", "Owl")}}))
 	graph, err := base.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	var calls atomic.Int64
 	rep := reported(t, oddly("", &calls, &odd{graph: graph, claims: graphrag.IndexStats{Entities: 12614, Relations: 9, MaxDegree: 2002, AverageDegree: 7.41, IsolatedShare: 0.9}}))
 	got := rep.Systems[0].Domains[0].Index

@@ -101,9 +101,7 @@ func TestHostileRecords(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, record.JournalName)
-		if err := put(file); err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, put(file))
 		before, _ := os.ReadFile(file)
 		if log, err := record.Open(dir); err == nil || !strings.Contains(err.Error(), record.JournalName) {
 			t.Errorf("%s: %v, %v", name, log, err)
@@ -124,9 +122,7 @@ func TestHostileVerdicts(t *testing.T) {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, reply)
 		byModel, err1 := model.New(m, model.Options{})
 		byLine, err2 := short.New(short.Options{Model: m})
-		if err := errors.Join(err1, err2); err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, errors.Join(err1, err2))
 		for _, j := range []judge.Judge{byModel, byLine} {
 			if f, err := j.Fact(t.Context(), c); err != nil || f.State != judge.Unscored || len(f.Reason) > 2000 {
 				t.Errorf("%.40q by %s: %.300v, %v", reply, j.Name(), f.Verdict, err)
@@ -145,9 +141,7 @@ func TestHostileNames(t *testing.T) {
 	outside, inside := netip.MustParseAddr("203.0.114.9"), netip.MustParseAddr("127.0.0.2")
 	for _, names := range []lookUp{{inside}, {outside, inside}, {netip.MustParseAddr("::ffff:127.0.0.2")}, {netip.MustParseAddr("fd00::1")}, nil} {
 		f, err := fetch.New(fetch.Options{Agent: "test", NoRobots: true, Resolver: names, Tries: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		for _, address := range []string{"http://owl.example/", "https://owl.example:65536/", "http://owl.example:22/", "http://0x7f.1/", "http://%zz/", "//owl.example/"} {
 			var e *fetch.Error
 			if page, err := f.Page(t.Context(), address); !errors.As(err, &e) || e.Kind != fetch.Refused && len(names) > 0 && !strings.Contains(address, "65536") {

@@ -21,9 +21,7 @@ func TestRefusedPredictions(t *testing.T) {
 	refused := make(map[bool]any)
 	for _, r := range []bool{false, true} {
 		p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(fmt.Sprintf(`{"question": "What?", "answer": "I do not know.", "refused": %v}`, r)), nil, func(string) bool { return true })
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		system, _ := p.Entry().New("d")
 		if a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"}); err != nil || a.Refused != r {
 			t.Errorf("refused %v: %+v, %v", r, a, err)
@@ -39,9 +37,7 @@ func TestRefusedPredictions(t *testing.T) {
 func TestPredictionsWithSteps(t *testing.T) {
 	p, err := benchmark.ReadPredictions("agent", "f.jsonl", strings.NewReader(`{"question": "What?", "answer": "that",
 "steps": [{"kind": "turn"}, {"kind": "search", "query": "that", "found": ["a#1"], "tokens": 40}, {"kind": "turn"}], "usage": {"prompt_tokens": 90, "completion_tokens": 10, "provider_cached_tokens": 30}}`), nil, func(string) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	system, _ := p.Entry().New("d")
 	a, err := system.Answer(t.Context(), graphrag.Question{Text: "What?"})
 	if err != nil || a.Usage != (graphrag.Usage{Calls: 1, PromptTokens: 90, CompletionTokens: 10, ProviderCached: 30}) {
@@ -91,9 +87,7 @@ func TestReadPredictions(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			zoo.OK(t, err)
 			system, _ := p.Entry().New("d")
 			for q, a := range map[string]string{"What?": tt.what, "Who?": tt.who} {
 				got, err := system.Answer(t.Context(), graphrag.Question{Text: q})
@@ -116,13 +110,9 @@ func TestForeignPredictionsAreJudged(t *testing.T) {
 		}
 	}
 	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(data.String()), questions, func(string) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	run, err := (&benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: zoo.Exact{}}).Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	for _, d := range run.Systems[0].Domains {
 		for _, r := range d.Results {
 			if f := r.Judgment.Fact; f != nil && f.Value != 1 || r.Evidence.RecallAt5 != nil {
@@ -143,16 +133,12 @@ func TestEvidenceOfPredictions(t *testing.T) {
 			lines = append(lines, fmt.Sprintf(`{"question": %q, "answer": "It eats.", "evidence": %s}`, it.Question.Text, strings.ReplaceAll(evidence, "GOLD", animal)))
 		}
 		p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(strings.Join(lines, "\n")), nil, func(string) bool { return true })
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		return p, set
 	}
 	for evidence, want := range map[string]float64{`["GOLD.txt#3"]`: 6.0 / 7, `["GOLD.txt", "GOLD.txt#0"]`: 6.0 / 7, `[]`: 0} {
 		p, set := read(evidence)
-		if err := p.Locate(set); err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, p.Locate(set))
 		dir := t.TempDir()
 		r := &benchmark.Runner{Dataset: set, Systems: []benchmark.Entry{p.Entry()}, Judge: zoo.Exact{}, Options: benchmark.Options{
 			Dir: dir, ShowEvidence: true, Found: true, CountTokens: func(string) int { return 1 }}}
@@ -179,9 +165,7 @@ func TestEvidenceOfPredictions(t *testing.T) {
 func TestPartialPredictions(t *testing.T) {
 	p, err := benchmark.ReadPredictions("theirs", "f", strings.NewReader(
 		`{"question": "What does the owl eat?", "answer": "The owl eats owl food."} {"question": "What does the cod eat?", "answer": "x"}`), nil, func(string) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	var calls atomic.Int64
 	dir := t.TempDir()
 	r := zoo.Runner(dir, &calls, nil)
@@ -200,7 +184,7 @@ func TestPartialPredictions(t *testing.T) {
 			t.Errorf("compared: %+v", p)
 		}
 	}
-	got := files(t, dir)
+	got := zoo.Files(t, dir)
 	if !strings.Contains(got["/report.md"], "theirs (n = 2)") || !strings.Contains(got["/report.md"], "7 questions") ||
 		strings.Count(got["/predictions/theirs.jsonl"], "\n") != 2 || strings.Count(got["/judgments.jsonl"], `"system":"theirs"`) != 2 {
 		t.Errorf("report.md:\n%s\n%s", got["/report.md"], got["/predictions/theirs.jsonl"])

@@ -103,13 +103,9 @@ func TestRunCountsRefusals(t *testing.T) {
 		}}}
 		r.Dataset.Domains[1].Items[0].Unanswerable = unanswerable // the eel
 		out, err := r.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		rep, err := report.New(out)
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		return out, rep
 	}
 	_, rep := run(false)

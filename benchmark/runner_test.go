@@ -36,23 +36,10 @@ func run(t *testing.T, r *benchmark.Runner) (*benchmark.Run, error) {
 func reported(t *testing.T, r *benchmark.Runner) *report.Report {
 	t.Helper()
 	records, err := run(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	rep, err := report.New(records)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	return rep
-}
-
-func files(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out, err := zoo.Files(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
 
 func TestRun(t *testing.T) {
@@ -88,7 +75,7 @@ func TestRun(t *testing.T) {
 	if mute := rep.Systems[2]; mute.NotApplicable == "" || mute.Overall.Types[benchmark.All].RecallAt5 != nil || mute.Overall.Types[benchmark.All].N != 7 {
 		t.Errorf("the system that was not run: %+v", mute)
 	}
-	got := files(t, dir)
+	got := zoo.Files(t, dir)
 	for _, name := range []string{"/report.json", "/report.md", "/report.html", "/report.csv", "/judgments.jsonl", "/predictions/parrot.jsonl", "/predictions/other.jsonl"} {
 		if got[name] == "" {
 			t.Errorf("no %s", name)
@@ -110,7 +97,7 @@ func TestResume(t *testing.T) {
 	if _, err := run(t, zoo.Runner(whole, &calls, nil)); err != nil {
 		t.Fatal(err)
 	}
-	want := files(t, whole)
+	want := zoo.Files(t, whole)
 	gone := errors.New("server gone")
 	for _, width := range []int{1, 8} {
 		var calls atomic.Int64
@@ -140,7 +127,7 @@ func TestResume(t *testing.T) {
 		if runs == 0 {
 			t.Error("the run was never interrupted")
 		}
-		if diff := cmp.Diff(want, files(t, dir)); diff != "" {
+		if diff := cmp.Diff(want, zoo.Files(t, dir)); diff != "" {
 			t.Errorf("concurrency %d, %d interruptions (-whole +resumed):\n%s", width, runs, diff)
 		}
 	}
@@ -230,8 +217,8 @@ func TestOnlyWhatIsNew(t *testing.T) {
 		if _, err := run(t, runner(alone)); err != nil {
 			t.Fatal(err)
 		}
-		added := files(t, dir)
-		for name, want := range files(t, alone) {
+		added := zoo.Files(t, dir)
+		for name, want := range zoo.Files(t, alone) {
 			if diff := cmp.Diff(want, added[name]); diff != "" {
 				t.Errorf("%s: %s (-alone +added):\n%.2000s", tt.name, name, diff)
 			}
@@ -259,9 +246,7 @@ func TestTextsForTheJudge(t *testing.T) {
 func TestRecordsOfAnotherVersion(t *testing.T) {
 	dir := t.TempDir()
 	j, err := journal.Open(filepath.Join(dir, record.JournalName), journal.Header{Schema: "wildgraph-run/2", Config: `{"limit":0}`}, journal.Options{})
-	if err := errors.Join(err, j.Close()); err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, errors.Join(err, j.Close()))
 	var calls atomic.Int64
 	_, err = run(t, zoo.Runner(dir, &calls, nil))
 	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "wildgraph-run/2") || !strings.Contains(err.Error(), "choose another folder") || calls.Load() > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
@@ -24,9 +25,7 @@ import (
 func dictionary(t *testing.T, entities ...anonyrag.Entity) *anonyrag.Dictionary {
 	t.Helper()
 	d, err := anonyrag.NewDictionary(entities)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	return d
 }
 
@@ -128,9 +127,7 @@ var story = anonyrag.Book{
 // holds, with all names; IDs and titles tell nothing.
 func TestBook(t *testing.T) {
 	got, err := story.Anonymized()
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	want := anonyrag.Language{
 		Name: "eng",
 		Corpus: []anonyrag.Passage{
@@ -182,13 +179,9 @@ func TestBook(t *testing.T) {
 func sample(t *testing.T, language string) anonyrag.Book {
 	t.Helper()
 	data, err := os.ReadFile("../../examples/wildgraphbench/bench/books/" + language + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	var b anonyrag.Book
-	if err := json.Unmarshal(data, &b); err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, json.Unmarshal(data, &b))
 	return b
 }
 
@@ -201,9 +194,7 @@ func TestSample(t *testing.T) {
 	} {
 		b := sample(t, language)
 		l, err := b.Anonymized()
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		items := anonyrag.Dataset("", l).Domains[0].Items
 		got := make(map[string]int)
 		for _, it := range items {
@@ -291,15 +282,11 @@ func TestByModel(t *testing.T) {
 // Who answers without context has no use for the question. What fails stays.
 func TestUnsolved(t *testing.T) {
 	l, err := story.Anonymized()
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	l.QA = append(l.QA, l.QA[0], l.QA[0])
 	l.QA[2].Question, l.QA[3].Question = "Who failed?", "Who met nobody?"
 	j, err := anonyrag.New(anonyrag.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	var asked atomic.Int32
 	ask := func(_ context.Context, q graphrag.Question) (graphrag.Answer, error) {
 		asked.Add(1)
@@ -329,9 +316,7 @@ func FuzzAnonymize(f *testing.F) {
 		f.Add(s)
 	}
 	d, err := anonyrag.NewDictionary(cast)
-	if err != nil {
-		f.Fatal(err)
-	}
+	zoo.OK(f, err)
 	f.Fuzz(func(t *testing.T, s string) {
 		hidden, err := d.Anonymize(s)
 		if err != nil {

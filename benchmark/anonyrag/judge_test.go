@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/judge"
@@ -22,9 +23,7 @@ import (
 func newJudge(t *testing.T, o anonyrag.Options) *anonyrag.Judge {
 	t.Helper()
 	j, err := anonyrag.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	return j
 }
 
@@ -91,9 +90,7 @@ func (o oracle) Close() error { return nil }
 // A run has an accuracy for each format and class, and the figures of mappings.
 func TestRun(t *testing.T) {
 	l, err := sample(t, "eng").Anonymized()
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	set := anonyrag.Dataset(anonyrag.Name, l)
 	gold := make(map[string]string)
 	right := make(map[string][2]float64)
@@ -112,13 +109,9 @@ func TestRun(t *testing.T) {
 		Systems: []benchmark.Entry{{Name: "oracle", New: func(string) (benchmark.System, error) { return oracle{gold}, nil }}},
 	}
 	run, err := runner.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	rep, err := report.New(run)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	if len(right) != 4 {
 		t.Fatalf("types %v", right)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/construct"
 	"github.com/wildgraph/wildgraph/benchmark/fetch"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -136,18 +137,12 @@ func scripted() *llmtest.Script {
 func build(ctx context.Context, t *testing.T, work, dir string, get construct.Getter, m llm.Model) (*construct.Build, error) {
 	t.Helper()
 	client, err := paid.Open(paid.Options{File: filepath.Join(work, "replies")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	defer client.Close()
 	m, err = client.Model(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	p, err := construct.OpenPages(filepath.Join(work, "pages"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	defer p.Close()
 	a := construct.Parse(owl, "owl", construct.Options{})
 	refs := construct.Sources(a.References())
@@ -167,9 +162,7 @@ func TestBuild(t *testing.T) {
 	work, dir := t.TempDir(), t.TempDir()
 	get, model := newGetter(), scripted()
 	b, err := build(t.Context(), t, work, dir, get, model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	want := construct.Stats{Domain: "birds", Article: "Barn owl", Sources: 6, Pages: 4, Words: b.Stats.Words, Tokens: b.Stats.Tokens, Sections: 3, Triples: 4, SingleFact: 3, MultiFact: 1, Summary: 1, Overlap: 2}
 	if b.Stats.Words < 500 || b.Stats.Tokens < b.Stats.Words {
 		t.Errorf("%d words, %d tokens", b.Stats.Words, b.Stats.Tokens)
@@ -204,9 +197,7 @@ func TestBuild(t *testing.T) {
 
 	// The loader takes it, and knows two pages of one title apart.
 	set, stats, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	if stats[0].Pages != 4 || stats[0].Questions() != 5 || len(set.Domains[0].Items) != 5 {
 		t.Errorf("loaded %+v", stats[0])
 	}
@@ -290,8 +281,6 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		out[path] = string(b)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	return out
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -68,9 +69,7 @@ func small() *page.Page {
 func write(t *testing.T, p *page.Page) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, p.Write(&b))
 	return b.String()
 }
 
@@ -116,17 +115,11 @@ func unpack(t *testing.T, file, id string) string {
 			continue
 		}
 		packed, err := base64.StdEncoding.DecodeString(e.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		z, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		text, err := io.ReadAll(z)
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		return string(text)
 	}
 	return ""
@@ -140,21 +133,15 @@ func TestData(t *testing.T) {
 	}
 	var got bytes.Buffer
 	for _, id := range []string{"index", "piece0"} {
-		if err := json.Indent(&got, []byte(unpack(t, file, id)), "", " "); err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, json.Indent(&got, []byte(unpack(t, file, id)), "", " "))
 		got.WriteByte('\n')
 	}
 	const golden = "testdata/data.json"
 	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, os.WriteFile(golden, got.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	if diff := cmp.Diff(string(want), got.String()); diff != "" {
 		t.Error(diff)
 	}

@@ -33,9 +33,7 @@ func TestColumnsOfThoroughJudges(t *testing.T) {
 	r := study("", nil)
 	r.Judge = thorough{}
 	rep, err := run(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	all := rep.Systems[0].Overall.Types
 	if v, ok := all["summary"].Figure("precision_ceiling"); !ok || v != 0.25 {
 		t.Errorf("ceiling %v, %v", v, ok)

@@ -25,20 +25,14 @@ func cells(t *testing.T, file string) map[string][]page.State {
 	_, rest, _ := strings.Cut(file, `id="index">`)
 	packed, _, _ := strings.Cut(rest, "<")
 	raw, err := base64.StdEncoding.DecodeString(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	z, err := gzip.NewReader(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	var index struct {
 		Systems []page.System
 		Cells   []struct{ State []page.State }
 	}
-	if err := json.NewDecoder(z).Decode(&index); err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, json.NewDecoder(z).Decode(&index))
 	for i, s := range index.Systems {
 		if pending := slices.Contains(index.Cells[i].State, page.Pending); pending != strings.HasPrefix(s.Note, "only ") {
 			t.Errorf("%s: the note is %q", s.Name, s.Note)
@@ -69,10 +63,8 @@ func TestUnfinished(t *testing.T) {
 		t.Fatalf("%v, %v", part, err)
 	}
 	rep, err := report.Write(dir, part)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := files(t, dir)["/report.html"]
+	zoo.OK(t, err)
+	file := zoo.Files(t, dir)["/report.html"]
 	states := cells(t, file)["parrot"]
 	missing := 0
 	for _, s := range states {
@@ -90,13 +82,11 @@ func TestUnfinished(t *testing.T) {
 	calls.Store(100)
 	r = zoo.Runner(dir, &calls, nil)
 	whole, err := r.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	if _, err := report.Write(dir, whole); err != nil {
 		t.Fatal(err)
 	}
-	file = files(t, dir)["/report.html"]
+	file = zoo.Files(t, dir)["/report.html"]
 	for name, states := range cells(t, file) {
 		if slices.Contains(states, page.Pending) || strings.Contains(file, "Unfinished") {
 			t.Errorf("%s lacks answers: %v", name, states)

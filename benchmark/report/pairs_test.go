@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
@@ -46,9 +47,7 @@ func TestPairs(t *testing.T) {
 			r = grown(r)
 		}
 		rep, err := run(t, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		var got []string
 		for _, p := range rep.Pairs {
 			if p.Figure != "accuracy" {
@@ -87,9 +86,7 @@ func TestBestBaseline(t *testing.T) {
 	r := study("", nil)
 	r.Systems[0].Baseline = true
 	rep, err := run(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	for _, p := range rep.Pairs {
 		if p.A != "scholar" || p.B != "parrot" || !p.Best || !p.Baseline {
 			t.Errorf("%+v", p)
@@ -131,9 +128,7 @@ func TestRankingOfProvenance(t *testing.T) {
 		{Name: "reviewer", New: func(string) (benchmark.System, error) { return &reviewer{scholar{notes: notes}}, nil }},
 	}
 	rep, err := run(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	if all := rep.Systems[2].Overall.Types[benchmark.All]; *all.MRR != 1 || all.Found != nil || all.ContextTokens != nil {
 		t.Errorf("%+v", all)
 	}
@@ -178,9 +173,7 @@ func TestFoundOfReports(t *testing.T) {
 		return &unsure{reviewer{scholar{notes: notes}}}, nil
 	}}}
 	rep, err := run(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	scholar, unsure := rep.Systems[0].Overall.Types[benchmark.All], rep.Systems[1].Overall.Types[benchmark.All]
 	if scholar.Found == nil || unsure.Found != nil || unsure.RecallAt5 == nil {
 		t.Errorf("found in source text %v, in reports %v; recall %v", scholar.Found, unsure.Found, unsure.RecallAt5)

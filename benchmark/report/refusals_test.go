@@ -51,14 +51,10 @@ func TestRefusalTable(t *testing.T) {
 			r.Options.Settings["mode"] = tt.mode
 		}
 		rep, err := run(t, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := files(t, dir)
+		zoo.OK(t, err)
+		got := zoo.Files(t, dir)
 		var md bytes.Buffer
-		if err := rep.WriteMarkdown(&md); err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, rep.WriteMarkdown(&md))
 		for form, text := range map[string]string{"terminal": tables(t, rep), "Markdown": md.String(), "HTML": got["/report.html"]} {
 			if strings.Contains(text, title) != (tt.want != "") {
 				t.Errorf("%s: the table in %s: %v", tt.name, form, tt.want == "")

@@ -32,14 +32,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got), run with -update if this is meant:\n%s", file, diff)
 	}
@@ -58,15 +54,6 @@ func run(t *testing.T, r *benchmark.Runner) (*report.Report, error) {
 	return report.Write(r.Options.Dir, records)
 }
 
-func files(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out, err := zoo.Files(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 // The reports of the zoo, as people see them.
 func TestReportForms(t *testing.T) {
 	var calls atomic.Int64
@@ -74,18 +61,12 @@ func TestReportForms(t *testing.T) {
 	r := zoo.Runner(dir, &calls, nil)
 	r.Options.Kit, r.Options.Changed = report.Offline, []string{"-chunk-size 600", "-limit 8"}
 	rep, err := run(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	var text bytes.Buffer
-	if err := rep.WriteRanking(&text); err != nil {
-		t.Fatal(err)
-	}
-	if err := report.WriteText(&text, rep.Tables()...); err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, rep.WriteRanking(&text))
+	zoo.OK(t, report.WriteText(&text, rep.Tables()...))
 	golden(t, "report.txt", text.String())
-	got := files(t, dir)
+	got := zoo.Files(t, dir)
 	golden(t, "report.md", got["/report.md"])
 	golden(t, "report.csv", got["/report.csv"])
 	golden(t, "main.tex", got["/main.tex"])
@@ -110,10 +91,8 @@ func TestHostileTexts(t *testing.T) {
 	r := zoo.Runner(dir, &calls, nil)
 	r.Dataset = set
 	rep, err := run(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := files(t, dir)
+	zoo.OK(t, err)
+	got := zoo.Files(t, dir)
 	for z := html.NewTokenizer(strings.NewReader(got["/report.html"])); ; {
 		kind := z.Next()
 		if kind == html.ErrorToken {
@@ -133,9 +112,7 @@ func TestHostileTexts(t *testing.T) {
 		}
 	}
 	rows, err := csv.NewReader(strings.NewReader(got["/report.csv"])).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	for _, row := range rows {
 		if strings.HasPrefix(row[1], "=") {
 			t.Errorf("report.csv has a formula: %q", row[1])
@@ -151,9 +128,7 @@ func TestHostileTexts(t *testing.T) {
 		t.Errorf("%d rows of all domains for %d systems: a domain that is named * is among them", stars, len(rep.Systems))
 	}
 	var text bytes.Buffer
-	if err := report.WriteText(&text, rep.Tables()...); err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, report.WriteText(&text, rep.Tables()...))
 	got["terminal"] = text.String()
 	for name, file := range got {
 		if at := strings.IndexFunc(file, func(r rune) bool { return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) }); at >= 0 {
@@ -180,9 +155,7 @@ func TestUnscored(t *testing.T) {
 		return nil
 	})
 	rep, err := run(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	types := rep.Systems[0].Overall.Types
 	single, summary := types[wildgraph.SingleFact], types[wildgraph.Summary]
 	if single.N != 3 || single.Unscored != 1.0/3 || *single.Accuracy != 1 {

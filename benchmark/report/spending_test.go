@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -122,7 +123,7 @@ func TestSpending(t *testing.T) {
 	if _, err := report.Write(dir, run); err != nil {
 		t.Fatal(err)
 	}
-	got := files(t, dir)
+	got := zoo.Files(t, dir)
 	want := "| dear | 1.0 | 1.0 | 0 | 4,000 | 2,000 | 0.00 | 4,500 | 4,050 | 4,005 | 0.00450 | 0.00405 | 0.00400 |"
 	if !strings.Contains(got["/report.md"], want) {
 		t.Errorf("no %s in\n%s", want, got["/report.md"])

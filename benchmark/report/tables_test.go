@@ -114,7 +114,7 @@ func TestSweep(t *testing.T) {
 	if _, err := run(t, study(dir, lib)); err != nil {
 		t.Fatal(err)
 	}
-	plain := files(t, dir)
+	plain := zoo.Files(t, dir)
 	if diff := cmp.Diff(map[int]int{2: 5, 10: 2}, lib.asked); diff != "" || lib.indexed != 2 {
 		t.Fatalf("the run itself: %d indexes\n%s", lib.indexed, diff)
 	}
@@ -122,9 +122,7 @@ func TestSweep(t *testing.T) {
 	r.Options.SweepTopK = []int{1, 2, 10}
 	r.Systems[0].Fixed = true
 	rep, err := run(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	if diff := cmp.Diff(map[int]int{1: 2, 2: 5 + 2, 10: 2}, lib.asked); diff != "" || lib.indexed != 4 {
 		t.Errorf("%d indexes, asked by k (-want +got):\n%s", lib.indexed, diff)
 	}
@@ -150,7 +148,7 @@ func TestSweep(t *testing.T) {
 	if got := rep.Systems[1].AnswerUsage.Calls; got != 7 {
 		t.Errorf("the run has %d calls, the sweep's among them", got)
 	}
-	swept := files(t, dir)
+	swept := zoo.Files(t, dir)
 	if n := strings.Count(swept["/"+report.SweepName], `"sweep":`); n != 4 {
 		t.Errorf("%d answers in %s, want 4:\n%s", n, report.SweepName, swept["/"+report.SweepName])
 	}
@@ -167,7 +165,7 @@ func TestSweep(t *testing.T) {
 	if _, err := run(t, r); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(files(t, other), swept); diff != "" {
+	if diff := cmp.Diff(zoo.Files(t, other), swept); diff != "" {
 		t.Errorf("in one go (-want +got):\n%s", diff)
 	}
 	for _, bad := range [][]int{{0}, {2, 2}, {3, 2}} {
@@ -187,9 +185,7 @@ func TestGraphs(t *testing.T) {
 	extra.Name, extra.Items = "aviary", nil
 	r.Dataset.Domains = append(r.Dataset.Domains, extra)
 	rep, err := run(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	for _, d := range []int{0, 2} {
 		index := rep.Systems[1].Domains[d].Index
 		if index.Edges != 2 || index.Entities != 4 || index.MaxDegree != 2 || index.IsolatedShare != .25 || index.Bytes == 0 {
@@ -238,9 +234,7 @@ func TestPublishedRows(t *testing.T) {
 		},
 	}
 	rep, err := run(t, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	tbl := rep.Tables()
 	var names []string
 	for _, row := range tbl[0].Rows {
@@ -260,9 +254,7 @@ func TestPublishedRows(t *testing.T) {
 		r.Systems[0].Name, r.Systems[0].Also = "budgie", []string{"parrot"}
 		r.Judge, r.Options.Kit, r.Dataset.Published = named{name: other.judge}, other.kit, rep.Published
 		odd, err := run(t, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		rows := strings.Contains(tables(t, odd), "↳ published")
 		if !strings.Contains(tables(t, odd), "budgie = parrot ") {
 			t.Errorf("%+v: the row has not both names", other)
@@ -271,7 +263,7 @@ func TestPublishedRows(t *testing.T) {
 			t.Errorf("%+v: published rows %v, want %v", other, rows, want)
 		}
 	}
-	got := files(t, dir)
+	got := zoo.Files(t, dir)
 	golden(t, "tables.md", got["/report.md"])
 	golden(t, "tables.txt", tables(t, rep))
 	if strings.Contains(got["/report.csv"], "0.9999") || strings.Count(got["/report.json"], "0.9999") != 4 {
@@ -294,9 +286,7 @@ func (n named) Name() string { return n.name }
 func tables(t *testing.T, r *report.Report) string {
 	t.Helper()
 	var text bytes.Buffer
-	if err := report.WriteText(&text, r.Tables()...); err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, report.WriteText(&text, r.Tables()...))
 	return text.String()
 }
 

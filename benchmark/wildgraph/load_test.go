@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
@@ -49,9 +50,7 @@ func small() fstest.MapFS {
 
 func TestLoad(t *testing.T) {
 	set, stats, err := wildgraph.Load(small(), wildgraph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	d := set.Domains[0]
 	want := []benchmark.Item{{
 		Type: wildgraph.SingleFact, Question: graphrag.Question{ID: "birds/1", Text: "How far can an owl hear a mouse?"},
@@ -79,9 +78,7 @@ func TestLoad(t *testing.T) {
 	}
 	var docs []graphrag.Document
 	for doc, err := range d.Documents() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		docs = append(docs, doc)
 	}
 	if len(docs) != 4 || docs[0].ID != "Hearing of Owls.txt" || docs[0].Title != "Hearing: of owls" ||
@@ -95,9 +92,7 @@ func TestFingerprint(t *testing.T) {
 		fsys := small()
 		damage(fsys)
 		set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		return set.Domains[0].Fingerprint
 	}
 	base := print(func(fstest.MapFS) {})
@@ -181,9 +176,7 @@ func TestLongLines(t *testing.T) {
 	long := `{"question": "` + strings.Repeat("long ", 20000) + `?", "question_type": ["single-fact"], "answer": "a", "ref_urls": ["http://c.example/"]}`
 	fsys[qa].Data = append(fsys[qa].Data, long...)
 	set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	if n := len(set.Domains[0].Items); n != 4 {
 		t.Errorf("%d questions, want 4", n)
 	}
@@ -289,9 +282,7 @@ func TestOddStatements(t *testing.T) {
 	qa := fsys["QA/birds/questions.jsonl"]
 	qa.Data = []byte(strings.Replace(string(qa.Data), `"Owls fly silently."`, `null, "Owls fly silently.", " ", "Owls  fly silently. ", ""`, 1))
 	set, stats, err := wildgraph.Load(fsys, wildgraph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	it := set.Domains[0].Items[2]
 	if diff := cmp.Diff([]string{"Owls hunt by ear and eye.", "Owls fly silently."}, it.Statements); diff != "" {
 		t.Errorf("%s; %+v", diff, stats[0])
@@ -322,9 +313,7 @@ func TestTitles(t *testing.T) {
 		fsys := small()
 		fsys[page].Data = []byte(text)
 		set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		for doc, err := range set.Domains[0].Documents() {
 			if err != nil || doc.ID == "Sight.txt" && doc.Title != want {
 				t.Errorf("%.40q: title %.40q, want %.40q; %v", text, doc.Title, want, err)

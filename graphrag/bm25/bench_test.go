@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -56,9 +57,7 @@ func benchCorpus(b testing.TB) corpus {
 		}
 		return nil
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	texttest.OK(b, err)
 	return c
 }
 
@@ -137,9 +136,7 @@ func BenchmarkSearch(b *testing.B) {
 	for _, size := range []int{chunkBytes, passageBytes} {
 		pieces, _ := cut(c.pages, size)
 		ix, err := bm25.BuildTexts(b.Context(), pieces, bm25.Plain())
-		if err != nil {
-			b.Fatal(err)
-		}
+		texttest.OK(b, err)
 		dst := make([]rank.Scored[int32], 0, 10)
 		b.Run(fmt.Sprintf("%s/%d", c.name, size), func(b *testing.B) {
 			ask(b, c.questions, func(q string) { dst = ix.Search(q, 10, dst) })
@@ -147,15 +144,11 @@ func BenchmarkSearch(b *testing.B) {
 		var parts []*bm25.Index
 		for part := range slices.Chunk(pieces, (len(pieces)+7)/8) {
 			ix, err := bm25.BuildTexts(b.Context(), part, bm25.Plain())
-			if err != nil {
-				b.Fatal(err)
-			}
+			texttest.OK(b, err)
 			parts = append(parts, ix)
 		}
 		all, err := bm25.NewCollection(parts...)
-		if err != nil {
-			b.Fatal(err)
-		}
+		texttest.OK(b, err)
 		found := make([]bm25.Found, 0, 10)
 		b.Run(fmt.Sprintf("%s/%d/parts", c.name, size), func(b *testing.B) {
 			ask(b, c.questions, func(q string) { found = all.Search(q, 10, nil, found) })
@@ -205,9 +198,7 @@ func BenchmarkMerge(b *testing.B) {
 		list[p].Index = folderOf(b, filepath.Join(dir, fmt.Sprint(p)), texts[p])
 	}
 	for n := 0; b.Loop(); n++ {
-		if err := bm25.MergeOrdered(b.Context(), filepath.Join(dir, "merged", fmt.Sprint(n)), list...); err != nil {
-			b.Fatal(err)
-		}
+		texttest.OK(b, bm25.MergeOrdered(b.Context(), filepath.Join(dir, "merged", fmt.Sprint(n)), list...))
 	}
 	b.ReportMetric(float64(next), "documents")
 	b.ReportMetric(float64(postings)*float64(b.N)/b.Elapsed().Seconds()/1e6, "M-postings/s")
@@ -222,9 +213,7 @@ func folderOf(b *testing.B, dir string, texts []string) *bm25.Index {
 	if err == nil {
 		ix, err = bm25.Open(dir, text.Plain())
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	texttest.OK(b, err)
 	b.Cleanup(func() { _ = ix.Close() })
 	return ix
 }

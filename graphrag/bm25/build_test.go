@@ -45,14 +45,10 @@ func TestTitleCountsAsText(t *testing.T) {
 	written := []string{"some words typhoon list typhoon list", "other words of a longer text"}
 	o := bm25.Plain()
 	b, err := bm25.BuildTexts(t.Context(), written, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	o.TitleWeight = 2
 	a, err := bm25.Build(t.Context(), titled, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for _, q := range []string{"typhoon", "words", "text list"} {
 		ra, rb := a.Search(q, 5, nil), b.Search(q, 5, nil)
 		if len(ra) != len(rb) || ra[0] != rb[0] {
@@ -65,9 +61,7 @@ func TestHostileTexts(t *testing.T) {
 	texts := []string{"", "\x00\xff\xfe", strings.Repeat("a", 110_000), strings.Repeat("spam ", 400_000), "東京都", "needle in text"}
 	for _, o := range []bm25.Options{{}, bm25.Plain()} {
 		ix, err := bm25.BuildTexts(t.Context(), texts, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		for q, want := range map[string]int32{"needle": 5, "spam": 3, texts[2]: 2, "東京都": 4} {
 			if got := ix.Search(q, 10, nil); len(got) != 1 || got[0].ID != want {
 				t.Errorf("search of %.20q: %v, want document %d", q, got, want)

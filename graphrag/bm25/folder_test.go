@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -39,21 +40,15 @@ func zipf(n int) (texts []string) {
 func built(t *testing.T, texts []string, o bm25.Options) *bm25.Index {
 	t.Helper()
 	ix, err := bm25.BuildTexts(t.Context(), texts, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return ix
 }
 
 func merged(t *testing.T, dir string, parts ...*bm25.Index) *bm25.Index {
 	t.Helper()
-	if err := bm25.Merge(t.Context(), dir, parts...); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, bm25.Merge(t.Context(), dir, parts...))
 	ix, err := bm25.Open(dir, text.Plain())
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	t.Cleanup(func() {
 		if err := ix.Close(); err != nil {
 			t.Error(err)
@@ -155,27 +150,19 @@ func TestDamaged(t *testing.T) {
 	sound := filepath.Join(dir, "sound")
 	merged(t, sound, built(t, zipf(9000), bm25.Plain()))
 	files, err := os.ReadDir(sound)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	r := rand.New(rand.NewPCG(3, 4))
 	opened, failed := 0, 0
 	for round := range 10 * len(files) {
 		bad := filepath.Join(dir, "bad")
-		if err := errors.Join(os.RemoveAll(bad), os.CopyFS(bad, os.DirFS(sound))); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, errors.Join(os.RemoveAll(bad), os.CopyFS(bad, os.DirFS(sound))))
 		name := filepath.Join(bad, files[round%len(files)].Name())
 		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		for range min(len(data), 1+r.IntN(200)) {
 			data[r.IntN(len(data))] = byte(r.IntN(256)) >> r.IntN(8)
 		}
-		if err := os.WriteFile(name, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, os.WriteFile(name, data, 0o644))
 		ix, err := bm25.Open(bad, text.Plain())
 		if err != nil {
 			continue
@@ -192,9 +179,7 @@ func TestDamaged(t *testing.T) {
 				t.Errorf("%s: %v", files[round%len(files)].Name(), err)
 			}
 		}
-		if err := ix.Close(); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, ix.Close())
 	}
 	if opened < 40 || failed < 8 {
 		t.Errorf("%d damaged folders were opened and %d not merged: too few to mean anything", opened, failed)

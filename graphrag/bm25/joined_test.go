@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -30,9 +31,7 @@ func TestJoined(t *testing.T) {
 	queries := []string{"", "the ice of the ships", "漢字 ship nowhere", "frozen Antarctica 1911 the ice U.S.A. 字か", "été", "nowhere"}
 	for _, o := range []bm25.Options{{}, {K1: 4, B: .3, Analyzer: text.Plain()}, {B: bm25.Zero}} {
 		ix, err := bm25.BuildTexts(t.Context(), texts, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		for size := range 60 {
 			var groups [][]int32
 			var joined []string
@@ -49,9 +48,7 @@ func TestJoined(t *testing.T) {
 				groups, joined = append(groups, group), append(joined, strings.Join(parts, " "))
 			}
 			alone, err := bm25.BuildTexts(t.Context(), joined, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			for _, q := range queries {
 				got, whole := ix.Joined(q, groups, nil)
 				if want := alone.Scores(q, nil); !slices.Equal(got, want) || whole != alone.Whole(q) {
@@ -65,9 +62,7 @@ func TestJoined(t *testing.T) {
 func TestLike(t *testing.T) {
 	index := func(o bm25.Options, texts ...string) *bm25.Index {
 		ix, err := bm25.BuildTexts(t.Context(), texts, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		return ix
 	}
 	ix := index(bm25.Options{}, "ice")

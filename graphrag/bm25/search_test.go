@@ -16,6 +16,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -146,9 +147,7 @@ func TestSearchEqualsFormula(t *testing.T) {
 		for _, n := range []int{0, 1, 3, 40, 700} {
 			chunks := randomTexts(rng, n, 1+rng.IntN(2000))
 			ix, err := bm25.Build(t.Context(), chunks, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			or := newOracle(o, chunks)
 			var dst []rank.Scored[int32]
 			for range 40 {
@@ -174,9 +173,7 @@ func TestPrunedEqualsExhaustive(t *testing.T) {
 		chunks[rng.IntN(len(chunks))].Text = chunks[i%10].Text
 	}
 	ix, err := bm25.Build(t.Context(), chunks, bm25.Plain())
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var scores []float64
 	for range 150 {
 		q := randomWords(rng, 1+rng.IntN(25), 30_000, rng.IntN(600))
@@ -212,9 +209,7 @@ func TestSearchAllocatesNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 8))
 	chunks := randomTexts(rng, 2000, 3000)
 	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	q := chunks[3].Text + " running unknown"
 	dst := ix.Search(q, 10, nil)
 	least := math.Inf(1) // under the race detector, pools lose things at random
@@ -230,9 +225,7 @@ func TestSearchIsConcurrent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 9))
 	chunks := randomTexts(rng, 1000, 3000)
 	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var wg sync.WaitGroup
 	for i := range 4 {
 		q := chunks[i*7+1].Text
@@ -253,13 +246,9 @@ func TestSearchIsConcurrent(t *testing.T) {
 func TestScoresOf(t *testing.T) {
 	texts := []string{"owls hunting mice", "owl owl snow", "the tides", "hunting by ear in the snow"}
 	ix, err := bm25.BuildTexts(t.Context(), texts, bm25.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	whole, err := bm25.NewCollection(ix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	query := []bm25.Term{{Text: "owl", Weight: 1}, {Text: "hunt", Weight: .25}, {Text: "nowher", Weight: 3}, {Text: "owl", Weight: .5}}
 	got := whole.ScoresOf(query, []float64{9})
 	owls, hunts := ix.Scores("owl", nil), ix.Scores("hunt", nil)

@@ -47,14 +47,10 @@ func (n words) Split(_ context.Context, s string) (spans []Span, err error) {
 
 func TestDocument(t *testing.T) {
 	c, err := New(Options{Splitter: words(3), Clean: text.StripLinks})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	doc := graphrag.Document{ID: "a.txt", Title: "A", Text: "one [two](http://x/y) three https://z four"}
 	got, err := c.Document(context.Background(), doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	want := []graphrag.Chunk{
 		{ID: "a.txt#000000", Doc: "a.txt", Title: "A", Index: 0, Start: 0, End: 38, Text: "one two three  ", Tokens: 3},
 		{ID: "a.txt#000001", Doc: "a.txt", Title: "A", Index: 1, Start: 38, End: 42, Text: "four", Tokens: 1},
@@ -80,14 +76,10 @@ func TestChunkID(t *testing.T) {
 
 func TestDocumentSharesMemory(t *testing.T) {
 	c, err := New(Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	doc := graphrag.Document{ID: "d", Text: texttest.Generated(200_000)}
 	chunks, err := c.Document(context.Background(), doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for _, k := range chunks {
 		if k.Text != doc.Text[k.Start:k.End] {
 			t.Fatalf("%s is not its source span", k.ID)
@@ -107,19 +99,13 @@ func TestAllIsOrderedAtAnyConcurrency(t *testing.T) {
 	var want []graphrag.Chunk
 	for _, workers := range []int{1, 2, 7} {
 		c, err := New(Options{Splitter: must(Tokens(TokenOptions{Size: 10, Overlap: 2})), Clean: text.StripLinks, Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		got, err := c.All(context.Background(), stream(100))
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if want == nil {
 			for doc := range stream(100) {
 				chunks, err := c.Document(context.Background(), doc)
-				if err != nil {
-					t.Fatal(err)
-				}
+				texttest.OK(t, err)
 				want = append(want, chunks...)
 			}
 		}
@@ -131,9 +117,7 @@ func TestAllIsOrderedAtAnyConcurrency(t *testing.T) {
 
 func TestAllStops(t *testing.T) {
 	c, err := New(Options{Splitter: must(Tokens(TokenOptions{Size: 10, Overlap: 2})), Workers: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	broken := errors.New("disk on fire")
 	with := func(at int, doc graphrag.Document, err error) iter.Seq2[graphrag.Document, error] {
 		return func(yield func(graphrag.Document, error) bool) {
@@ -194,9 +178,7 @@ func TestCleanerOfOnesOwn(t *testing.T) {
 		return b.String(), text.NewMapping(kept)
 	}
 	chunker, err := New(Options{Splitter: words(2), Clean: clean})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	doc := graphrag.Document{ID: "d", Text: "one # a note\ntwo three"}
 	chunks, err := chunker.Document(context.Background(), doc)
 	if err != nil || len(chunks) != 2 {
@@ -213,13 +195,9 @@ func TestCleanerOfOnesOwn(t *testing.T) {
 // What a piece needs to be understood is asked for at its beginning in the cleaned text.
 func TestLead(t *testing.T) {
 	c, err := New(Options{Splitter: words(2), Clean: text.StripLinks, Lead: func(s string, at int) string { return s[:at] }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	chunks, err := c.Document(t.Context(), graphrag.Document{ID: "a", Text: "[one](http://a.org) two three four"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if len(chunks) != 2 || chunks[0].Lead != "" || chunks[1].Lead != "one two " || chunks[1].Text != "three four" {
 		t.Errorf("%+v", chunks)
 	}
@@ -246,13 +224,9 @@ func TestCutOnce(t *testing.T) {
 	var all [][]graphrag.Chunk
 	for _, name := range []string{"a", "a", "b", "", ""} {
 		c, err := New(Options{Splitter: counting{splitter, &n}, Name: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		chunks, err := c.Document(ctx, doc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		all = append(all, chunks)
 		if diff := cmp.Diff(all[0][1:], chunks[1:]); diff != "" {
 			t.Error(diff)

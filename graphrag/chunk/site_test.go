@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // Whatever pages came, changed and went, the pages of a site are those that are cut anew together,
@@ -29,9 +30,7 @@ func TestSite(t *testing.T) {
 		return d
 	}
 	site, _, err := chunk.NewSite(t.Context(), nil, chunk.PageOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	recut := 0
 	for step := range 400 {
 		var come []graphrag.Document
@@ -48,9 +47,7 @@ func TestSite(t *testing.T) {
 			delete(now, id)
 		}
 		next, pages, err := site.Change(t.Context(), come, gone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if _, again, err := site.Change(t.Context(), come, gone); err != nil || cmp.Diff(pages, again) != "" {
 			t.Fatalf("step %d: a site that was changed is another: %v", step, err)
 		}
@@ -62,9 +59,7 @@ func TestSite(t *testing.T) {
 		want, err := chunk.Pages(t.Context(), slices.SortedFunc(maps.Values(docs), func(a, b graphrag.Document) int {
 			return cmpID(chunk.Page{Doc: a.ID}, chunk.Page{Doc: b.ID})
 		}), chunk.PageOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if diff := cmp.Diff(want, slices.SortedFunc(maps.Values(now), cmpID)); diff != "" {
 			t.Fatalf("step %d (-anew +changed):\n%s", step, diff)
 		}

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // randomSparse returns a matrix with the given share of entries, and the same
@@ -72,9 +73,7 @@ func TestRightSingularTruncated(t *testing.T) {
 	}
 	want, wantV := denseSVD(t, d)
 	sigma, v, err := rightSingular(t.Context(), a, rank, 1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if len(sigma) != rank {
 		t.Fatalf("%d singular values, want %d", len(sigma), rank)
 	}
@@ -135,9 +134,7 @@ func TestTranspose(t *testing.T) {
 	}
 	x := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
 	out := make([]float64, 9)
-	if err := a.mul(t.Context(), out, x, 1, 2); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, a.mul(t.Context(), out, x, 1, 2))
 	var want mat.VecDense
 	want.MulVec(d, mat.NewVecDense(13, x))
 	for i := range out {
@@ -155,9 +152,7 @@ func TestNeighboursAreThoseOfTheExactSVD(t *testing.T) {
 	a, d := randomSparse(rng, rows, cols, .1)
 	_, exact := denseSVD(t, d)
 	sigma, v, err := rightSingular(t.Context(), a, rank, 1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var want mat.Dense
 	want.Mul(d, exact.Slice(0, cols, 0, rank))
 	var got mat.Dense
@@ -222,13 +217,9 @@ func TestSingle(t *testing.T) {
 	a := topics(rand.New(rand.NewPCG(3, 7)), 600, 5000)
 	o := operator{a, a.transpose(), 0}
 	sigma, _, v, err := matrix.Truncated(t.Context(), o, dim, powerIterations, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	wantSigma, _, wantV, err := matrix.Truncated(t.Context(), struct{ matrix.Matrix }{o}, dim, powerIterations, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for i := range a.rows() {
 		got, want := latent(a, i, sigma, v), latent(a, i, wantSigma, wantV)
 		dot := 0.0

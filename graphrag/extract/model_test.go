@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -26,9 +27,7 @@ func one(text string) []graphrag.Chunk {
 // got runs an extractor over one chunk.
 func got(t *testing.T, x extract.Extractor, err error, text string) kg.Extraction {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	out, err := x.Extract(t.Context(), one(text))
 	if err != nil || len(out) != 1 {
 		t.Fatalf("%d extractions, %v", len(out), err)
@@ -95,17 +94,13 @@ func TestFailedChunks(t *testing.T) {
 		Fail(llmtest.Contains("half"), &llm.Error{Kind: llm.ErrFiltered}).
 		Reply(llmtest.Any, `{"triples": [["Ann","met","Bob"]]}`)
 	e, err := extract.NewOpenIE(extract.ModelOptions{Model: m, Concurrency: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var chunks []graphrag.Chunk
 	for i, text := range []string{"cut", "nonsense", "half", " \n", "fine"} {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("a#%d", i), Doc: "a", Text: text})
 	}
 	out, err := e.Extract(t.Context(), chunks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var all [][]string
 	for _, x := range out {
 		all = append(all, mentioned(x))
@@ -292,9 +287,7 @@ func TestGleaning(t *testing.T) {
 		}, tt.more).Reply(func(llm.Request) bool { return tt.format == extract.Objects }, `{"entities": [{"name": "Fram", "type": "ship", "desc": "x"}]}`).
 			Reply(llmtest.Any, `("entity"<|>Fram<|>ship<|>x)`+tt.end)
 		e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: tt.format, Gleanings: tt.gleanings, AlwaysGlean: tt.always, Types: []string{"ship"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		x := got(t, e, err, "Fram")
 		if tt.format == extract.Tuples && len(x.Problems) != 0 {
 			t.Errorf("%+v", x.Problems)
@@ -356,9 +349,7 @@ func TestContract(t *testing.T) {
 	openie, err1 := extract.NewOpenIE(o)
 	records, err2 := extract.NewRecords(extract.RecordOptions{ModelOptions: o})
 	schema, err3 := extract.NewBySchema(extract.SchemaOptions{ModelOptions: o, Schema: schema(), Mode: extract.Prefer, Expand: &extract.Expansion{Batch: 1}})
-	if err := errors.Join(err1, err2, err3); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, errors.Join(err1, err2, err3))
 	for name, x := range map[string]extract.Extractor{"openie": openie, "records": records, "schema": schema} {
 		t.Run(name, func(t *testing.T) { extracttest.Test(t, x) })
 	}
@@ -375,9 +366,7 @@ func TestRecordedReplies(t *testing.T) {
 				continue
 			}
 			out, err := x.Extract(t.Context(), []graphrag.Chunk{{ID: "a#0", Doc: "a", Text: r.Data()}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			if verify {
 				kind += ", verified"
 			}
@@ -423,8 +412,6 @@ func extractor(t *testing.T, r llmtest.Call, verify bool) (string, extract.Extra
 	if x == nil {
 		x, err = extract.NewRecords(o)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return string(o.Format), x
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/find"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -34,9 +35,7 @@ func pages(texts ...string) *find.Pages {
 func TestFind(t *testing.T) {
 	p := pages("Fram\nno\nthe fram sails\nFRAM again", "nothing", "one Fram", "Fram 1\nFram 2\nFram 3\nFram 4\nFram 5")
 	r, err := p.Find(t.Context(), "fram", 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var got []string
 	for _, l := range r.Lines {
 		got = append(got, fmt.Sprintf("%s:%d:%d-%d %s", l.Doc, l.Number, l.Start, l.End, l.Text))
@@ -86,9 +85,7 @@ func TestFindIsRegexp(t *testing.T) {
 				}
 			}
 			r, err := p.Find(t.Context(), pattern, 100)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			var got []int
 			for _, l := range r.Lines {
 				got = append(got, l.Number)
@@ -132,14 +129,10 @@ func TestRead(t *testing.T) {
 	}
 	var all strings.Builder
 	_, n, err := p.Read("a", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for i := range n {
 		read, _, err := p.Read("a", i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		var places []int
 		for _, c := range read {
 			places = append(places, c.Index)
@@ -176,18 +169,14 @@ func TestNew(t *testing.T) {
 	page := strings.Repeat("The ship [Fram](http://x.org/fram) sailed in 1893 to the north.\n", 90)
 	for name, clean := range map[string]func(string) (string, text.Mapping){"as it came": nil, "cleaned": text.StripLinks} {
 		splitter, err := chunk.Tokens(chunk.TokenOptions{Size: 60, Overlap: 15})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		o := chunk.Options{Splitter: splitter, Name: "test", Clean: clean}
 		want := page
 		if clean != nil {
 			want, _ = clean(page)
 		}
 		c, err := chunk.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		chunks, err := c.All(t.Context(), graphrag.Documents(graphrag.Document{ID: "fram", Text: page}))
 		if err != nil || len(chunks) < 10 {
 			t.Fatalf("%d chunks, %v", len(chunks), err)

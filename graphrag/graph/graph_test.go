@@ -23,9 +23,7 @@ import (
 func mustNew(t testing.TB, n int, edges []graph.Edge, unweighted bool) *graph.Graph {
 	t.Helper()
 	g, err := graph.New(n, edges, graph.Options{Unweighted: unweighted})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return g
 }
 
@@ -154,9 +152,7 @@ func TestStats(t *testing.T) {
 func TestComponents(t *testing.T) {
 	g := mustNew(t, 7, []graph.Edge{{5, 1, 1}, {2, 6, 1}, {6, 4, 0}, {3, 3, 1}}, false)
 	component, count, err := g.Components(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if diff := cmp.Diff([]int32{0, 1, 2, 3, 2, 1, 2}, component); diff != "" || count != 4 {
 		t.Errorf("%d components (-want +got):\n%s", count, diff)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 func triple(h, r, t string) Fact { return Fact{Triple: graphrag.Triple{Head: h, Relation: r, Tail: t}} }
@@ -32,13 +33,9 @@ func put(t *testing.T, o Options, extractions ...Extraction) *Graph {
 	if err == nil {
 		err = b.Insert(extractions...)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	g, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return g
 }
 
@@ -174,9 +171,7 @@ func TestOnlyDescribed(t *testing.T) {
 		if err == nil {
 			err = b.Insert(said, facts)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		g, err := b.Graph(t.Context())
 		if err != nil || len(g.Relations) != want || len(g.Rejected) != 3-want {
 			t.Errorf("%v: %d relations, rejected %v, %v", only, len(g.Relations), g.Rejected, err)
@@ -249,16 +244,12 @@ func TestDeleteRestores(t *testing.T) {
 		twice, _ := NewBase(opts)
 		for _, x := range all {
 			if !gone[x.Doc] {
-				if err := once.Insert(x); err != nil {
-					t.Fatal(err)
-				}
+				texttest.OK(t, once.Insert(x))
 			}
 		}
 		for range 2 {
 			for _, i := range r.Perm(len(all)) {
-				if err := twice.Insert(all[i]); err != nil {
-					t.Fatal(err)
-				}
+				texttest.OK(t, twice.Insert(all[i]))
 			}
 			if _, err := twice.Graph(t.Context()); err != nil {
 				t.Fatal(err)
@@ -268,13 +259,9 @@ func TestDeleteRestores(t *testing.T) {
 			t.Fatal("nothing was deleted")
 		}
 		g, err := once.Graph(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		h, err := twice.Graph(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if diff := cmp.Diff(g, h, everything); diff != "" {
 			t.Fatalf("seed %d (-without +deleted):\n%s", seed, diff)
 		}
@@ -318,22 +305,14 @@ func consistent(t *testing.T, g *Graph) {
 // A base is restored from the JSON of its extractions, whatever bytes they have.
 func TestExtractionsAsJSON(t *testing.T) {
 	b, _ := NewBase(Options{})
-	if err := b.Insert(append(random(rand.New(rand.NewPCG(1, 2)), 4), chunk("z#0", triple("<b>Zürich</b>\u2028", "\xff", "x")))...); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, b.Insert(append(random(rand.New(rand.NewPCG(1, 2)), 4), chunk("z#0", triple("<b>Zürich</b>\u2028", "\xff", "x")))...))
 	want := slices.Collect(b.Extractions())
 	data, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var read []Extraction
-	if err := json.Unmarshal(data, &read); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, json.Unmarshal(data, &read))
 	again, _ := NewBase(Options{})
-	if err := again.Insert(read...); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, again.Insert(read...))
 	if diff := cmp.Diff(want, slices.Collect(again.Extractions())); diff != "" {
 		t.Errorf("(-saved +restored):\n%s", diff)
 	}
@@ -349,16 +328,10 @@ func FuzzGraph(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c, d string) {
 		for _, folding := range []Folding{FoldUnicode, FoldASCII} {
 			base, err := NewBase(Options{Folding: folding})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := base.Insert(chunk("1#0", triple(a, b, c), triple(c, a, d)), Extraction{Chunk: "2#0", Doc: "2", Mentions: []Mention{{Name: d, Type: a}, {Name: b}}}); err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
+			texttest.OK(t, base.Insert(chunk("1#0", triple(a, b, c), triple(c, a, d)), Extraction{Chunk: "2#0", Doc: "2", Mentions: []Mention{{Name: d, Type: a}, {Name: b}}}))
 			g, err := base.Graph(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			consistent(t, g)
 			for _, e := range g.Entities {
 				if id, ok := g.Find(e.Name); !ok || g.Entities[id].Key != e.Key {

@@ -45,13 +45,9 @@ func TestTrigramsFindAll(t *testing.T) {
 		threshold := 0.05 + 0.95*r.Float64()
 		limit := []int{1000, 3}[seed%2]
 		got, err := Trigrams{}.Neighbors(t.Context(), names, threshold, limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		w, err := learn(t.Context(), names)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		vectors := make([][]gram, len(names))
 		for i, name := range names {
 			vectors[i] = w.vector(new(spelling), name)
@@ -94,14 +90,10 @@ func TestNearest(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	names := append(words(r, 200), "", "x")
 	ix, err := Trigrams{}.Index(t.Context(), names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for _, name := range append(words(r, 50), names[3], "", "ω") {
 		w, err := learn(t.Context(), names)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		var want []scored
 		for j := range names {
 			if s := cosine(w.vector(new(spelling), name), w.vector(new(spelling), names[j])); s > 0 {
@@ -109,25 +101,19 @@ func TestNearest(t *testing.T) {
 			}
 		}
 		got, err := ix.Nearest(t.Context(), name, 5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if diff := cmp.Diff(rank.Best(want, 5), got, cmpopts.EquateEmpty(), cmp.Comparer(func(a, b scored) bool { return math.Abs(a.Score-b.Score) < 1e-5 })); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", name, diff)
 		}
 	}
 	embedded, err := Embeddings{angles{"a": 0, "b": 10, "c": 90}}.Index(t.Context(), []string{"b", "c"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if got, err := embedded.Nearest(t.Context(), "a", 1); err != nil || len(got) != 1 || got[0].ID != 0 || math.Abs(got[0].Score-0.98481) > 1e-4 {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, l := range []Linker{Trigrams{}, Embeddings{angles{}}} {
 		none, err := l.Index(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if got, err := none.Nearest(t.Context(), "a", 3); err != nil || len(got) != 0 {
 			t.Errorf("among no names: %v, %v", got, err)
 		}
@@ -186,9 +172,7 @@ func TestSpelling(t *testing.T) {
 		t.Errorf("of aaaa: %v", often)
 	}
 	w, err := learn(t.Context(), []string{"Oslo", "Bergen"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var s spelling
 	w.vector(&s, "Bergen op Zoom")
 	if n := testing.AllocsPerRun(10, func() { w.vector(&s, "Bergen op Zoom") }); n > 0 {
@@ -211,13 +195,9 @@ func put(t *testing.T, o kg.Options, extractions ...kg.Extraction) *kg.Graph {
 	if err == nil {
 		err = b.Insert(extractions...)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	g, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return g
 }
 
@@ -283,9 +263,7 @@ func TestSynonymsOverwrite(t *testing.T) {
 		"alice smyth – deep rivers": 2, "berlin – bob jones": 2, "berlin – germany": 1.7, "deep rivers – germany": 2,
 	}
 	v, err := g.View(kg.ViewOptions{Synonyms: synonyms, Overwrite: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if diff := cmp.Diff(want, weights(g, v)); diff != "" {
 		t.Errorf("overwriting (-want +got):\n%s", diff)
 	}
@@ -377,9 +355,7 @@ func TestSynonymsOfExample(t *testing.T) {
 		t.Errorf("synonyms of usa (-want +got):\n%s", diff)
 	}
 	v, err := g.View(kg.ViewOptions{Synonyms: synonyms})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	got := weights(g, v)
 	if w := got["us – usa"]; math.Abs(w-.984807753) > 1e-6 {
 		t.Errorf("us – usa weighs %v", w)

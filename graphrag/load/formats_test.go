@@ -18,15 +18,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
 func read(t *testing.T, name, data string) *load.File {
 	t.Helper()
 	f, err := load.Read(name, []byte(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return f
 }
 
@@ -117,13 +116,9 @@ func docx(t testing.TB, body string) []byte {
 		if err == nil {
 			_, err = io.WriteString(w, content)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, z.Close())
 	return b.Bytes()
 }
 
@@ -134,9 +129,7 @@ func TestWord(t *testing.T) {
 		`<w:p><w:r><w:t>The light</w:t></w:r><w:r><w:tab/><w:t>is </w:t></w:r><w:del><w:r><w:t>not</w:t></w:r></w:del><w:r><w:t>red.</w:t></w:r></w:p>`+
 		`<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/></w:numPr></w:pPr><w:r><w:t>first</w:t></w:r></w:p>`+
 		"<w:tbl><w:tr>"+cell("Light")+cell("Meaning")+"</w:tr><w:tr>"+cell("red")+cell("no | net")+"</w:tr></w:tbl>"+p("End.")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	want := "# Lights\n\nThe light is red.\n\n- first\n\n| Light | Meaning |\n|---|---|\n| red | no \\| net |\n\nEnd.\n\n"
 	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "The Manual" {
 		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
@@ -180,13 +173,9 @@ func TestEncodings(t *testing.T) {
 func TestKeptFile(t *testing.T) {
 	f := read(t, "a.html", page)
 	data, err := f.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var again load.File
-	if err := again.UnmarshalBinary(data); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, again.UnmarshalBinary(data))
 	for at := range f.Document.Text {
 		if again.Place(at) != f.Place(at) || !reflect.DeepEqual(again.Document, f.Document) {
 			t.Fatalf("offset %d: %s, want %s", at, again.Place(at), f.Place(at))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
@@ -39,13 +40,9 @@ func (c golden) graph(t *testing.T) *graph.Graph {
 // HippoRAG, HippoRAG 2 and LinearRAG.
 func TestGolden(t *testing.T) {
 	data, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var cases []golden
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, json.Unmarshal(data, &cases))
 	if len(cases) != 27 {
 		t.Fatalf("%d cases, want 27", len(cases))
 	}
@@ -54,9 +51,7 @@ func TestGolden(t *testing.T) {
 			s := solver(t, c.graph(t), ppr.Options{Damping: c.Damping, Tolerance: 1e-12})
 			seeds := sparse(c.Reset)
 			x, err := s.Solve(t.Context(), seeds, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			near(t, "solve", x[c.First:c.First+len(c.X)], c.X, 1e-9)
 		})
 	}
@@ -96,13 +91,9 @@ func TestIgraph(t *testing.T) {
 					edges[i].Weight *= scale
 				}
 				g, err := graph.New(c.n, edges, graph.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				texttest.OK(t, err)
 				x, err := solver(t, g, ppr.Options{Tolerance: 1e-12}).Solve(t.Context(), c.seeds, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				texttest.OK(t, err)
 				if c.nodes != nil {
 					var picked []float64
 					for _, u := range c.nodes {
@@ -183,9 +174,7 @@ func TestTolerance(t *testing.T) {
 		s := solver(t, g, ppr.Options{Tolerance: tolerance})
 		for _, nodes := range [][]int32{{7}, {1, 500, 2000}} {
 			x, err := s.Solve(t.Context(), uniform(nodes...), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			v := make([]float64, g.N())
 			for _, u := range nodes {
 				v[u] = 1
@@ -207,13 +196,9 @@ func TestScaling(t *testing.T) {
 	}
 	h := mustGraph(t, l.N, scaled)
 	x, err := solver(t, g, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1}, {90, 2}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	y, err := solver(t, h, ppr.Options{}).Solve(t.Context(), []ppr.Seed{{3, 1e300}, {90, 2e300}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	near(t, "scaled", y, x, 1e-15)
 	sum := 0.0
 	for _, v := range x {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // The kernels that solve rows give the bits of plain Go, for rows of any length.
@@ -26,15 +27,11 @@ func TestKernels(t *testing.T) {
 			}
 			solve := func() [][]float64 {
 				s, err := New(g, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				texttest.OK(t, err)
 				var out [][]float64
 				for _, seeds := range resets {
 					x, err := s.Solve(t.Context(), seeds, nil)
-					if err != nil {
-						t.Fatal(err)
-					}
+					texttest.OK(t, err)
 					out = append(out, x)
 				}
 				return out
@@ -65,8 +62,6 @@ func ragged(t *testing.T, o graph.Options) *graph.Graph {
 		edges = append(edges, graph.Edge{From: 5, To: int32(v), Weight: 1})
 	}
 	g, err := graph.New(n, edges, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return g
 }

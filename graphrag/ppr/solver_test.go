@@ -19,18 +19,14 @@ import (
 func mustGraph(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	t.Helper()
 	g, err := graph.New(n, edges, graph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return g
 }
 
 func solver(t testing.TB, g *graph.Graph, opts ppr.Options) *ppr.Solver {
 	t.Helper()
 	s, err := ppr.New(g, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return s
 }
 
@@ -93,9 +89,7 @@ func TestConcurrent(t *testing.T) {
 	s := solver(t, g, ppr.Options{})
 	seeds := uniform(1, 2, 3)
 	want, err := s.Solve(t.Context(), seeds, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var wait sync.WaitGroup
 	for i := range 8 {
 		wait.Go(func() {
@@ -151,9 +145,7 @@ func TestNoAllocations(t *testing.T) {
 	s := solver(t, graphtest.LFR2333().Graph(), ppr.Options{})
 	seeds := uniform(1, 2, 3)
 	x, err := s.Solve(t.Context(), seeds, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	ctx := t.Context()
 	// A collection may empty the pool, and the race detector does so at random: the fewest
 	// count.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -47,18 +48,14 @@ func hits(texts ...string) []graphrag.Hit {
 func extractive(t *testing.T, o reader.ExtractiveOptions) reader.Reader {
 	t.Helper()
 	r, err := reader.Extractive(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return r
 }
 
 func read(t *testing.T, r reader.Reader, q graphrag.Question, ev []graphrag.Hit, derived ...graphrag.Derived) graphrag.Answer {
 	t.Helper()
 	a, err := r.Read(context.Background(), q, ev, derived)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	checkAnswer(t, a)
 	return a
 }
@@ -229,9 +226,7 @@ func TestIsRefusal(t *testing.T) {
 
 func BenchmarkExtractive(b *testing.B) {
 	r, err := reader.Extractive(reader.ExtractiveOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	texttest.OK(b, err)
 	ev := hits(page+other, strings.Repeat(other+"\n", 15), strings.Repeat(page+"\n", 8), other, page)
 	q := graphrag.Question{Text: "Who made the first crewed landing on the Moon?", Form: graphrag.Sentence}
 	b.ReportAllocs()
@@ -245,9 +240,7 @@ func BenchmarkExtractive(b *testing.B) {
 // Headlines and quizzes ask what the reader is asked; they are no answer.
 func TestQuestionsAreNotQuoted(t *testing.T) {
 	r, err := reader.Extractive(reader.ExtractiveOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	evidence := []graphrag.Hit{{Chunk: graphrag.Chunk{ID: "a#0", Doc: "a", Text: "How do barn owls find mice in the dark? Barn owls hear mice in the dark with ears set at two heights."}}}
 	a, err := r.Read(t.Context(), graphrag.Question{Text: "How do barn owls find mice in the dark?"}, evidence, nil)
 	if err != nil || a.Text != "Barn owls hear mice in the dark with ears set at two heights." {
@@ -292,9 +285,7 @@ func TestStreamByModel(t *testing.T) {
 		break
 	}
 	extractive, err := reader.Extractive(reader.ExtractiveOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	pieces = 0
 	for range reader.Stream(t.Context(), extractive, q, evidence, nil) {
 		pieces++

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -41,22 +42,16 @@ func ships(n int) []graphrag.Document {
 func pagesOf(t *testing.T, docs []graphrag.Document, o retrieve.PagesOptions) *retrieve.Pages {
 	t.Helper()
 	cut, err := chunk.Pages(t.Context(), docs, chunk.PageOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	p, err := retrieve.NewPages(t.Context(), cut, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return p
 }
 
 func askPages(t *testing.T, p *retrieve.Pages, q graphrag.Question) graphrag.Found {
 	t.Helper()
 	found, err := p.Retrieve(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return found
 }
 
@@ -237,9 +232,7 @@ func TestPagesLike(t *testing.T) {
 		t.Error("the error of the likeness is lost")
 	}
 	cut, err := chunk.Pages(t.Context(), docs, chunk.PageOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for want, o := range map[string]retrieve.PagesOptions{"Like has 1 texts": {Like: likeness{1}.of}, "Longest is -1": {Longest: -1}} {
 		if _, err := retrieve.NewPages(t.Context(), cut, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/serve"
 )
 
@@ -32,17 +33,13 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	defer busy.Close()
 	if _, err := serve.Listen(busy.Addr().String(), nil); err == nil || !strings.Contains(err.Error(), "in use by another program") {
 		t.Errorf("a port in use: %v", err)
 	}
 	open, err := serve.Listen("0.0.0.0:0", tokens(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	open.Close()
 }
 
@@ -50,13 +47,9 @@ func TestAddress(t *testing.T) {
 func listening(t testing.TB, s graphrag.System, o serve.Options) (address string, end func() error) {
 	t.Helper()
 	h, err := serve.New(s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	l, err := serve.Listen("127.0.0.1:0", o.Tokens)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- serve.Serve(ctx, l, h) }()
@@ -67,9 +60,7 @@ func search(t testing.TB, address string) time.Duration {
 	t.Helper()
 	begun := time.Now()
 	r, err := http.Post("http://"+address+"/v1/search", "application/json", strings.NewReader(`{"query": "tides"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	defer r.Body.Close()
 	if body, err := io.ReadAll(r.Body); err != nil || r.StatusCode != 200 || !strings.Contains(string(body), "moon") {
 		t.Fatalf("%d %s %v", r.StatusCode, body, err)
@@ -81,9 +72,7 @@ func search(t testing.TB, address string) time.Duration {
 func silent(tb testing.TB, address string) (all []net.Conn) {
 	for i := range 2000 {
 		c, err := net.Dial("tcp", address)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		texttest.OK(tb, err)
 		tb.Cleanup(func() { c.Close() })
 		if i%2 == 1 {
 			fmt.Fprint(c, "POST /v1/search HTTP/1.1\r\nHost: x\r\nX-")
@@ -156,9 +145,7 @@ func TestLargeBody(t *testing.T) {
 	for _, length := range []int64{100 << 20, -1} {
 		body := &counted{size: 100 << 20}
 		r, err := http.NewRequest("POST", "http://"+address+"/v1/answer", body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		r.ContentLength = length
 		r.Header.Set("Content-Type", "application/json")
 		got, err := http.DefaultClient.Do(r)

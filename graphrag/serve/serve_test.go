@@ -18,6 +18,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/serve"
@@ -33,9 +34,7 @@ const (
 func flat(t testing.TB) *kit.System {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{Mode: "reject"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
 	}})
@@ -45,27 +44,21 @@ func flat(t testing.TB) *kit.System {
 			graphrag.Document{ID: "mill", Text: "Ada Lovelace wrote programs for the mill in 1843.", Fields: graphrag.Fields{"team": "ops"}},
 			graphrag.Document{ID: "tides", Text: "The moon raises the tides of the sea."}))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return s
 }
 
 func tokens(t testing.TB) map[string]serve.Token {
 	t.Helper()
 	got, err := serve.ReadTokens(strings.NewReader(`{"` + hr + `": {"scope": "team = \"hr\"", "write": true}, "` + ops + `": {"scope": "team = \"ops\"", "write": true}, "` + reader + `": {}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return got
 }
 
 func start(t testing.TB, s graphrag.System, o serve.Options) *httptest.Server {
 	t.Helper()
 	h, err := serve.New(s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	return server
@@ -75,22 +68,16 @@ func start(t testing.TB, s graphrag.System, o serve.Options) *httptest.Server {
 func send(t testing.TB, server *httptest.Server, token, method, path, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	r.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
 	got, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	defer got.Body.Close()
 	data, err := io.ReadAll(got.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return got.StatusCode, string(data)
 }
 

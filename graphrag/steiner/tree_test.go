@@ -22,9 +22,7 @@ import (
 func build(t testing.TB, n int, edges []graph.Edge) *graph.Graph {
 	t.Helper()
 	g, err := graph.New(n, edges, graph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return g
 }
 
@@ -50,9 +48,7 @@ func TestSolverFacts(t *testing.T) {
 		{"one rich node", path(100, 2), []float64{10, 3, 3}, []int32{0}},
 	} {
 		got, err := Find(t.Context(), build(t, len(c.prizes), c.edges), c.prizes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if diff := cmp.Diff(c.want, got.Nodes); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
@@ -142,9 +138,7 @@ func check(t *testing.T, n int, edges []graph.Edge, prizes []float64, got *Tree)
 func compare(t *testing.T, n int, edges []graph.Edge, prizes []float64) (optimal bool) {
 	t.Helper()
 	got, err := Find(t.Context(), build(t, n, edges), prizes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	check(t, n, edges, prizes, got)
 	all := 0.0
 	for _, p := range prizes {
@@ -253,17 +247,13 @@ func TestGuaranteeOnLargeGraphs(t *testing.T) {
 				prizes[u] = 1.5 * rng.Float64() * float64(1+rng.IntN(every))
 			}
 			grown, err := grow(t.Context(), build(t, n, list), prizes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			dual := 0.0
 			for _, c := range grown.clusters {
 				dual += c.end - c.start
 			}
 			got, err := prune(t.Context(), grown.forest, prizes)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			check(t, n, grown.edges, prizes, got)
 			loss := got.Cost - got.Prize
 			for _, p := range prizes {

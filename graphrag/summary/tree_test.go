@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 )
 
@@ -65,9 +66,7 @@ func TestSequentialCalls(t *testing.T) {
 	} {
 		j := &joiner{}
 		built, err := summary.Sequential(t.Context(), [][]string{numbered(c.leaves)}, summary.SequentialOptions{Summarizer: j})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if diff := cmp.Diff(c.levels, sizes(built)[1:]); diff != "" {
 			t.Errorf("%d leaves: %s", c.leaves, diff)
 		}
@@ -83,9 +82,7 @@ func TestSequentialCalls(t *testing.T) {
 
 func TestSequentialCondensesNeighbours(t *testing.T) {
 	built, err := summary.Sequential(t.Context(), [][]string{numbered(7)}, summary.SequentialOptions{Summarizer: &joiner{}, Group: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if diff := cmp.Diff([]int{7, 4, 2}, sizes(built)); diff != "" {
 		t.Error(diff)
 	}
@@ -167,9 +164,7 @@ func TestTraverse(t *testing.T) {
 // Documents have trees of their own, short and long ones side by side.
 func TestSequentialOfDocuments(t *testing.T) {
 	built, err := summary.Sequential(t.Context(), [][]string{{"alone"}, nil, {"0", "1", "2", "3", "4", "5"}}, summary.SequentialOptions{Summarizer: &joiner{}, Group: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if diff := cmp.Diff([]int{7, 3, 2}, sizes(built)); diff != "" {
 		t.Error(diff)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -34,9 +35,7 @@ func TestTerms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, err := text.New(c.options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			if got := strings.Join(a.Terms(c.in), " "); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
@@ -70,9 +69,7 @@ func TestNewRefusesUnknownLanguage(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	bare, err := text.New(text.Options{Language: text.French, NoStems: true, NoStopWords: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for a, want := range map[*text.Standard]string{
 		text.Default(): "english", text.Plain(): "none, no bigrams, no marks", bare: "french, no stems, no stop words",
 	} {
@@ -111,9 +108,7 @@ func FuzzTerm(f *testing.F) {
 	var all []*text.Standard
 	for _, l := range text.Languages() {
 		a, err := text.New(text.Options{Language: l})
-		if err != nil {
-			f.Fatal(err)
-		}
+		texttest.OK(f, err)
 		all = append(all, a)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -142,9 +137,7 @@ func TestStemsOfMarkedVowels(t *testing.T) {
 		text.Russian: {"актёр": "актер", "актёры": "актер", "актер": "актер", "объём": "объ", "ребёнок": "ребенок"},
 	} {
 		a, err := text.New(text.Options{Language: language})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		for word, want := range words {
 			if got, _ := a.Term(word); got != want {
 				t.Errorf("%s: %s is %s, want %s", language, word, got, want)

@@ -210,9 +210,7 @@ func BenchmarkSentences(b *testing.B) {
 	})
 	b.Run("neurosnap", func(b *testing.B) {
 		tok, err := english.NewSentenceTokenizer(nil)
-		if err != nil {
-			b.Fatal(err)
-		}
+		texttest.OK(b, err)
 		b.SetBytes(texttest.Size(pages))
 		b.ReportAllocs()
 		for b.Loop() {

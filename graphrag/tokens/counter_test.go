@@ -23,9 +23,7 @@ import (
 func library(tb testing.TB) tokenizer.Codec {
 	tb.Helper()
 	codec, err := tokenizer.Get(tokenizer.Cl100kBase)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	texttest.OK(tb, err)
 	return codec
 }
 
@@ -49,9 +47,7 @@ func differ(tb testing.TB, c *Counter, codec tokenizer.Codec, s string) {
 	tb.Helper()
 	want := oracle(tb, codec, s)
 	ends, err := c.appendEnds(context.Background(), nil, validated(s))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	texttest.OK(tb, err)
 	if diff := cmp.Diff(want, ends); diff != "" {
 		tb.Fatalf("%s: ends of the tokens of %.200q (-library +ours):\n%.2000s", codec.GetName(), s, diff)
 	}

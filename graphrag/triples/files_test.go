@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
@@ -26,9 +27,7 @@ func tree(t *testing.T, files map[string]string) string {
 			z.Close()
 			data = b.Bytes()
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
 	return dir
 }
@@ -47,9 +46,7 @@ func TestLoad(t *testing.T) {
 		tree(t, map[string]string{"wikidata5m_all_triplet.txt": "Q1\tP36\tQ2\n", "wikidata5m_entity.txt": "Q1\tVienna\tWien\nQ2\tAustria\n", "wikidata5m_relation.txt": "P36\tcapital of\n"}),
 		filepath.Join(t.TempDir(), "built"),
 	}
-	if err := triples.Build(t.Context(), folders[1], triples.Files(filepath.Join(dir, "a.nt"), &triples.Bad{}), triples.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, triples.Build(t.Context(), folders[1], triples.Files(filepath.Join(dir, "a.nt"), &triples.Bad{}), triples.Options{}))
 	for _, path := range append(folders, filepath.Join(dir, "a.tsv"), filepath.Join(dir, "a.tsv.gz"), filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "a.nt")) {
 		ix, err := triples.Load(t.Context(), path, nil)
 		if err != nil {
@@ -72,12 +69,8 @@ func TestLoadRefuses(t *testing.T) {
 		"labels.nt": strings.Join(strings.SplitAfter(labelledNT, "\n")[:2], ""), "a.json.jsonl": "[1,2]\n",
 	})
 	whole, err := os.ReadFile(filepath.Join(tree(t, map[string]string{"a.tsv.gz": strings.Repeat("Vienna\tcapital of\tAustria\n", 1000)}), "a.tsv.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "cut.tsv.gz"), whole[:len(whole)-12], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
+	texttest.OK(t, os.WriteFile(filepath.Join(dir, "cut.tsv.gz"), whole[:len(whole)-12], 0o600))
 	nameless := tree(t, map[string]string{"all_triplet.txt": "Q1\tP36\tQ2\n"})
 	for path, want := range map[string]string{
 		filepath.Join(dir, "rows.tsv"):     "rows.tsv:1: 2 fields between tabs, want 3",

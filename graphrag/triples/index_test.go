@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
@@ -47,17 +48,11 @@ func random(n int) (out []triples.Triple) {
 func both(t *testing.T, list []triples.Triple) map[string]*triples.Index {
 	t.Helper()
 	memory, err := triples.New(t.Context(), source(list), triples.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	dir := filepath.Join(t.TempDir(), "index")
-	if err := triples.Build(t.Context(), dir, source(list), triples.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, triples.Build(t.Context(), dir, source(list), triples.Options{}))
 	folder, err := triples.Open(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	t.Cleanup(func() {
 		if err := folder.Close(); err != nil {
 			t.Error(err)
@@ -167,9 +162,7 @@ func TestHub(t *testing.T) {
 	}
 	list = append(list, triples.Triple{Head: same("person 77"), Relation: same("child of"), Tail: same("person 5")})
 	ix, err := triples.New(t.Context(), source(list), triples.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	dst := make([]int32, 0, 8)
 	if got := ix.Neighbors(77, 3, dst); !slices.Equal(got, []int32{1_000_000, 0, 1}) {
 		t.Errorf("neighbors of a hub's triple are %v", got)
@@ -183,9 +176,7 @@ func TestBadFolders(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	list := random(50)
-	if err := triples.Build(t.Context(), at("good"), source(list), triples.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, triples.Build(t.Context(), at("good"), source(list), triples.Options{}))
 	if err := triples.Build(t.Context(), at("good"), source(list), triples.Options{}); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("building over another: %v", err)
 	}
@@ -200,15 +191,11 @@ func TestBadFolders(t *testing.T) {
 		t.Errorf("a half folder: %v", err)
 	}
 	// A build that was killed leaves parts, too; the next one begins anew.
-	if err := os.MkdirAll(filepath.Join(at("half"), "parts", "0"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, os.MkdirAll(filepath.Join(at("half"), "parts", "0"), 0o755))
 	if err := triples.Build(t.Context(), at("half"), source(list), triples.Options{}); err != nil {
 		t.Errorf("again: %v", err)
 	}
-	if err := os.Truncate(filepath.Join(at("half"), "edges"), 16); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, os.Truncate(filepath.Join(at("half"), "edges"), 16))
 	if _, err := triples.Open(at("half"), nil); !errors.Is(err, triples.ErrFolder) || !strings.Contains(err.Error(), "edges") {
 		t.Errorf("a cut folder: %v", err)
 	}

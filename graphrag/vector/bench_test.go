@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -54,12 +55,8 @@ func benchIndex(b *testing.B, opts Options) (*Index, [][]float32) {
 	b.Helper()
 	opts.Dim, opts.Cosine = benchDim, true
 	x, err := New(opts)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := x.Add(clustered()[:benchRows]...); err != nil {
-		b.Fatal(err)
-	}
+	texttest.OK(b, err)
+	texttest.OK(b, x.Add(clustered()[:benchRows]...))
 	return x, clustered()[benchRows:]
 }
 
@@ -107,8 +104,6 @@ func BenchmarkAdd(b *testing.B) {
 	b.SetBytes(4 * benchDim * int64(len(vectors)))
 	for b.Loop() {
 		x, _ := New(Options{Dim: benchDim, Cosine: true})
-		if err := x.Add(vectors...); err != nil {
-			b.Fatal(err)
-		}
+		texttest.OK(b, x.Add(vectors...))
 	}
 }

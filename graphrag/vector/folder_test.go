@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // An index in a folder gives the results of one in memory, bit for bit, over one slab and
@@ -21,26 +23,16 @@ func TestFolder(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(n), 9))
 			dir := filepath.Join(t.TempDir(), "index")
 			memory, err := New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			w, err := Create(dir, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			for range n {
 				v := randomVector(rng, o.Dim, 1)
-				if err := errors.Join(memory.Add(v), w.Add(v)); err != nil {
-					t.Fatal(err)
-				}
+				texttest.OK(t, errors.Join(memory.Add(v), w.Add(v)))
 			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, w.Close())
 			folder, err := Open(dir, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			if folder.Len() != n || folder.opts.Dim != o.Dim {
 				t.Errorf("%+v: %d rows of %d", o, folder.Len(), folder.opts.Dim)
 			}
@@ -68,18 +60,14 @@ func TestFolder(t *testing.T) {
 func TestBadFolders(t *testing.T) {
 	dir := t.TempDir()
 	w, err := Create(filepath.Join(dir, "good"), Options{Dim: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if err := w.Add([]float32{1, 2}, []float32{1}); !errors.Is(err, ErrVector) {
 		t.Errorf("another dimension: %v", err)
 	}
 	if err := w.Add([]float32{1, float32(math.NaN())}); !errors.Is(err, ErrVector) {
 		t.Errorf("no number: %v", err)
 	}
-	if err := errors.Join(w.Add([]float32{1, 2}), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, errors.Join(w.Add([]float32{1, 2}), w.Close()))
 	if x, err := Open(filepath.Join(dir, "good"), Options{}); err != nil || x.Len() != 1 {
 		t.Errorf("what was unusable left something: %v", err)
 	}
@@ -93,15 +81,11 @@ func TestBadFolders(t *testing.T) {
 	if err == nil {
 		err = errors.Join(half.Add([]float32{1, 2}), half.Abort())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if _, err := Open(filepath.Join(dir, "half"), Options{}); !errors.Is(err, ErrFolder) {
 		t.Errorf("a half folder: %v", err)
 	}
-	if err := os.Truncate(filepath.Join(dir, "good", "rows"), 8); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, os.Truncate(filepath.Join(dir, "good", "rows"), 8))
 	if _, err := Open(filepath.Join(dir, "good"), Options{}); !errors.Is(err, ErrFolder) || !strings.Contains(err.Error(), "rows") {
 		t.Errorf("a cut folder: %v", err)
 	}

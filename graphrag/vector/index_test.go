@@ -15,6 +15,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -49,9 +50,7 @@ func bruteForce(t *testing.T, x *Index, query []float32, k int) []rank.Scored[in
 func newIndex(t testing.TB, opts Options, k kernels) *Index {
 	t.Helper()
 	x, err := New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	x.kernels = k
 	return x
 }
@@ -94,18 +93,14 @@ func TestSearchIsExact(t *testing.T) {
 					x := newIndex(t, opts, kernels)
 					for rest := vectors; len(rest) > 0; {
 						n := 1 + rng.IntN(len(rest))
-						if err := x.Add(rest[:n]...); err != nil {
-							t.Fatal(err)
-						}
+						texttest.OK(t, x.Add(rest[:n]...))
 						rest = rest[n:]
 					}
 					queries := someVectors(rng, 3, dim, variant&2 != 0)
 					k := rng.IntN(len(vectors) + 4)
 					for _, q := range queries {
 						got, err := x.Search(q, k, nil)
-						if err != nil {
-							t.Fatal(err)
-						}
+						texttest.OK(t, err)
 						want := bruteForce(t, x, q, k)
 						if diff := gocmp.Diff(want, got); len(want) > 0 && diff != "" {
 							t.Fatalf("%+v n=%d k=%d: (-want +got)\n%s", opts, len(vectors), k, diff)
@@ -129,9 +124,7 @@ func TestSameResultEverywhere(t *testing.T) {
 		for _, opts := range []Options{{Workers: 1}, {Workers: 4}} {
 			opts.Dim = dim
 			x := newIndex(t, opts, kernels)
-			if err := x.Add(vectors...); err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, x.Add(vectors...))
 			single := make([][]rank.Scored[int32], len(queries))
 			for i, q := range queries {
 				single[i], _ = x.Search(q, k, nil)
@@ -153,13 +146,9 @@ func TestSearchAppends(t *testing.T) {
 			t.Errorf("empty index, k=%d: %v, %v", k, got, err)
 		}
 	}
-	if err := x.Add([]float32{1, 0}, []float32{0, 0}, []float32{2, 0}); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, x.Add([]float32{1, 0}, []float32{0, 0}, []float32{2, 0}))
 	got, err := x.Search([]float32{1, 0}, 10, []rank.Scored[int32]{{ID: 99}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 99}, {ID: 2, Score: 2}, {ID: 0, Score: 1}, {ID: 1}}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -173,20 +162,14 @@ func TestSearchAppends(t *testing.T) {
 
 func TestCosine(t *testing.T) {
 	x := newIndex(t, Options{Dim: 2, Cosine: true}, fastest())
-	if err := x.Add([]float32{3, 4}, []float32{0, 0}, []float32{-1e-44, 0}, []float32{1e17, 0}); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, x.Add([]float32{3, 4}, []float32{0, 0}, []float32{-1e-44, 0}, []float32{1e17, 0}))
 	got, err := x.Search([]float32{2, 0}, 4, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 3, Score: 1}, {ID: 0, Score: float64(float32(.6))}, {ID: 1, Score: 0}, {ID: 2, Score: -1}}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	got, err = x.Search([]float32{0, 0}, 2, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if diff := gocmp.Diff([]rank.Scored[int32]{{ID: 0}, {ID: 1}}, got); diff != "" {
 		t.Errorf("query of zeros (-want +got)\n%s", diff)
 	}
@@ -259,9 +242,7 @@ func TestScores(t *testing.T) {
 	for _, opts := range []Options{{Dim: 3}, {Dim: 40, Cosine: true}} {
 		x := newIndex(t, opts, fastest())
 		vectors := someVectors(rng, 500, opts.Dim, opts.Dim == 3)
-		if err := x.Add(vectors...); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, x.Add(vectors...))
 		for _, q := range append(vectors[:10:10], make([]float32, opts.Dim)) {
 			all, err := x.Scores(q, make([]float64, 1000))
 			if err != nil || len(all) != x.Len() {

@@ -34,9 +34,7 @@ func BenchmarkShare(b *testing.B) {
 		rows = "10000"
 	}
 	n, err := strconv.Atoi(cmp.Or(os.Getenv("VECTOR_ROWS"), rows))
-	if err != nil {
-		b.Fatal(err)
-	}
+	texttest.OK(b, err)
 	b.Run("passages", func(b *testing.B) {
 		if testing.Short() {
 			b.Skip("embeds all passages")
@@ -86,9 +84,7 @@ func built(b *testing.B, n int, opts vector.Options, row func(i int, dst []float
 	b.Helper()
 	dir := filepath.Join(b.TempDir(), "index")
 	w, err := vector.Create(dir, opts)
-	if err != nil {
-		b.Fatal(err)
-	}
+	texttest.OK(b, err)
 	batch := make([][]float32, 4096)
 	for first := 0; first < n; first += len(batch) {
 		batch = batch[:min(len(batch), n-first)]
@@ -96,17 +92,11 @@ func built(b *testing.B, n int, opts vector.Options, row func(i int, dst []float
 			batch[i] = row(first+i, batch[i])
 			return nil
 		})
-		if err := w.Add(batch...); err != nil {
-			b.Fatal(err)
-		}
+		texttest.OK(b, w.Add(batch...))
 	}
-	if err := w.Close(); err != nil {
-		b.Fatal(err)
-	}
+	texttest.OK(b, w.Close())
 	x, err := vector.Open(dir, opts)
-	if err != nil {
-		b.Fatal(err)
-	}
+	texttest.OK(b, err)
 	return x
 }
 
@@ -176,20 +166,14 @@ func passages(b *testing.B) (rows, queries [][]float32) {
 		sample = append(sample, texts[i])
 	}
 	files, err := filepath.Glob(filepath.Join(os.Getenv("WILDGRAPHBENCH_DIR"), "QA", "*", "questions.jsonl"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	texttest.OK(b, err)
 	for _, name := range files {
 		f, err := os.Open(name)
-		if err != nil {
-			b.Fatal(err)
-		}
+		texttest.OK(b, err)
 		defer f.Close()
 		for lines := bufio.NewScanner(f); lines.Scan(); {
 			var q struct{ Question string }
-			if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
-				b.Fatal(err)
-			}
+			texttest.OK(b, json.Unmarshal(lines.Bytes(), &q))
 			questions = append(questions, q.Question)
 		}
 	}

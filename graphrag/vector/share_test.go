@@ -14,6 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -44,9 +45,7 @@ func inFolder(t testing.TB, o Options, rows [][]float32) (x *Index, dir string) 
 	if err == nil {
 		x, err = Open(dir, o)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	t.Cleanup(func() { _ = x.Close() })
 	return x, dir
 }
@@ -230,9 +229,7 @@ func TestShare(t *testing.T) {
 		if err == nil {
 			err = memory.Add(rows...)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		for i, q := range queries {
 			got, err := memory.SearchWith(q, p, nil)
 			if diff := gocmp.Diff(first[i], got); err != nil || diff != "" {
@@ -240,9 +237,7 @@ func TestShare(t *testing.T) {
 			}
 		}
 		other, err := Open(dir, Options{Workers: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		for name, kernels := range kernelSets() {
 			other.kernels = kernels
 			for i, q := range queries {
@@ -348,9 +343,7 @@ func TestBadSigns(t *testing.T) {
 	if err == nil {
 		err = w.Add(rows...)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if _, err := Open(dir, Options{}); !errors.Is(err, ErrFolder) {
 		t.Errorf("not finished: %v", err)
 	}
@@ -362,9 +355,7 @@ func TestBadSigns(t *testing.T) {
 		_, dir := inFolder(t, Options{Dim: 8, Signs: true}, rows)
 		path := filepath.Join(dir, "manifest.json")
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		changed := strings.Replace(string(data), old, damaged, 1)
 		if err := os.WriteFile(path, []byte(changed), 0o600); err != nil || changed == string(data) {
 			t.Fatalf("%v: %s is not in\n%s", err, old, data)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // The tree's forces are those of all pairs but for a few percent.
@@ -55,13 +56,9 @@ func TestLayoutSetsGroupsApart(t *testing.T) {
 		}
 	}
 	g, err := graph.New(groups*size, edges, graph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	x, y, err := layout(t.Context(), g, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var within, between, n, m float64
 	for v := range x {
 		for w := range v {
@@ -91,13 +88,9 @@ func TestPartsFillThePicture(t *testing.T) {
 		}
 	}
 	g, err := graph.New(stars*size+alone, edges, graph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	x, y, err := layout(t.Context(), g, make([]int32, g.N()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	scale(x, y)
 	long := 0.0
 	for _, e := range edges {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
@@ -148,16 +149,25 @@ func Runner(dir string, calls *atomic.Int64, fail func(int64, graphrag.Question)
 	}
 }
 
+// OK ends the test at the caller's line if there is an error.
+func OK(tb testing.TB, err error) {
+	if err != nil {
+		tb.Helper()
+		tb.Fatal(err)
+	}
+}
+
 // Files reads all final files of a folder.
-func Files(dir string) (map[string]string, error) {
+func Files(tb testing.TB, dir string) map[string]string {
+	tb.Helper()
 	out := make(map[string]string)
-	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+	OK(tb, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || d.Name() == record.JournalName {
 			return err
 		}
 		data, err := os.ReadFile(name)
 		out[strings.TrimPrefix(name, dir)] = string(data)
 		return err
-	})
-	return out, err
+	}))
+	return out
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 func TestNames(t *testing.T) {
@@ -37,9 +38,7 @@ func TestNames(t *testing.T) {
 // What a name stands for: auto is what the cache holds, a folder is one that holds a model.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
-	if err := embedtest.WriteBERT(dir); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, embedtest.WriteBERT(dir))
 	o := Options{Dir: t.TempDir()}
 	check := func(name, want string, ok bool) {
 		t.Helper()
@@ -63,9 +62,7 @@ func TestFind(t *testing.T) {
 		t.Errorf("%v, error %v", e, err)
 	}
 	for _, name := range []string{"e5-small", "bge-small", "minilm"} { // each faster than the one before, or as fast
-		if err := os.MkdirAll(filepath.Join(o.Dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, os.MkdirAll(filepath.Join(o.Dir, name), 0o755))
 		check("auto", name, true)
 	}
 	if _, err := Open(t.Context(), "auto", o); err == nil || !strings.Contains(err.Error(), "minilm") {
@@ -93,16 +90,12 @@ func TestByHand(t *testing.T) {
 	o := h.options(t)
 	h.set(status(500))
 	dir := filepath.Join(o.Dir, "small")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, os.Mkdir(dir, 0o755))
 	for _, f := range h.pinned().files {
 		if _, err := h.open(t.Context(), o); err == nil || !strings.Contains(err.Error(), f.Name) && !strings.Contains(err.Error(), "no such file") {
 			t.Errorf("without %s: error %v", f.Name, err)
 		}
-		if err := os.WriteFile(f.in(dir), []byte(h.files[f.Name]), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, os.WriteFile(f.in(dir), []byte(h.files[f.Name]), 0o644))
 	}
 	if _, err := h.open(t.Context(), o); err != nil {
 		t.Error(err)
@@ -125,14 +118,10 @@ func TestWrittenMakeTheModel(t *testing.T) {
 			for _, f := range []string{weights, tokenizer} {
 				err = errors.Join(err, os.Symlink(filepath.Join(from, f), filepath.Join(dir, f)))
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			want, err1 := local.Open(from, local.Options{})
 			got, err2 := local.Open(dir, local.Options{})
-			if err := errors.Join(err1, err2); err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, errors.Join(err1, err2))
 			if got.Name() != want.Name() {
 				t.Errorf("%s, want %s", got.Name(), want.Name())
 			}

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // childDir, childURL and childCert make the test's binary a process that fetches the model.
@@ -42,16 +44,12 @@ func TestMain(m *testing.M) {
 func (h *hubOf) child(t *testing.T, dir string) (*exec.Cmd, *strings.Builder) {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	cmd, said := exec.CommandContext(t.Context(), self), new(strings.Builder)
 	cert := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h.Certificate().Raw})
 	cmd.Env = append(os.Environ(), childDir+"="+dir, childURL+"="+h.URL, childCert+"="+string(cert))
 	cmd.Stderr = said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, cmd.Start())
 	return cmd, said
 }
 
@@ -78,9 +76,7 @@ func TestProcesses(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if err := first.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, first.Process.Kill())
 	_ = first.Wait() // it was killed
 	if _, err := os.Stat(filepath.Join(dir, "small")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder is there, error %v", err)
@@ -107,9 +103,7 @@ func TestHalfOfAnother(t *testing.T) {
 	h := newHub(t)
 	o := h.options(t)
 	part := filepath.Join(o.Dir, "small"+partly)
-	if err := errors.Join(os.MkdirAll(part, 0o755), os.WriteFile(filepath.Join(part, weights+partly), []byte(strings.Repeat("x", 70_000)), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, errors.Join(os.MkdirAll(part, 0o755), os.WriteFile(filepath.Join(part, weights+partly), []byte(strings.Repeat("x", 70_000)), 0o644)))
 	if _, err := h.open(t.Context(), o); err == nil || !strings.Contains(err.Error(), "SHA-256") {
 		t.Fatalf("error %v", err)
 	}

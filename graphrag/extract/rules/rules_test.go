@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
@@ -27,18 +28,14 @@ import (
 func read(t testing.TB, s string, o rules.Options) kg.Extraction {
 	t.Helper()
 	x, err := rules.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return readWith(t, x, s)
 }
 
 func readWith(t testing.TB, x extract.Extractor, s string) kg.Extraction {
 	t.Helper()
 	found, err := x.Extract(context.Background(), []graphrag.Chunk{{ID: "d#000000", Doc: "d", Text: s}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return found[0]
 }
 
@@ -127,13 +124,9 @@ func TestCorpusCase(t *testing.T) {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i), Text: s})
 	}
 	x, err := rules.New(rules.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	found, err := x.Extract(context.Background(), chunks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for i, want := range []int{4, 1, 1} {
 		if got := names(found[i]); len(got) != want || got[0] != "Brasilia/other" {
 			t.Errorf("text %d: %v, want Brasilia %d times", i, got, want)
@@ -148,13 +141,9 @@ func TestSharedLines(t *testing.T) {
 			Text: "The weather in Toronto is brought to you by Acme Foods and the rest of us.\n\nHe went to see Vienna in the spring, page " + fmt.Sprint(i) + " of it."})
 	}
 	x, err := rules.New(rules.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	found, err := x.Extract(context.Background(), chunks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for _, e := range found {
 		if got := names(e); !slices.Equal(got, []string{"Vienna/place"}) {
 			t.Errorf("got %v, want the names of what the page says alone", got)
@@ -177,9 +166,7 @@ func TestScripts(t *testing.T) {
 
 func TestEntities(t *testing.T) {
 	x, err := rules.New(rules.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	known := map[string]bool{"black hole": true, "new york": true, "marie curie": true}
 	for _, c := range []struct{ question, want string }{
 		{"Who founded the University of Oxford?", "University of Oxford/organization"},
@@ -212,9 +199,7 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	x, err := rules.New(rules.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if _, err := x.Extract(ctx, []graphrag.Chunk{{ID: "a", Text: "Some text."}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
@@ -263,9 +248,7 @@ func FuzzExtract(f *testing.F) {
 	f.Add("# Title Case Headline\n\n* Home\n* About Us\n| a | b |\nThe World\x00 Health Organization (W.H.O.) was in Apple, Inc. and the X.Y.Z")
 	f.Add("ʼ Oʼ rock ʼnʼ roll ʼ90s Jamesʼ son, Hawaiʼi ʼ") // an apostrophe that is a letter
 	x, err := rules.New(rules.Options{Workers: 1})
-	if err != nil {
-		f.Fatal(err)
-	}
+	texttest.OK(f, err)
 	f.Fuzz(func(t *testing.T, s string) { checkSpans(t, s, readWith(t, x, s)) })
 }
 
@@ -276,13 +259,9 @@ func TestDeterminism(t *testing.T) {
 	want := map[string]kg.Extraction{}
 	for workers := range 4 {
 		x, err := rules.New(rules.Options{Workers: workers + 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		found, err := x.Extract(context.Background(), chunks)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		for _, e := range found {
 			if workers == 0 {
 				want[e.Chunk] = e
@@ -301,15 +280,11 @@ func TestDeterminism(t *testing.T) {
 // A name at the edge of a chunk that was cut out of a page may be half a name.
 func TestCutChunk(t *testing.T) {
 	x, err := rules.New(rules.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	found, err := x.Extract(context.Background(), []graphrag.Chunk{
 		{ID: "d#000001", Doc: "d", Index: 1, Text: "Trump spoke to the men of Ohio and then he left for the town of Berlin."},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if got := names(found[0]); !slices.Equal(got, []string{"Ohio/place", "Berlin/place"}) {
 		t.Errorf("got %v", got)
 	}
@@ -334,20 +309,14 @@ func TestApostrophes(t *testing.T) {
 // a sample of distinct names of two domains that the rules were not written on.
 func TestVerdicts(t *testing.T) {
 	data, err := os.ReadFile("testdata/verdicts.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	x, err := rules.New(rules.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	found := map[string]bool{} // domain, page, name
 	for _, domain := range []string{"history", "people"} {
 		chunks, _ := realPages(t, domain)
 		all, err := x.Extract(t.Context(), chunks)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		for _, e := range all {
 			for _, m := range e.Mentions {
 				found[domain+"/"+e.Doc+"/"+m.Name] = true
@@ -357,9 +326,7 @@ func TestVerdicts(t *testing.T) {
 	total, kept := map[string]int{}, map[string]int{}
 	for line := range bytes.Lines(data) {
 		var v struct{ Domain, Page, Text, Verdict string }
-		if err := json.Unmarshal(line, &v); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, json.Unmarshal(line, &v))
 		total[v.Verdict]++
 		if found[v.Domain+"/"+v.Page+"/"+v.Text] {
 			kept[v.Verdict]++

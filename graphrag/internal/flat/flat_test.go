@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 type pair struct {
@@ -23,17 +24,11 @@ type meta struct{ Name string }
 func write(t *testing.T, dir string) {
 	t.Helper()
 	w, err := flat.Create(dir, "test", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	pairs, err := flat.NewArray[pair](w, "pairs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	bytes, err := flat.NewArray[byte](w, "bytes")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if _, err := flat.NewArray[uint64](w, "none"); err != nil {
 		t.Fatal(err)
 	}
@@ -44,9 +39,7 @@ func write(t *testing.T, dir string) {
 	if pairs.Len() != 2000 || bytes.Len() != 10_000 {
 		t.Errorf("%d pairs, %d bytes", pairs.Len(), bytes.Len())
 	}
-	if err := w.Close(meta{"x"}); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, w.Close(meta{"x"}))
 }
 
 func TestRoundTrip(t *testing.T) {
@@ -98,9 +91,7 @@ func TestDamage(t *testing.T) {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(dir, name), by(data), 0o644)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 		}
 	}
 	for name, damage := range map[string]func(*testing.T, string){
@@ -132,17 +123,11 @@ func TestDamage(t *testing.T) {
 func TestAbort(t *testing.T) {
 	dir := t.TempDir()
 	w, err := flat.Create(dir, "test", 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	a, err := flat.NewArray[int32](w, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	a.Append(slices.Repeat([]int32{7}, 1<<17)...)
-	if err := w.Abort(); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, w.Abort())
 	if _, err := flat.Open(dir, "test", 3, &meta{}); !errors.Is(err, flat.ErrFormat) || !strings.Contains(err.Error(), "never finished") {
 		t.Errorf("it is opened: %v", err)
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package texttest has the texts that tests of reading text share.
+// Package texttest has what tests share: texts, a context that is cancelled at a look, and the
+// check of an error that no test expects.
 package texttest
 
 import (
@@ -11,6 +12,14 @@ import (
 	"strings"
 	"testing"
 )
+
+// OK ends the test at the caller's line if there is an error.
+func OK(tb testing.TB, err error) {
+	if err != nil {
+		tb.Helper()
+		tb.Fatal(err)
+	}
+}
 
 // Tricky are texts at the edges of the split patterns.
 var Tricky = []string{

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -21,17 +22,11 @@ func built(t *testing.T) string {
 	dir := t.TempDir()
 	s := open(t, dir, disk.Options{})
 	c, err := s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	g, err := c.Write(t.Context(), "first")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	table, err := g.Table("chunks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if err := errors.Join(table.Put(t.Context(), store.Record{ID: "a", Text: "zeppelin", Vector: []float32{1, 0}}),
 		c.Publish(t.Context(), "first", ""), g.Close(), s.Close()); err != nil {
 		t.Fatal(err)
@@ -59,18 +54,14 @@ func pin(t *testing.T, dir string, o disk.Options) error {
 
 // Folders that are not what they should be are told, and named.
 func TestDamage(t *testing.T) {
-	if err := pin(t, built(t), disk.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, pin(t, built(t), disk.Options{}))
 	edit := func(name string, by func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			data, err := os.ReadFile(filepath.Join(dir, name))
 			if err == nil {
 				err = os.WriteFile(filepath.Join(dir, name), by(data), 0o644)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 		}
 	}
 	replace := func(old, by string) func([]byte) []byte {
@@ -111,9 +102,7 @@ func TestTwo(t *testing.T) {
 	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrConflict) {
 		t.Errorf("opened twice: %v", err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, s.Close())
 	if err := pin(t, dir, disk.Options{}); err != nil {
 		t.Errorf("opened after it was closed: %v", err)
 	}
@@ -127,21 +116,13 @@ func TestCloseWhileFlushing(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 12 {
 		s, err := disk.Open(dir, disk.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		c, err := s.Create(t.Context(), "corpus", buildSchema())
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		g, err := c.Write(t.Context(), "first")
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		table, err := g.Table("chunks")
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		before, err := table.Count(t.Context())
 		if err != nil || before < round { // each round flushed one or more
 			t.Fatalf("round %d: %d records, %v", round, before, err)
@@ -165,31 +146,21 @@ func TestCloseWhileFlushing(t *testing.T) {
 			}
 			last <- done
 		}()
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, s.Close())
 		next, err := disk.Open(dir, disk.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		n := <-last
 		c, err = next.Open(t.Context(), "corpus")
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		again, err := c.Write(t.Context(), "first")
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if table, err = again.Table("chunks"); err != nil {
 			t.Fatal(err)
 		}
 		if have, err := table.Count(t.Context()); have != before+n || err != nil {
 			t.Fatalf("round %d: %d records of %d and %d, %v", round, have, before, n, err)
 		}
-		if err := next.Close(); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, next.Close())
 	}
 }
 
@@ -197,9 +168,7 @@ func TestCloseWhileFlushing(t *testing.T) {
 func TestForeignFolder(t *testing.T) {
 	dir := t.TempDir()
 	mine := filepath.Join(dir, "segments", "mine")
-	if err := os.MkdirAll(mine, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, os.MkdirAll(mine, 0o755))
 	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrMismatch) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("it is opened as a store: %v", err)
 	}
@@ -212,12 +181,8 @@ func TestForeignFolder(t *testing.T) {
 func TestSweep(t *testing.T) {
 	dir := built(t)
 	left := filepath.Join(dir, "segments", "99", "rows")
-	if err := os.MkdirAll(left, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := pin(t, dir, disk.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, os.MkdirAll(left, 0o755))
+	texttest.OK(t, pin(t, dir, disk.Options{}))
 	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%s is still there: %v", left, err)
 	}

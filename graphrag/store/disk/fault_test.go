@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 )
@@ -36,42 +37,26 @@ func fullDisk(t *testing.T, dir string) {
 	s := open(t, dir, disk.Options{})
 	defer s.Close()
 	c, err := s.Create(t.Context(), "corpus", buildSchema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	g, err := c.Write(t.Context(), "first")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	table, err := g.Table("chunks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	put := func(prefix string) {
 		for i := range 2000 {
-			if err := table.Put(t.Context(), store.Record{ID: fmt.Sprintf("%s%d", prefix, i), Text: strings.Repeat("words ", 20), Vector: make([]float32, 8)}); err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, table.Put(t.Context(), store.Record{ID: fmt.Sprintf("%s%d", prefix, i), Text: strings.Repeat("words ", 20), Vector: make([]float32, 8)}))
 		}
 	}
 	put("a")
-	if err := errors.Join(g.Flush(t.Context()), c.Publish(t.Context(), "first", "")); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, errors.Join(g.Flush(t.Context()), c.Publish(t.Context(), "first", "")))
 	put("b")
 	signal.Ignore(syscall.SIGXFSZ)
 	var was syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was))
 	for _, limit := range []uint64{100, 4096, 1 << 16, 1 << 17} {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: was.Max}); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: was.Max}))
 		err := g.Flush(t.Context())
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was))
 		if !errors.Is(err, syscall.EFBIG) {
 			t.Errorf("files of at most %d bytes: %v, want EFBIG", limit, err)
 		}
@@ -79,9 +64,7 @@ func fullDisk(t *testing.T, dir string) {
 			t.Errorf("%d records are left, %v; want 2000", n, err)
 		}
 	}
-	if err := g.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, g.Flush(t.Context()))
 	if n, err := table.Count(t.Context()); n != 4000 || err != nil {
 		t.Errorf("%d records when there is room again, %v; want 4000", n, err)
 	}

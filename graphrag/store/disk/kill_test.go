@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
@@ -101,29 +102,19 @@ func check(t *testing.T, s store.Store, generation, flushes int) {
 	t.Helper()
 	ctx := t.Context()
 	c, err := s.Create(ctx, "corpus", buildSchema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	names, published, err := c.Generations(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for _, name := range names {
 		g, err := c.Write(ctx, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		table, err := g.Table("chunks")
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		records, err1 := table.Count(ctx)
 		facts, err2 := g.Triples().CountTriples(ctx)
 		hits, err3 := table.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 1000})
 		near, err4 := table.SearchVectors(ctx, store.VectorQuery{Vector: make([]float32, 8), K: 1000, Effort: 1})
-		if err := errors.Join(err1, err2, err3, err4); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, errors.Join(err1, err2, err3, err4))
 		least := 0
 		if name == fmt.Sprintf("g%d", generation) {
 			least = flushes * batchRecords
@@ -166,12 +157,8 @@ func TestKill(t *testing.T) {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKill$")
 		cmd.Env = append(os.Environ(), "WILDGRAPH_BUILD_IN="+dir)
 		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
+		texttest.OK(t, cmd.Start())
 		timer := time.AfterFunc(time.Duration(50+r.IntN(500)+100*max(0, n-kills))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
@@ -182,13 +169,9 @@ func TestKill(t *testing.T) {
 		_ = cmd.Wait() // it was killed
 		timer.Stop()
 		s, err := disk.Open(dir, disk.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		check(t, s, generation, flushes)
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, s.Close())
 	}
 	t.Logf("%d kills, the last in generation %d after %d flushes", kills, generation, flushes)
 	if generation == 0 {
