@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
@@ -36,9 +37,7 @@ func TestLoad(t *testing.T) {
 {"question": "What do we not know?", "unanswerable": true, "where": "folder = \"sea\""}
 `
 	set, err := own.Load(t.Context(), "dir/mine.jsonl", strings.NewReader(lines), folder(), load.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	sea := graphrag.Equal("folder", "sea")
 	want := []benchmark.Item{
 		{Type: "single-fact", Question: graphrag.Question{ID: "owls", Text: "How do barn owls hunt?"}, Reference: "By ear.", Aliases: []string{"With their ears"}, Gold: []benchmark.Unit{{"owls.md"}}},
@@ -78,9 +77,7 @@ func TestLoadRows(t *testing.T) {
 		t.Helper()
 		docs := fstest.MapFS{"t.csv": {Data: []byte("id,text,team\nx,The pager beeps.,ops\ny,The lamp glows.," + team + "\n")}}
 		set, err := own.Load(t.Context(), "q.jsonl", strings.NewReader(`{"question": "What beeps?", "gold": ["x"]`+where+`}`), docs, load.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		return set
 	}
 	set := load("ops", "")

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -124,9 +125,7 @@ func TestCollectionEdges(t *testing.T) {
 		t.Errorf("other options: %v", err)
 	}
 	c, err := bm25.NewCollection(wordless, a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if got := c.Search("tulip", 3, nil, nil); len(got) != 1 || got[0].Part != 1 || got[0].Doc != 1 {
 		t.Errorf("beside texts without words, found %v", got)
 	}
@@ -139,9 +138,7 @@ func TestCollectionAllocatesNothing(t *testing.T) {
 		parts = append(parts, built(t, texts, bm25.Plain()))
 	}
 	c, err := bm25.NewCollection(parts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	keep := func(part int, doc int32) bool { return part != 1 && doc%2 == 0 }
 	dst := c.Search("w1 w3 w70 unknown", 10, keep, nil)
 	least := math.Inf(1) // under the race detector, pools lose things at random

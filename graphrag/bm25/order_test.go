@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -67,16 +68,12 @@ func TestMergeOrdered(t *testing.T) {
 			parts, left := dealt(t, rng, zipf(c.texts), c.parts, c.dropped)
 			one, two, want := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "want")
 			merged(t, want, built(t, left, bm25.Plain()))
-			if err := bm25.MergeOrdered(t.Context(), one, parts...); err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, bm25.MergeOrdered(t.Context(), one, parts...))
 			sameFolder(t, want, one)
 			for p := range parts { // the same of folders
 				parts[p].Index = merged(t, filepath.Join(dir, fmt.Sprint(p)), parts[p].Index)
 			}
-			if err := bm25.MergeOrdered(t.Context(), two, parts...); err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, bm25.MergeOrdered(t.Context(), two, parts...))
 			sameFolder(t, want, two)
 			ix, err := bm25.Open(two, text.Plain())
 			if err != nil || ix.Len() != len(left) {

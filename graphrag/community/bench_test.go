@@ -9,6 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // benchGraphs are the planted partition of a million nodes and, where
@@ -22,10 +23,8 @@ func benchGraphs(b *testing.B, run func(b *testing.B, g *graph.Graph)) {
 		if dir == "" {
 			b.Skip("WILDGRAPHBENCH_DIR names no data set")
 		}
-		l, _, err := graphtest.Cooccurrence(os.DirFS(dir))
-		if err != nil {
-			b.Fatal(err)
-		}
+		l, err := graphtest.Cooccurrence(os.DirFS(dir))
+		texttest.OK(b, err)
 		run(b, l.Graph())
 	})
 }
@@ -48,9 +47,7 @@ func BenchmarkHierarchical(b *testing.B) {
 		for b.Loop() {
 			var err error
 			h, err = community.HierarchicalLeiden(b.Context(), g, community.HierarchyOptions{Options: community.Options{MaxPasses: 1}})
-			if err != nil {
-				b.Fatal(err)
-			}
+			texttest.OK(b, err)
 		}
 		b.ReportMetric(float64(len(leaves(h))), "leaves")
 	})

@@ -10,14 +10,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 func hierarchy(t testing.TB, g *graph.Graph, maxSize int, seed uint64) community.Hierarchy {
 	t.Helper()
 	h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: maxSize, Options: community.Options{Seed: seed}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return h
 }
 
@@ -81,9 +80,7 @@ func TestHierarchyOfClassics(t *testing.T) {
 func TestHierarchyIsAForest(t *testing.T) {
 	for i, g := range append(randomGraphs(t, 30), graphtest.LFR300().Graph()) {
 		h, err := community.HierarchicalLeiden(t.Context(), g, community.HierarchyOptions{MaxSize: 5})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		leaf := make([]int, g.N())
 		level, parent := int32(0), int32(-1)
 		for id, c := range h.Communities {

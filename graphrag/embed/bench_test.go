@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // pieces cuts texts into pieces of about 4,200 bytes, which are 1,200 tokens.
@@ -44,9 +45,7 @@ func pages(b *testing.B, n int) []string {
 		n -= len(page)
 		return err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	texttest.OK(b, err)
 	return pieces(texts)
 }
 
@@ -66,9 +65,7 @@ func BenchmarkEmbed(b *testing.B) {
 		}
 		run := func(name string, e embed.Embedder, err error) {
 			b.Run(name, func(b *testing.B) {
-				if err != nil {
-					b.Fatal(err)
-				}
+				texttest.OK(b, err)
 				b.ReportAllocs()
 				b.SetBytes(int64(bytes))
 				for b.Loop() {

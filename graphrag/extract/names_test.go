@@ -9,16 +9,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 func TestByNames(t *testing.T) {
 	dir := t.TempDir()
-	if err := embedtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, embedtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"))
 	names, err := local.OpenNames(dir, local.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	extracttest.Test(t, extract.ByNames(names))
 }

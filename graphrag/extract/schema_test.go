@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -94,13 +95,9 @@ func TestGrow(t *testing.T) {
 		chunks = append(chunks, graphrag.Chunk{ID: d + "#0", Doc: d, Text: "Oslo"})
 	}
 	e, err := extract.NewBySchema(extract.SchemaOptions{ModelOptions: extract.ModelOptions{Model: m}, Schema: schema(), Expand: &extract.Expansion{Batch: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	out, err := e.Extract(t.Context(), chunks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var types []string
 	for _, x := range out {
 		types = append(types, x.Chunk+" "+x.Mentions[0].Type)

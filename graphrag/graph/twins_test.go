@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // Nodes 1 to 3 are joined by edges of one weight, 4 to 6 by none, 7 and 8 by another
@@ -28,13 +29,9 @@ func twinEdges() []graph.Edge {
 
 func TestTwins(t *testing.T) {
 	g, err := graph.New(12, twinEdges(), graph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	c, err := g.Twins(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if want := []int32{0, 1, 1, 1, 4, 4, 4, 7, 8, 9, 10, 11}; !slices.Equal(c.First, want) {
 		t.Errorf("classes %v, want %v", c.First, want)
 	}

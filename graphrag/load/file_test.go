@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -68,9 +69,7 @@ func TestRead(t *testing.T) {
 		{"page", "\n<!DOCTYPE html><p>hello", "hello", "hello\n"},
 	} {
 		f, err := load.Read(tt.name, []byte(tt.data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if want := tt.text; f.Document.Title != tt.title || want != "" && f.Document.Text != want || want == "" && f.Document.Text != tt.data || f.Document.ID != tt.name {
 			t.Errorf("%s: %+v", tt.name, f.Document)
 		}
@@ -97,9 +96,7 @@ func TestFolder(t *testing.T) {
 		"z.txt": {Data: []byte("last")}, "a.md": {Data: []byte("first")}, "b.md": {Data: []byte("x")}, "big.txt": {Data: big},
 		".git/x.md": {Data: []byte("no")}, ".x.md": {Data: []byte("no")}, "sub/c.html": {Data: []byte("<p>c")}, "d.pdf": {}, "e.pdf": {}, "f": {Data: []byte("\x7fELF\x00")},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var got []string
 	for _, f := range files {
 		got = append(got, f.Document.ID)

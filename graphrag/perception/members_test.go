@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 )
 
@@ -45,18 +46,14 @@ func toy() (vectors []float32, triples []perception.Triple, initial []int32) {
 func byMembers(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.Options) perception.Partition {
 	t.Helper()
 	p, err := perception.ByMembers(t.Context(), vectors, dim, triples, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return p
 }
 
 func fromLabels(t testing.TB, vectors []float32, dim int, triples []perception.Triple, o perception.Options, labels []int32) perception.Partition {
 	t.Helper()
 	p, err := perception.FromLabels(t.Context(), vectors, dim, triples, o, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return p
 }
 

@@ -5,6 +5,8 @@ package perception
 import (
 	"math"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // Relations of the worked examples.
@@ -30,9 +32,7 @@ func ties(e int32, counts map[int32]int) []Triple {
 func perceive(t *testing.T, vectors []float32, triples []Triple, opts Options) *perception {
 	t.Helper()
 	m, err := newMerger(t.Context(), vectors, 2, triples, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return m.perception
 }
 
@@ -96,9 +96,7 @@ func TestClusters(t *testing.T) {
 		1: 1, // the paper's formula says 2, of one entity
 	} {
 		m, err := newMerger(t.Context(), []float32{1}, 1, nil, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if got := m.opts.clusters(n); got != want {
 			t.Errorf("%d entities: %d clusters, want %d", n, got, want)
 		}

@@ -29,7 +29,7 @@ var workloads = map[string]func() graphtest.List{
 		return graphtest.Planted(1e6, 5e6, 1000, .3, 1)
 	}),
 	"names": sync.OnceValue(func() graphtest.List {
-		l, _, err := graphtest.Cooccurrence(os.DirFS(os.Getenv("WILDGRAPHBENCH_DIR")))
+		l, err := graphtest.Cooccurrence(os.DirFS(os.Getenv("WILDGRAPHBENCH_DIR")))
 		if err != nil {
 			panic(err)
 		}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 var draw = flag.String("draw", "", "FILE that the curves of TestCalibration are drawn into, as SVG")
@@ -35,9 +37,7 @@ func (a asked) said(model *signs) float64 {
 
 func calibration(t *testing.T) (all []asked, kinds []string) {
 	b, err := os.ReadFile("testdata/calibration.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for i, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
 		f := strings.Split(line, "\t")
 		if i == 0 {
@@ -148,9 +148,7 @@ func TestCalibration(t *testing.T) {
 		curves[kind] = c
 	}
 	if *draw != "" {
-		if err := os.WriteFile(*draw, []byte(drawn(curves)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, os.WriteFile(*draw, []byte(drawn(curves)), 0o644))
 	}
 }
 

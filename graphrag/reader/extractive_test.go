@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
@@ -168,9 +169,7 @@ func TestExtractiveHostile(t *testing.T) {
 // The rank of a piece counts as far down as pieces are read.
 func TestExtractiveByRank(t *testing.T) {
 	read, err := reader.Extractive(reader.ExtractiveOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var evidence []graphrag.Hit
 	for i := range 30 {
 		text := fmt.Sprintf("Harbour %d has a crane and a mole.", i)
@@ -191,9 +190,7 @@ func TestExtractiveByRank(t *testing.T) {
 // Nobody reads over the gap between two parts of a page.
 func TestExtractiveGap(t *testing.T) {
 	read, err := reader.Extractive(reader.ExtractiveOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	hit := graphrag.Hit{Chunk: graphrag.Chunk{ID: "a", Doc: "a", Text: "Later the owner of Norlys was Havgull\n\n…\n\nand sold it to Larvik."}}
 	a, err := read.Read(t.Context(), graphrag.Question{Text: "Who was the owner of Norlys?"}, []graphrag.Hit{hit}, nil)
 	if err != nil || a.Text != "Later the owner of Norlys was Havgull" {

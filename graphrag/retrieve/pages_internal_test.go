@@ -9,6 +9,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // The memory of questions does not grow with their number, whatever their budgets.
@@ -18,13 +19,9 @@ func TestPagesMemory(t *testing.T) {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: fmt.Sprintf("Ship %d carries tar.", i)})
 	}
 	pages, err := chunk.Pages(t.Context(), docs, chunk.PageOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	p, err := NewPages(t.Context(), pages, PagesOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	one := p.memory.New().(*asked)
 	p.memory.New = func() any { return one }
 	for range 12 {

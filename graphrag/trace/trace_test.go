@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -21,17 +22,13 @@ import (
 func spans(t *testing.T, r *trace.Recorder) []map[string]any {
 	t.Helper()
 	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var out struct {
 		ResourceSpans []struct {
 			ScopeSpans []struct{ Spans []map[string]any }
 		}
 	}
-	if err := json.Unmarshal(data, &out); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, json.Unmarshal(data, &out))
 	return out.ResourceSpans[0].ScopeSpans[0].Spans
 }
 

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // The files do not depend on how many parts an index was built in, and the parts do
@@ -26,9 +28,7 @@ func TestParts(t *testing.T) {
 	var want map[string][]byte
 	for _, size := range []int{1000, 400, 7} {
 		dir := t.TempDir()
-		if err := build(t.Context(), dir, source, Options{}, size); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, build(t.Context(), dir, source, Options{}, size))
 		got := map[string][]byte{}
 		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
@@ -36,9 +36,7 @@ func TestParts(t *testing.T) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if want == nil {
 			want = got
 		}

@@ -13,15 +13,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
 func read(t *testing.T, r *triples.Reader) (out []triples.Triple) {
 	t.Helper()
 	for x, err := range r.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		out = append(out, x)
 	}
 	return out
@@ -181,9 +180,7 @@ func TestGzip(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(z, "thing %d\tis\tthing %d\n", i, i*i)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, z.Close())
 	whole := packed.Bytes()
 	if got := read(t, triples.TSV("g.gz", bytes.NewReader(whole))); len(got) != 1000 {
 		t.Errorf("%d triples of a packed file", len(got))

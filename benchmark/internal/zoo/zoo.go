@@ -25,16 +25,10 @@ import (
 func Dataset() *benchmark.Dataset {
 	domain := func(name string, animals ...string) benchmark.Domain {
 		d := benchmark.Domain{Name: name, Fingerprint: strings.Join(animals, "-")}
-		d.Documents = func() iter.Seq2[graphrag.Document, error] {
-			return func(yield func(graphrag.Document, error) bool) {
-				for _, a := range animals {
-					if !yield(graphrag.Document{ID: a + ".txt", Text: "The " + a + " eats " + a + " food."}, nil) {
-						return
-					}
-				}
-			}
-		}
+		var docs []graphrag.Document
+		d.Documents = func() iter.Seq2[graphrag.Document, error] { return graphrag.Documents(docs...) }
 		for i, a := range animals {
+			docs = append(docs, graphrag.Document{ID: a + ".txt", Text: "The " + a + " eats " + a + " food."})
 			it := benchmark.Item{
 				Type:      wildgraph.SingleFact,
 				Question:  graphrag.Question{ID: fmt.Sprintf("%s/%d", name, i+1), Text: "What does the " + a + " eat?"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -58,9 +59,7 @@ func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
 		tb.Fatalf("no pages of %s in %s: %v", domain, dir, err)
 	}
 	chunker, err := chunk.New(chunk.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	texttest.OK(tb, err)
 	size := 0
 	chunks, err := chunker.All(context.Background(), func(yield func(graphrag.Document, error) bool) {
 		for _, file := range files {
@@ -72,8 +71,6 @@ func realPages(tb testing.TB, domain string) ([]graphrag.Chunk, int) {
 			}
 		}
 	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	texttest.OK(tb, err)
 	return chunks, size
 }

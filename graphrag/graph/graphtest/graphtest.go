@@ -208,22 +208,17 @@ func (x *splitMix) below(n int) int { return int(x.float() * float64(n)) }
 // different nodes of 0..n-1 that have an edge, in ascending order.
 func Resets(g *graph.Graph, count int, seed uint64) [][]int32 {
 	rng, sets := splitMix(seed), make([][]int32, count)
-	linked := linkedNodes(g)
-	for i := range sets {
-		size := min(5+rng.below(16), len(linked))
-		sets[i] = sample(&rng, linked, size)
-	}
-	return sets
-}
-
-func linkedNodes(g *graph.Graph) []int32 {
 	var linked []int32
 	for u := range int32(g.N()) {
 		if g.Degree(u) > 0 {
 			linked = append(linked, u)
 		}
 	}
-	return linked
+	for i := range sets {
+		size := min(5+rng.below(16), len(linked))
+		sets[i] = sample(&rng, linked, size)
+	}
+	return sets
 }
 
 // sample draws size different nodes.
@@ -246,8 +241,8 @@ const window = 75
 // capitalised words; each window of 75 words joins all pairs of different names
 // in it by an edge of weight 1, so that a pair stands in the list once for each
 // window. Names are numbered in order of appearance; those that never meet
-// another one are left out. The second result holds the names.
-func Cooccurrence(pages fs.FS) (List, []string, error) {
+// another one are left out.
+func Cooccurrence(pages fs.FS) (List, error) {
 	c := cooccurrence{ids: map[string]int32{}}
 	err := fs.WalkDir(pages, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || path.Base(path.Dir(name)) != "reference_pages" {
@@ -264,14 +259,13 @@ func Cooccurrence(pages fs.FS) (List, []string, error) {
 		return nil
 	})
 	if err != nil {
-		return List{}, nil, fmt.Errorf("graphtest: co-occurrence: %w", err)
+		return List{}, fmt.Errorf("graphtest: co-occurrence: %w", err)
 	}
-	return List{N: len(c.names), Edges: c.edges}, c.names, nil
+	return List{N: len(c.ids), Edges: c.edges}, nil
 }
 
 type cooccurrence struct {
 	ids   map[string]int32
-	names []string
 	edges []graph.Edge
 }
 
@@ -285,9 +279,8 @@ func (c *cooccurrence) join(words []string) {
 	for i, name := range found {
 		id, ok := c.ids[name]
 		if !ok {
-			id = int32(len(c.names))
+			id = int32(len(c.ids))
 			c.ids[name] = id
-			c.names = append(c.names, name)
 		}
 		ids[i] = id
 	}

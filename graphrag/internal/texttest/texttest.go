@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package texttest has what tests share: texts, a context that is cancelled at a look, and the
-// check of an error that no test expects.
+// Package texttest has texts and checks that tests share.
 package texttest
 
 import (

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
@@ -19,9 +20,7 @@ var folders sync.Map
 func open(t *testing.T, dir string, o disk.Options) store.Store {
 	t.Helper()
 	s, err := disk.Open(dir, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	folders.Store(s, dir)
 	return s
 }
@@ -37,9 +36,7 @@ func factory(o disk.Options) storetest.Factory {
 		Crash: func(t *testing.T, s store.Store) store.Store {
 			dir, _ := folders.Load(s)
 			left := filepath.Join(t.TempDir(), "left")
-			if err := os.CopyFS(left, os.DirFS(dir.(string))); err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, os.CopyFS(left, os.DirFS(dir.(string))))
 			return open(t, left, o)
 		},
 	}

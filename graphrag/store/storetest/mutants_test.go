@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
@@ -69,9 +70,7 @@ func TestMutant(t *testing.T) {
 	dirs := map[store.Store]string{}
 	open := func(t *testing.T, dir string) store.Store {
 		s, err := disk.Open(dir, disk.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		m := &mutant{s, bug}
 		dirs[m] = dir
 		return m
@@ -80,9 +79,7 @@ func TestMutant(t *testing.T) {
 		New: func(t *testing.T) store.Store { return open(t, t.TempDir()) },
 		Crash: func(t *testing.T, s store.Store) store.Store {
 			dir := t.TempDir() + "/left"
-			if err := os.CopyFS(dir, os.DirFS(dirs[s])); err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, os.CopyFS(dir, os.DirFS(dirs[s])))
 			return open(t, dir)
 		},
 	})

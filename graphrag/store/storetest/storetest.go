@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
@@ -94,12 +95,7 @@ func (s *suite) generation(t *testing.T) (store.Collection, store.Generation, st
 	return c, g, table
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+var must = texttest.OK
 
 // wants checks an error.
 func wants(t *testing.T, doing string, err, want error) {
