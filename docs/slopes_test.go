@@ -111,18 +111,6 @@ func TestSlopes(t *testing.T) {
 		}
 	}
 	nt := lines(func(r io.Reader) *triples.Reader { return triples.NTriples("a", r, nil) })
-	word := func(n int) []byte {
-		var b bytes.Buffer
-		z := zip.NewWriter(&b)
-		w, err := z.Create("word/document.xml")
-		if err == nil {
-			_, err = fmt.Fprintf(w, `<w:document xmlns:w="w"><w:body>%s</w:body></w:document>`, strings.Repeat("<w:p><w:r><w:t>x</w:t></w:r></w:p>", n/30))
-		}
-		if err != nil || z.Close() != nil {
-			t.Fatal(err)
-		}
-		return b.Bytes()
-	}
 	// packed is an archive of names and contents in turn, the last one as often as fits; it is given
 	// its root, so that what is repeated may be cut.
 	packed := func(of ...string) func(int) []byte {
@@ -228,7 +216,7 @@ func TestSlopes(t *testing.T) {
 		{"code", filled("", "{ ", ""), read("a.go")},
 		{"code lines", filled("", "def f():\n", ""), read("a.py")},
 		{"code comment", filled("/*", "* x\n", ""), read("a.c")},
-		{"docx", word, read("a.docx")},
+		{"docx", packed("word/document.xml", "<p><r><t>x</t></r></p>"), read("a.docx")},
 		{"xlsx rows", packed("xl/workbook.xml", "<workbook><sheet r:id='a'/>", "xl/_rels/workbook.xml.rels", "<r><Relationship Id='a' Target='a.xml' Type='worksheet'/></r>",
 			"xl/a.xml", "<row r='1'><c r='DX1'><v>1</v></c></row><row r='3'><c><v>x</v></c><c><v>y</v></c></row>"), read("a.xlsx")},
 		{"xlsx merged", packed("xl/workbook.xml", "<workbook><sheet r:id='a'/>", "xl/_rels/workbook.xml.rels", "<r><Relationship Id='a' Target='a.xml' Type='worksheet'/></r>",

@@ -125,16 +125,12 @@ func (a *Article) Sections() []Section {
 			levels, path = append(levels, h.level), append(path, h.text)
 		}
 		body := strings.TrimSpace(strings.Join(a.lines[h.from:h.to], "\n"))
-		if body == "" || isApart(h.text) {
+		if body == "" || strings.HasSuffix(h.text, siteSuffix) || slices.Contains(apart, strings.ToLower(h.text)) {
 			continue
 		}
 		out = append(out, Section{Path: slices.Concat([]string{a.Title}, path), Body: body})
 	}
 	return out
-}
-
-func isApart(title string) bool {
-	return strings.HasSuffix(title, siteSuffix) || slices.Contains(apart, strings.ToLower(title))
 }
 
 // FromHTML writes the page of an article as Markdown, with headings, links and citation

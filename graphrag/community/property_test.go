@@ -338,15 +338,3 @@ func TestUnweighted(t *testing.T) {
 	}
 }
 
-// More resolution, more communities.
-func TestResolution(t *testing.T) {
-	g := graphtest.LFR2333().Graph()
-	before := 0
-	for _, resolution := range []float64{.25, .5, 1, 2, 4, 8} {
-		p := leiden(t, g, community.Options{Resolution: resolution, MaxPasses: 3})
-		if p.Communities < before {
-			t.Errorf("resolution %v: %d communities, %d at a lower one", resolution, p.Communities, before)
-		}
-		before = p.Communities
-	}
-}

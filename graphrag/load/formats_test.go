@@ -3,13 +3,10 @@
 package load_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -104,22 +101,9 @@ func TestLongTable(t *testing.T) {
 }
 
 func docx(t testing.TB, body string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for name, content := range map[string]string{
-		"word/styles.xml":   `<w:styles xmlns:w="w"><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style></w:styles>`,
-		"docProps/core.xml": `<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>The Manual</dc:title><dc:creator>A</dc:creator></cp:coreProperties>`,
-		"word/document.xml": `<w:document xmlns:w="w"><w:body>` + body + `</w:body></w:document>`,
-	} {
-		w, err := z.Create(name)
-		if err == nil {
-			_, err = io.WriteString(w, content)
-		}
-		texttest.OK(t, err)
-	}
-	texttest.OK(t, z.Close())
-	return b.Bytes()
+	return parts(t, "word/styles.xml", `<w:styles xmlns:w="w"><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style></w:styles>`,
+		"docProps/core.xml", `<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>The Manual</dc:title><dc:creator>A</dc:creator></cp:coreProperties>`,
+		"word/document.xml", `<w:document xmlns:w="w"><w:body>`+body+`</w:body></w:document>`)
 }
 
 func TestWord(t *testing.T) {
@@ -167,22 +151,6 @@ func TestEncodings(t *testing.T) {
 		if f, err := load.Read("a.txt", []byte(data)); err == nil || !strings.Contains(err.Error(), "convert it to UTF-8") {
 			t.Errorf("%q: %+v, %v", data, f, err)
 		}
-	}
-}
-
-func TestKeptFile(t *testing.T) {
-	f := read(t, "a.html", page)
-	data, err := f.MarshalBinary()
-	texttest.OK(t, err)
-	var again load.File
-	texttest.OK(t, again.UnmarshalBinary(data))
-	for at := range f.Document.Text {
-		if again.Place(at) != f.Place(at) || !reflect.DeepEqual(again.Document, f.Document) {
-			t.Fatalf("offset %d: %s, want %s", at, again.Place(at), f.Place(at))
-		}
-	}
-	if err := again.UnmarshalBinary(data[:len(data)/2]); err == nil {
-		t.Error("half of a file was read")
 	}
 }
 

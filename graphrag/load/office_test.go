@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -98,19 +99,20 @@ func TestWorkbook(t *testing.T) {
 	checkKept(t, f)
 }
 
-// checkKept holds that a file that was kept has the same places.
+// checkKept holds that a file that was kept is the same, with its places, and no half of it is read.
 func checkKept(t *testing.T, f *load.File) {
 	t.Helper()
 	data, err := f.MarshalBinary()
-	var again load.File
-	if err == nil {
-		err = again.UnmarshalBinary(data)
-	}
 	texttest.OK(t, err)
+	var again load.File
+	texttest.OK(t, again.UnmarshalBinary(data))
 	for at := range f.Document.Text {
-		if again.Place(at) != f.Place(at) {
+		if again.Place(at) != f.Place(at) || !reflect.DeepEqual(again.Document, f.Document) {
 			t.Fatalf("offset %d: %s, want %s", at, again.Place(at), f.Place(at))
 		}
+	}
+	if err := again.UnmarshalBinary(data[:len(data)/2]); err == nil {
+		t.Error("half of a file was read")
 	}
 }
 

@@ -6,13 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
@@ -166,71 +163,29 @@ func TestExtractiveHostile(t *testing.T) {
 	read(t, r, graphrag.Question{Text: "What?", Form: graphrag.Overview}, hits(strings.Repeat("no end ", 30_000), strings.Repeat("> ", 5_000), strings.Repeat("- [", 5_000)))
 }
 
-// The rank of a piece counts as far down as pieces are read.
-func TestExtractiveByRank(t *testing.T) {
-	read, err := reader.Extractive(reader.ExtractiveOptions{})
-	texttest.OK(t, err)
-	var evidence []graphrag.Hit
-	for i := range 30 {
-		text := fmt.Sprintf("Harbour %d has a crane and a mole.", i)
-		switch i {
-		case 5:
-			text = "The ship Norlys was built by Brann."
-		case 29:
-			text = "The ship Norlys was built by Havgull, as people say in the town."
+// What a question picks of several pieces: none that asks the same, as headlines and quizzes do; of
+// what says the same, the piece that ranks best, as far down as pieces are read; and nothing over the
+// gap between two parts of a page.
+func TestExtractivePicks(t *testing.T) {
+	ships := make([]string, 30)
+	for i := range ships {
+		ships[i] = fmt.Sprintf("Harbour %d has a crane and a mole.", i)
+	}
+	ships[5], ships[29] = "The ship Norlys was built by Brann.", "The ship Norlys was built by Havgull, as people say in the town."
+	for _, tt := range []struct {
+		question string
+		evidence []string
+		want     string
+	}{
+		{"How do barn owls find mice in the dark?", []string{"How do barn owls find mice in the dark? Barn owls hear mice in the dark with ears set at two heights."},
+			"Barn owls hear mice in the dark with ears set at two heights."},
+		{"Who built the ship Norlys?", ships, ships[5]},
+		{"Who was the owner of Norlys?", []string{"Later the owner of Norlys was Havgull\n\n…\n\nand sold it to Larvik."}, "Later the owner of Norlys was Havgull"},
+	} {
+		if a := read(t, extractive(t, reader.ExtractiveOptions{FactSentences: 1}), graphrag.Question{Text: tt.question}, hits(tt.evidence...)); a.Text != tt.want {
+			t.Errorf("%s: %q", tt.question, a.Text)
 		}
-		evidence = append(evidence, graphrag.Hit{Chunk: graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i), Text: text}})
 	}
-	a, err := read.Read(t.Context(), graphrag.Question{Text: "Who built the ship Norlys?"}, evidence, nil)
-	if err != nil || !strings.HasPrefix(a.Text, "The ship Norlys was built by Brann.") {
-		t.Errorf("got %q, %v", a.Text, err)
-	}
-}
-
-// Nobody reads over the gap between two parts of a page.
-func TestExtractiveGap(t *testing.T) {
-	read, err := reader.Extractive(reader.ExtractiveOptions{})
-	texttest.OK(t, err)
-	hit := graphrag.Hit{Chunk: graphrag.Chunk{ID: "a", Doc: "a", Text: "Later the owner of Norlys was Havgull\n\n…\n\nand sold it to Larvik."}}
-	a, err := read.Read(t.Context(), graphrag.Question{Text: "Who was the owner of Norlys?"}, []graphrag.Hit{hit}, nil)
-	if err != nil || a.Text != "Later the owner of Norlys was Havgull" {
-		t.Errorf("got %q, %v", a.Text, err)
-	}
-}
-
-// What a reader keeps from one question to the next changes no answer, whoever asks at
-// the same time.
-func TestExtractiveKeepsNothing(t *testing.T) {
-	questions := []graphrag.Question{
-		{Text: "Who landed on the Moon?"}, {Text: "How many people watched the landing?"}, {Text: "When was Neil Armstrong born?"},
-		{Text: "Describe the moons of Mars and Earth.", Form: graphrag.Overview}, {Text: "What causes tides?"}, {Text: "What is the number of the kea?"},
-	}
-	contexts := [][]graphrag.Hit{hits(page, other), hits(other), hits("| name | number |\n|---|---|\n| kea | 7 |\n", page)}
-	answer := func(r reader.Reader, i int) graphrag.Answer {
-		a, err := r.Read(t.Context(), questions[i%len(questions)], contexts[i%len(contexts)], nil)
-		if err != nil {
-			t.Error(err)
-		}
-		return a
-	}
-	shared := extractive(t, reader.ExtractiveOptions{})
-	var wg sync.WaitGroup
-	for worker := range 4 {
-		wg.Go(func() {
-			for n := range 30 {
-				i := (7*n + worker) % 30
-				fresh, err := reader.Extractive(reader.ExtractiveOptions{})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if got, want := answer(shared, i), answer(fresh, i); !reflect.DeepEqual(got, want) {
-					t.Errorf("question %d: %q, want %q", i, got.Text, want.Text)
-				}
-			}
-		})
-	}
-	wg.Wait()
 }
 
 // sameWords embeds texts by whether they speak of a nickname or of its meaning.

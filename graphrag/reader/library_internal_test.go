@@ -40,7 +40,7 @@ func TestLibraryIsNotSeen(t *testing.T) {
 		evidence = append(evidence, graphrag.Hit{Chunk: graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i), Text: body, End: len(body)}})
 	}
 	ask := func(r Reader, i int) graphrag.Answer {
-		q := graphrag.Question{Text: fmt.Sprintf("When was the light of the harbor of town %d built?", i)}
+		q := graphrag.Question{Text: fmt.Sprintf("When was the light of the harbor of town %d built?", i), Form: []graphrag.Form{graphrag.Sentence, graphrag.Overview}[i%2]}
 		a, err := r.Read(t.Context(), q, evidence[:6+i%6], nil)
 		if err != nil {
 			t.Error(err)

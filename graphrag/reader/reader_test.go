@@ -237,17 +237,6 @@ func BenchmarkExtractive(b *testing.B) {
 	}
 }
 
-// Headlines and quizzes ask what the reader is asked; they are no answer.
-func TestQuestionsAreNotQuoted(t *testing.T) {
-	r, err := reader.Extractive(reader.ExtractiveOptions{})
-	texttest.OK(t, err)
-	evidence := []graphrag.Hit{{Chunk: graphrag.Chunk{ID: "a#0", Doc: "a", Text: "How do barn owls find mice in the dark? Barn owls hear mice in the dark with ears set at two heights."}}}
-	a, err := r.Read(t.Context(), graphrag.Question{Text: "How do barn owls find mice in the dark?"}, evidence, nil)
-	if err != nil || a.Text != "Barn owls hear mice in the dark with ears set at two heights." {
-		t.Errorf("%q, %v", a.Text, err)
-	}
-}
-
 // writing is a model that writes byte by byte.
 type writing struct{ fake }
 

@@ -112,33 +112,6 @@ func TestSearchIsExact(t *testing.T) {
 	}
 }
 
-// TestSameResultEverywhere holds the results of all kernels, workers and
-// kinds of scan against each other, to the last bit, on an index large enough
-// to be cut into shards.
-func TestSameResultEverywhere(t *testing.T) {
-	rng := rand.New(rand.NewPCG(7, 8))
-	const n, dim, k = 3*shardRows + 5, 20, 25
-	vectors, queries := someVectors(rng, n, dim, false), someVectors(rng, 9, dim, false)
-	var want [][]rank.Scored[int32]
-	for name, kernels := range kernelSets() {
-		for _, opts := range []Options{{Workers: 1}, {Workers: 4}} {
-			opts.Dim = dim
-			x := newIndex(t, opts, kernels)
-			texttest.OK(t, x.Add(vectors...))
-			single := make([][]rank.Scored[int32], len(queries))
-			for i, q := range queries {
-				single[i], _ = x.Search(q, k, nil)
-			}
-			if want == nil {
-				want = single
-			}
-			if diff := gocmp.Diff(want, single); diff != "" {
-				t.Errorf("%s %+v: single (-want +got)\n%s", name, opts, diff)
-			}
-		}
-	}
-}
-
 func TestSearchAppends(t *testing.T) {
 	x := newIndex(t, Options{Dim: 2}, fastest())
 	for _, k := range []int{-1, 0, 3} {
