@@ -207,12 +207,9 @@ func BenchmarkMerge(b *testing.B) {
 // folderOf is an index in a folder.
 func folderOf(b *testing.B, dir string, texts []string) *bm25.Index {
 	ix, err := bm25.BuildTexts(b.Context(), texts, bm25.Plain())
-	if err == nil {
-		err = bm25.Merge(b.Context(), dir, ix)
-	}
-	if err == nil {
-		ix, err = bm25.Open(dir, text.Plain())
-	}
+	texttest.OK(b, err)
+	texttest.OK(b, bm25.Merge(b.Context(), dir, ix))
+	ix, err = bm25.Open(dir, text.Plain())
 	texttest.OK(b, err)
 	b.Cleanup(func() { _ = ix.Close() })
 	return ix

@@ -30,10 +30,8 @@ func chunk(id string, facts ...Fact) Extraction {
 func put(t *testing.T, o Options, extractions ...Extraction) *Graph {
 	t.Helper()
 	b, err := NewBase(o)
-	if err == nil {
-		err = b.Insert(extractions...)
-	}
 	texttest.OK(t, err)
+	texttest.OK(t, b.Insert(extractions...))
 	g, err := b.Graph(t.Context())
 	texttest.OK(t, err)
 	return g
@@ -168,10 +166,8 @@ func TestOnlyDescribed(t *testing.T) {
 	facts.Mentions = []Mention{{Name: "Nansen", Type: "person"}, {Name: "Fram"}, {Name: "the ship"}, {Name: "Oslo"}}
 	for only, want := range map[bool]int{false: 3, true: 1} {
 		b, err := NewBase(Options{OnlyDescribed: only})
-		if err == nil {
-			err = b.Insert(said, facts)
-		}
 		texttest.OK(t, err)
+		texttest.OK(t, b.Insert(said, facts))
 		g, err := b.Graph(t.Context())
 		if err != nil || len(g.Relations) != want || len(g.Rejected) != 3-want {
 			t.Errorf("%v: %d relations, rejected %v, %v", only, len(g.Relations), g.Rejected, err)

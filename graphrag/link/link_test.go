@@ -192,10 +192,8 @@ func chunk(id string, facts ...kg.Fact) kg.Extraction {
 func put(t *testing.T, o kg.Options, extractions ...kg.Extraction) *kg.Graph {
 	t.Helper()
 	b, err := kg.NewBase(o)
-	if err == nil {
-		err = b.Insert(extractions...)
-	}
 	texttest.OK(t, err)
+	texttest.OK(t, b.Insert(extractions...))
 	g, err := b.Graph(t.Context())
 	texttest.OK(t, err)
 	return g

@@ -27,9 +27,8 @@ func parts(t testing.TB, of ...string) []byte {
 	z := zip.NewWriter(&b)
 	for i := 0; i < len(of); i += 2 {
 		w, err := z.Create(of[i])
-		if err == nil {
-			_, err = io.WriteString(w, of[i+1])
-		}
+		texttest.OK(t, err)
+		_, err = io.WriteString(w, of[i+1])
 		texttest.OK(t, err)
 	}
 	texttest.OK(t, z.Close())

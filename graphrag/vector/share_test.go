@@ -39,12 +39,9 @@ func inFolder(t testing.TB, o Options, rows [][]float32) (x *Index, dir string) 
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "index")
 	w, err := Create(dir, o)
-	if err == nil {
-		err = errors.Join(w.Add(rows...), w.Close())
-	}
-	if err == nil {
-		x, err = Open(dir, o)
-	}
+	texttest.OK(t, err)
+	texttest.OK(t, errors.Join(w.Add(rows...), w.Close()))
+	x, err = Open(dir, o)
 	texttest.OK(t, err)
 	t.Cleanup(func() { _ = x.Close() })
 	return x, dir
@@ -226,10 +223,8 @@ func TestShare(t *testing.T) {
 			t.Errorf("%+v: recall@10 is %.3f", o, recall)
 		}
 		memory, err := New(o)
-		if err == nil {
-			err = memory.Add(rows...)
-		}
 		texttest.OK(t, err)
+		texttest.OK(t, memory.Add(rows...))
 		for i, q := range queries {
 			got, err := memory.SearchWith(q, p, nil)
 			if diff := gocmp.Diff(first[i], got); err != nil || diff != "" {
@@ -340,10 +335,8 @@ func TestBadSigns(t *testing.T) {
 	rows, _ := topical(rand.New(rand.NewPCG(3, 7)), 500, 8)
 	dir := filepath.Join(t.TempDir(), "killed")
 	w, err := Create(dir, Options{Dim: 8, Signs: true})
-	if err == nil {
-		err = w.Add(rows...)
-	}
 	texttest.OK(t, err)
+	texttest.OK(t, w.Add(rows...))
 	if _, err := Open(dir, Options{}); !errors.Is(err, ErrFolder) {
 		t.Errorf("not finished: %v", err)
 	}

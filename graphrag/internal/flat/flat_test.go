@@ -88,10 +88,8 @@ func TestDamage(t *testing.T) {
 	change := func(name string, by func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			data, err := os.ReadFile(filepath.Join(dir, name))
-			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, name), by(data), 0o644)
-			}
 			texttest.OK(t, err)
+			texttest.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
 		}
 	}
 	for name, damage := range map[string]func(*testing.T, string){

@@ -58,10 +58,8 @@ func TestDamage(t *testing.T) {
 	edit := func(name string, by func([]byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			data, err := os.ReadFile(filepath.Join(dir, name))
-			if err == nil {
-				err = os.WriteFile(filepath.Join(dir, name), by(data), 0o644)
-			}
 			texttest.OK(t, err)
+			texttest.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
 		}
 	}
 	replace := func(old, by string) func([]byte) []byte {
