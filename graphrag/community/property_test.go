@@ -337,4 +337,3 @@ func TestUnweighted(t *testing.T) {
 		t.Errorf("without weights %v, want %v", got, want)
 	}
 }
-
