@@ -180,15 +180,15 @@ func TestAblations(t *testing.T) {
 	defer server.Close()
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
 	t.Setenv("OPENAI_API_KEY", "k")
-	values := strings.NewReplacer("DIR", "musique", "PATH", graph)
+	values := strings.NewReplacer("PATH", graph)
 	n := 0
 	for line := range strings.Lines(section) {
-		command, ok := strings.CutPrefix(line, "    go run ./examples/wildgraphbench ")
+		command, ok := strings.CutPrefix(line, "    ")
 		if !ok {
 			continue
 		}
 		n++
-		args := append(strings.Fields(values.Replace(command)), "-limit", "1", "-out", t.TempDir(), "-no-timings")
+		args := append(strings.Fields("-data musique "+values.Replace(command)), "-limit", "1", "-out", t.TempDir(), "-no-timings")
 		if strings.Contains(command, "-index-only") {
 			args = append(args, "-systems", "hipporag2,youtu")
 		}
