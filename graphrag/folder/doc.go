@@ -12,8 +12,8 @@
 // the new one. An index of another version, of other settings or with damage is made
 // anew, and [Change.Rebuilt] says why.
 //
-// What is read for an answer is restored ([Folder.Reader]): systems search in cut and
+// What is read for an answer is restored ([Files.Reader]): systems search in cut and
 // cleaned text, and readers are given the lines of the file that it was made of, with
 // the headings and the header of the table they stand under. So every quote has its
-// place: [Folder.Sources].
+// place: [Files.Sources].
 package folder

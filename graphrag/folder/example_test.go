@@ -13,7 +13,7 @@ import (
 )
 
 // A folder is read once, and again where it has changed. sparse makes a system whose kit
-// reads through f.Reader.
+// reads the files through [Files.Reader].
 func Example() {
 	dir, err := os.MkdirTemp("", "notes")
 	if err != nil {
@@ -25,16 +25,21 @@ func Example() {
 		panic(err)
 	}
 	ctx := context.Background()
-	f, change, err := folder.Open(ctx, folder.Options{Docs: dir, Index: filepath.Join(dir, ".index"), New: sparse})
+	files := new(folder.Files)
+	system, err := sparse(files)
+	if err != nil {
+		panic(err)
+	}
+	f, change, err := folder.Open(ctx, folder.Options{Docs: dir, Index: filepath.Join(dir, ".index"), System: system, Files: files})
 	if err != nil {
 		panic(err)
 	}
 	defer f.Close()
-	a, err := f.Answer(ctx, graphrag.Question{Text: "What does the red light mean?", K: 5})
+	a, err := system.Answer(ctx, graphrag.Question{Text: "What does the red light mean?", K: 5})
 	if err != nil {
 		panic(err)
 	}
-	for _, s := range f.Sources(a) {
+	for _, s := range files.Sources(a) {
 		fmt.Println(change.Added, s.Doc+":"+s.Place, s.Quote)
 	}
 	// Output: 1 lights.md:5 red | no internet

@@ -20,13 +20,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
-// sparse is BM25 over chunks.
-func sparse(f *folder.Folder) (*kit.System, error) {
+// sparse is BM25 over chunks, which reads from files.
+func sparse(files *folder.Files) (*kit.System, error) {
 	k, err := kit.Offline(kit.OfflineOptions{Mode: reader.Reject})
 	if err != nil {
 		return nil, err
 	}
-	k.Read = f.Reader(k.Read, true)
+	k.Read = files.Reader(k.Read, true)
 	return kit.New(kit.Frame{Name: "sparse", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{})
 	}})
@@ -40,7 +40,7 @@ type home struct {
 
 func newHome(t testing.TB, files ...string) home {
 	t.Helper()
-	h := home{t, folder.Options{Docs: t.TempDir(), Index: filepath.Join(t.TempDir(), "index"), New: sparse}}
+	h := home{t, folder.Options{Docs: t.TempDir(), Index: filepath.Join(t.TempDir(), "index")}}
 	for i := 0; i < len(files); i += 2 {
 		h.write(files[i], files[i+1])
 	}
@@ -59,7 +59,7 @@ func (h home) write(name, data string) {
 
 func (h home) open() (*folder.Folder, folder.Change) {
 	h.Helper()
-	f, c, err := folder.Open(context.Background(), h.Options)
+	f, c, err := h.try()
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -67,9 +67,18 @@ func (h home) open() (*folder.Folder, folder.Change) {
 	return f, c
 }
 
+// try opens the folder with a system of its own.
+func (h home) try() (_ *folder.Folder, _ folder.Change, err error) {
+	h.Files = new(folder.Files)
+	if h.System, err = sparse(h.Files); err != nil {
+		return nil, folder.Change{}, err
+	}
+	return folder.Open(context.Background(), h.Options)
+}
+
 func (h home) ask(f *folder.Folder, question string) (string, []folder.Source) {
 	h.Helper()
-	a, err := f.Answer(context.Background(), graphrag.Question{Text: question, K: 5})
+	a, err := f.System.Answer(context.Background(), graphrag.Question{Text: question, K: 5})
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -244,7 +253,7 @@ func TestAskedWhileChanging(t *testing.T) {
 	for range 3 {
 		wg.Go(func() {
 			for range 60 {
-				a, err := f.Answer(t.Context(), graphrag.Question{Text: "How does the barn owl hunt?", K: 5})
+				a, err := f.System.Answer(t.Context(), graphrag.Question{Text: "How does the barn owl hunt?", K: 5})
 				if sources := f.Sources(a); err != nil || len(sources) != 1 || sources[0].Quote != "The barn owl hunts by ear." {
 					t.Errorf("%+v, %v", sources, err)
 				}
@@ -269,7 +278,7 @@ func TestShared(t *testing.T) {
 		wg.Go(func() {
 			for i := range 8 {
 				h.write(fmt.Sprintf("own%d.md", n), fmt.Sprintf("The harbour of town %d has %d berths.\n", n, i))
-				f, c, err := folder.Open(t.Context(), h.Options)
+				f, c, err := h.try()
 				if err != nil || c.Rebuilt != "" {
 					t.Errorf("%+v, %v", c, err)
 					return
@@ -286,22 +295,22 @@ func TestShared(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	h := newHome(t)
-	if _, _, err := folder.Open(t.Context(), h.Options); err == nil || !strings.Contains(err.Error(), "no file that can be read") {
+	if _, _, err := h.try(); err == nil || !strings.Contains(err.Error(), "no file that can be read") {
 		t.Errorf("an empty folder: %v", err)
 	}
-	inside := h.Options
+	inside := h
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(h.Docs, link); err != nil {
 		t.Fatal(err)
 	}
 	for _, index := range []string{h.Docs, filepath.Join(h.Docs, "index"), link, filepath.Join(link, "not", "yet")} {
 		inside.Index = index
-		if _, _, err := folder.Open(t.Context(), inside); err == nil || !strings.Contains(err.Error(), "stands among the files") {
+		if _, _, err := inside.try(); err == nil || !strings.Contains(err.Error(), "stands among the files") {
 			t.Errorf("an index in %s: %v", index, err)
 		}
 	}
 	h.Docs = filepath.Join(h.Docs, "none")
-	if _, _, err := folder.Open(t.Context(), h.Options); err == nil || !strings.Contains(err.Error(), "none") {
+	if _, _, err := h.try(); err == nil || !strings.Contains(err.Error(), "none") {
 		t.Errorf("no folder: %v", err)
 	}
 	a, err1 := folder.UserIndex(".", "wild")

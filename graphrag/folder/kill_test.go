@@ -19,8 +19,8 @@ import (
 func TestKill(t *testing.T) {
 	const docs, index = "FOLDER_KILL_DOCS", "FOLDER_KILL_INDEX"
 	if os.Getenv(docs) != "" { // the child
-		h := home{t, folder.Options{Docs: os.Getenv(docs), Index: os.Getenv(index), New: sparse}}
-		f, _, err := folder.Open(t.Context(), h.Options)
+		h := home{t, folder.Options{Docs: os.Getenv(docs), Index: os.Getenv(index)}}
+		f, _, err := h.try()
 		for i := 0; err == nil; i++ {
 			h.write("moving.md", fmt.Sprintf("The harbour has %d berths.\n", i))
 			_, err = f.Refresh(t.Context())

@@ -104,16 +104,16 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 }
 
 func (d *Desk) open(ctx context.Context) (err error) {
-	k := d.parts.Kit
+	k, files, common := d.parts.Kit, new(folder.Files), d.o.Settings.Common()
+	k.Read = files.Reader(k.Read, k.Answer == kit.NameOffline)
+	common.Cut.KeepLinks = true
+	system, err := d.parts.System(d.o.System, k, common)
+	if err != nil {
+		return err
+	}
 	d.folder, d.change, err = folder.Open(ctx, folder.Options{
-		Docs: d.o.Docs, Index: d.Index, Settings: settings(k, d.o), Progress: d.o.Progress,
-		Load: d.files.Options,
-		New: func(f *folder.Folder) (*kit.System, error) {
-			k.Read = f.Reader(k.Read, k.Answer == kit.NameOffline)
-			common := d.o.Settings.Common()
-			common.Cut.KeepLinks = true
-			return d.parts.System(d.o.System, k, common)
-		},
+		Docs: d.o.Docs, Index: d.Index, System: system, Files: files, Settings: settings(k, d.o),
+		Load: d.files.Options, Progress: d.o.Progress,
 	})
 	d.checked = time.Now()
 	return err
@@ -231,7 +231,7 @@ func (d *Desk) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 		asked := text.InContext(q.Question, q.Before, q.Answers)
 		question := graphrag.Question{Text: asked, K: d.o.K, Where: d.where(q.Where)}
 		var last graphrag.Answer
-		for a, err := range d.folder.Stream(ctx, question) {
+		for a, err := range d.folder.System.Stream(ctx, question) {
 			if err != nil {
 				yield(Reply{}, err)
 				return

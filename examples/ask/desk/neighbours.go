@@ -73,7 +73,7 @@ func (d *Desk) WriteGraph(ctx context.Context, w io.Writer, q Query) error {
 	if err != nil {
 		return err
 	}
-	a, err := d.folder.Answer(ctx, graphrag.Question{Text: q.Question, K: d.o.K, Where: d.where(q.Where)})
+	a, err := d.folder.System.Answer(ctx, graphrag.Question{Text: q.Question, K: d.o.K, Where: d.where(q.Where)})
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func (d *Desk) answers(ctx context.Context, c candidate) (ok bool, err error) {
 		}
 		a, err = d.folder.Reader(d.closest, true).Read(ctx, q, hits, nil)
 	} else {
-		a, err = d.folder.Answer(ctx, q)
+		a, err = d.folder.System.Answer(ctx, q)
 	}
 	return err == nil && !a.Refused && !strings.HasPrefix(a.Text, reader.Closest) && slices.ContainsFunc(d.folder.Sources(a), func(s folder.Source) bool {
 		return s.Doc == c.doc && s.From < c.at.End && c.at.Start < s.To

@@ -52,7 +52,7 @@ func (a asked) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphr
 		a.d.Refresh(ctx)
 		defer a.d.busy()()
 		q.Where = a.d.where(q.Where)
-		a.d.folder.Stream(ctx, q)(yield)
+		a.System.Stream(ctx, q)(yield)
 	}
 }
 

@@ -261,20 +261,23 @@ func (s subject) each(t *testing.T, wrap func(reader.Reader) reader.Reader, tell
 			}
 		}
 	}
-	f, _, err := folder.Open(t.Context(), folder.Options{Docs: s.dir, Index: t.TempDir(), New: func(f *folder.Folder) (*kit.System, error) {
-		parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Open})
-		if err != nil {
-			return nil, err
-		}
-		parts.Read = f.Reader(wrap(parts.Read), true)
-		return wild.New(parts, wild.Options{})
-	}})
+	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Open})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := new(folder.Files)
+	parts.Read = files.Reader(wrap(parts.Read), true)
+	system, err := wild.New(parts, wild.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := folder.Open(t.Context(), folder.Options{Docs: s.dir, Index: t.TempDir(), System: system, Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	for _, p := range s.probes {
-		a, err := f.Answer(t.Context(), graphrag.Question{Text: p.Question, K: 5})
+		a, err := f.System.Answer(t.Context(), graphrag.Question{Text: p.Question, K: 5})
 		if err != nil {
 			t.Fatal(err)
 		}

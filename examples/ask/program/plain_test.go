@@ -83,24 +83,29 @@ func TestPlainQuestions(t *testing.T) {
 }
 
 func plainQuestionsBy(t *testing.T, name string) {
-	f, _, err := folder.Open(t.Context(), folder.Options{Docs: "testdata/plain/docs", Index: t.TempDir(), New: func(f *folder.Folder) (*kit.System, error) {
-		parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Reject})
-		if err != nil {
-			return nil, err
-		}
-		if name == "bm25" { // as it was cut, without the files
-			return flat.NewBM25(parts, flat.BM25Options{Common: kit.Common{Cut: kit.Cut{Size: 300, Overlap: 50, KeepLinks: true}}})
-		}
-		parts.Read = f.Reader(parts.Read, true)
-		return wild.New(parts, wild.Options{})
-	}})
+	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Reject})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var system *kit.System
+	files := new(folder.Files)
+	if name == "bm25" { // as it was cut, without the files
+		system, err = flat.NewBM25(parts, flat.BM25Options{Common: kit.Common{Cut: kit.Cut{Size: 300, Overlap: 50, KeepLinks: true}}})
+	} else {
+		parts.Read = files.Reader(parts.Read, true)
+		system, err = wild.New(parts, wild.Options{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _, err := folder.Open(t.Context(), folder.Options{Docs: "testdata/plain/docs", Index: t.TempDir(), System: system, Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	var dev, held tally
 	for _, q := range plainQuestions(t) {
-		a, err := f.Answer(t.Context(), graphrag.Question{Text: q.Question, K: 5})
+		a, err := f.System.Answer(t.Context(), graphrag.Question{Text: q.Question, K: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
