@@ -125,14 +125,14 @@ func (s *stack) among(f store.Filter) (*meeting, error) {
 	}
 	m = &meeting{rows: make([]bm25.Docs, len(s.segments)), vectors: make([]bm25.Docs, len(s.segments))}
 	for i, segment := range s.segments {
-		if f.Op == "" && s.dead[i].count() == 0 {
+		if f.Op == "" && s.dead[i].Len() == 0 {
 			continue
 		}
 		m.rows[i] = segment.rowsOf(f)
-		for w, dead := range s.dead[i].words {
+		for w, dead := range s.dead[i] {
 			m.rows[i][w] &^= dead
 		}
-		m.vectors[i] = make(bm25.Docs, (len(segment.row)+63)/64)
+		m.vectors[i] = noDocs(len(segment.row))
 		for v, row := range segment.row {
 			if row >= 0 && int(row) < segment.len() && m.rows[i].Has(row) { // files are not trusted
 				m.vectors[i].Add(int32(v))
@@ -157,7 +157,7 @@ func (s *stack) among(f store.Filter) (*meeting, error) {
 
 // rowsOf are the rows for which a checked filter holds.
 func (s *segment) rowsOf(f store.Filter) bm25.Docs {
-	all, none := bm25.AllDocs(s.len()), make(bm25.Docs, (s.len()+63)/64)
+	all, none := bm25.AllDocs(s.len()), noDocs(s.len())
 	switch f.Op {
 	case store.OpRange, store.OpIn:
 		s.columns[f.Field].holding(f, none)
@@ -207,9 +207,9 @@ func (c column) holding(f store.Filter, to bm25.Docs) {
 }
 
 // hide marks the rows of earlier segments that s replaces or deletes.
-func (s *segment) hide(below []*segment, dead []bits) {
+func (s *segment) hide(below []*segment, dead []bm25.Docs) {
 	for i, b := range below {
-		mark := func(row, _ int) { dead[i].add(row) }
+		mark := func(row, _ int) { dead[i].Add(int32(row)) }
 		common(b.ids, s.ids, mark)
 		common(b.ids, s.gone, mark)
 	}

@@ -6,12 +6,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/store"
@@ -20,21 +20,21 @@ import (
 // edges implements [store.Triples].
 type edges struct{ handle *handle }
 
-func (e edges) read(ctx context.Context, doing string, do func(*stack) error) error {
-	if err := e.handle.read(ctx, edgesName, do); err != nil {
-		return fmt.Errorf("disk: triples: %s: %w", doing, err)
+func (e edges) wrap(doing string, err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("disk: triples: %s: %w", doing, err)
+}
+
+func (e edges) read(ctx context.Context, doing string, do func(*stack) error) error {
+	return e.wrap(doing, e.handle.read(ctx, edgesName, do))
 }
 
 // PutTriples implements [store.Triples].
 func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
-	if err := errors.Join(ctx.Err(), e.handle.writable()); err != nil {
-		return fmt.Errorf("disk: triples: put: %w", err)
-	}
 	good, bad := store.Accept(ts, store.Triple.ID, store.CheckTriple)
-	g := e.handle.g
-	err := g.put(ctx, func() {
+	err := e.handle.put(ctx, func(g *generation) {
 		for _, t := range good {
 			id := t.ID()
 			size := len(id) + len(t.Source)
@@ -44,27 +44,16 @@ func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 			g.edges.put(id, &t, size)
 		}
 	})
-	err = cmp.Or(err, bad)
-	if err != nil {
-		return fmt.Errorf("disk: triples: put: %w", err)
-	}
-	return nil
+	return e.wrap("put", cmp.Or(err, bad))
 }
 
 // DeleteTriples implements [store.Triples].
 func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
-	err := errors.Join(ctx.Err(), e.handle.writable())
-	if g := e.handle.g; err == nil {
-		err = g.put(ctx, func() {
-			for _, id := range ids {
-				g.edges.put(id, nil, len(id))
-			}
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("disk: triples: delete: %w", err)
-	}
-	return nil
+	return e.wrap("delete", e.handle.put(ctx, func(g *generation) {
+		for _, id := range ids {
+			g.edges.put(id, nil, len(id))
+		}
+	}))
 }
 
 // SearchTriples implements [store.Triples].
@@ -92,11 +81,11 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 
 // keep is the condition that a triple is live and meets a filter; nil if all are and do.
 func (s *stack) keep(f store.Filter) func(part int, row int32) bool {
-	if f.Op == "" && !slices.ContainsFunc(s.dead, func(d bits) bool { return d.count() > 0 }) {
+	if f.Op == "" && !slices.ContainsFunc(s.dead, func(d bm25.Docs) bool { return d.Len() > 0 }) {
 		return nil
 	}
 	return func(part int, row int32) bool {
-		if s.dead[part].has(int(row)) {
+		if s.dead[part].Has(row) {
 			return false
 		}
 		t := s.segments[part].triple(int(row))
@@ -127,7 +116,7 @@ func (s *stack) neighbors(entity string, o store.Near) ([]store.Triple, error) {
 	for n, segment := range s.segments {
 		keep[n] = none
 		if number, ok := segment.edges.Entity(entity); ok {
-			keep[n] = segment.near(number, o, &s.dead[n])
+			keep[n] = segment.near(number, o, s.dead[n])
 			rows[n] = segment.edges.Of(number)
 			total += len(rows[n])
 		}
@@ -194,11 +183,11 @@ func (s *stack) merged(first []place, rows [][]int32, keep []condition, limit in
 }
 
 // near is the condition that a triple is one of an entity that is wanted.
-func (s *segment) near(entity int32, o store.Near, dead *bits) condition {
+func (s *segment) near(entity int32, o store.Near, dead bm25.Docs) condition {
 	return func(row int32) bool {
 		head, tail := s.edges.Ends(row)
 		at := head == entity && o.End != store.Tail || tail == entity && o.End != store.Head
-		return at && !dead.has(int(row)) && (o.Relation == "" || s.edges.Triple(row).Relation.ID == o.Relation)
+		return at && !dead.Has(row) && (o.Relation == "" || s.edges.Triple(row).Relation.ID == o.Relation)
 	}
 }
 
@@ -206,22 +195,7 @@ func none(int32) bool { return false }
 
 // AllTriples implements [store.Triples].
 func (e edges) AllTriples(ctx context.Context, after string) iter.Seq2[store.Triple, error] {
-	return func(yield func(store.Triple, error) bool) {
-		err := e.read(ctx, "read all", func(s *stack) error {
-			for _, t := range s.triples(after) {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				if !yield(t, nil) {
-					return errStop
-				}
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errStop) {
-			yield(store.Triple{}, err)
-		}
-	}
+	return every(ctx, e.read, func(s *stack) iter.Seq2[string, store.Triple] { return s.triples(after) })
 }
 
 // CountTriples implements [store.Triples].

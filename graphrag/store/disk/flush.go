@@ -147,7 +147,7 @@ func (s *stack) crowded(large int, all bool) int {
 		return -1
 	}
 	for i := range s.segments {
-		if 2*s.dead[i].count() > s.segments[i].len() {
+		if 2*s.dead[i].Len() > s.segments[i].len() {
 			return i
 		}
 	}
@@ -159,7 +159,7 @@ func (s *stack) crowded(large int, all bool) int {
 
 // wasteful reports whether a segment has dead rows or useless deletions.
 func (s *stack) wasteful(i int) bool {
-	return s.dead[i].count() > 0 || i == 0 && s.segments[i].gone.len() > 0
+	return s.dead[i].Len() > 0 || i == 0 && s.segments[i].gone.len() > 0
 }
 
 // merge replaces the segments from one on by one segment of their live rows.
@@ -169,7 +169,7 @@ func (f *flush) merge(ctx context.Context, table string, from int) error {
 	n := 0
 	var gone []string
 	for i, s := range top.segments {
-		n += s.len() - top.dead[i].count()
+		n += s.len() - top.dead[i].Len()
 		if from > 0 {
 			for j := range s.gone.len() {
 				gone = append(gone, s.gone.at(j))

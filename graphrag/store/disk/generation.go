@@ -141,14 +141,18 @@ func (g *generation) end(discarded bool) error {
 	return v.release()
 }
 
-// put adds pending items, and flushes if they exceed Options.Memory.
-func (g *generation) put(ctx context.Context, take func()) error {
+// put has take add pending items, and flushes if they exceed Options.Memory.
+func (h *handle) put(ctx context.Context, take func(*generation)) error {
+	if err := errors.Join(ctx.Err(), h.writable()); err != nil {
+		return err
+	}
+	g := h.g
 	g.mu.Lock()
 	if g.view == nil {
 		g.mu.Unlock()
 		return errEnded
 	}
-	take()
+	take(g)
 	g.bytes = g.edges.bytes
 	for _, p := range g.records {
 		g.bytes += p.bytes
@@ -254,8 +258,8 @@ func (h *handle) acquire() (*view, error) {
 // stack is the immutable list of segments of a table or of the triples, oldest first.
 type stack struct {
 	segments []*segment
-	dead     []bits // rows that a later segment replaces or deletes
-	live     int    // number of other rows
+	dead     []bm25.Docs // rows that a later segment replaces or deletes
+	live     int         // number of other rows
 
 	words func() (*bm25.Collection, error) // of all segments, made at the first use
 
@@ -264,10 +268,10 @@ type stack struct {
 }
 
 // newStack makes a stack of segments and their dead rows.
-func newStack(segments []*segment, dead []bits) *stack {
+func newStack(segments []*segment, dead []bm25.Docs) *stack {
 	s := &stack{segments: segments, dead: dead}
 	for i, segment := range segments {
-		s.live += segment.len() - s.dead[i].count()
+		s.live += segment.len() - s.dead[i].Len()
 	}
 	s.words = sync.OnceValues(func() (*bm25.Collection, error) {
 		parts := make([]*bm25.Index, len(segments))
@@ -284,19 +288,19 @@ func newStack(segments []*segment, dead []bits) *stack {
 
 // push puts a segment on the first on segments of a stack.
 func (s *stack) push(on int, top *segment) *stack {
-	below, dead := s.segments[:on], make([]bits, 0, on+1)
+	below, dead := s.segments[:on], make([]bm25.Docs, 0, on+1)
 	for _, d := range s.dead[:on] {
-		dead = append(dead, d.clone())
+		dead = append(dead, slices.Clone(d))
 	}
 	top.hide(below, dead)
-	return newStack(append(slices.Clone(below), top), append(dead, newBits(top.len())))
+	return newStack(append(slices.Clone(below), top), append(dead, noDocs(top.len())))
 }
 
 // openStack is a stack of segments that were flushed before.
 func openStack(segments []*segment) *stack {
-	dead := make([]bits, len(segments))
+	dead := make([]bm25.Docs, len(segments))
 	for i, s := range segments {
-		dead[i] = newBits(s.len())
+		dead[i] = noDocs(s.len())
 		s.hide(segments[:i], dead)
 	}
 	return newStack(segments, dead)
@@ -305,7 +309,7 @@ func openStack(segments []*segment) *stack {
 // find locates a live record.
 func (s *stack) find(id string) (segment, row int, ok bool) {
 	for i := len(s.segments) - 1; i >= 0; i-- {
-		if row, ok := s.segments[i].ids.search(id); ok && !s.dead[i].has(row) {
+		if row, ok := s.segments[i].ids.search(id); ok && !s.dead[i].Has(int32(row)) {
 			return i, row, true
 		}
 	}
@@ -324,7 +328,7 @@ func (s *stack) after(id string, yield func(segment, row int) bool) {
 	for {
 		least := -1
 		for i, segment := range s.segments {
-			for next[i] < segment.len() && s.dead[i].has(next[i]) {
+			for next[i] < segment.len() && s.dead[i].Has(int32(next[i])) {
 				next[i]++
 			}
 			if next[i] < segment.len() && (least < 0 || string(segment.ids.bytes(next[i])) < string(s.segments[least].ids.bytes(next[least]))) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sort"
 	"sync/atomic"
 
@@ -298,26 +297,8 @@ func (t textsWriter) append(s string) {
 	t.ends.Append(int64(t.arena.Len()))
 }
 
-// bits is a set of rows with its size.
-type bits struct {
-	words []uint64
-	n     int
-}
-
-func newBits(rows int) bits { return bits{words: make([]uint64, (rows+63)/64)} }
-
-func (b *bits) has(i int) bool { return b.words[i>>6]&(1<<(i&63)) != 0 }
-
-func (b *bits) count() int { return b.n }
-
-func (b *bits) add(i int) {
-	if !b.has(i) {
-		b.words[i>>6] |= 1 << (i & 63)
-		b.n++
-	}
-}
-
-func (b *bits) clone() bits { return bits{slices.Clone(b.words), b.n} }
+// noDocs is an empty set of rows, or of vectors.
+func noDocs(n int) bm25.Docs { return make(bm25.Docs, (n+63)/64) }
 
 // common calls found with the positions of equal texts in two sorted lists, by galloping
 // search: a short list against a long one costs a logarithm per text, two long lists one

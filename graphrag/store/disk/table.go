@@ -40,16 +40,12 @@ func (t *table) read(ctx context.Context, doing string, do func(*stack) error) e
 
 // Put implements [store.Records].
 func (t *table) Put(ctx context.Context, records ...store.Record) error {
-	if err := errors.Join(ctx.Err(), t.handle.writable()); err != nil {
-		return t.wrap("put", err)
-	}
 	good, bad := store.Accept(records, func(r store.Record) string { return r.ID }, t.schema.CheckRecord)
 	for i := range good {
 		r := &good[i]
 		r.Vector, r.Data, r.Fields = slices.Clone(r.Vector), bytes.Clone(r.Data), maps.Clone(r.Fields)
 	}
-	g := t.handle.g
-	err := g.put(ctx, func() {
+	err := t.handle.put(ctx, func(g *generation) {
 		for i := range good {
 			g.records[t.name].put(good[i].ID, &good[i], sizeOf(good[i]))
 		}
@@ -77,11 +73,7 @@ func (t *table) Get(ctx context.Context, ids ...string) (records []store.Record,
 
 // Delete implements [store.Records].
 func (t *table) Delete(ctx context.Context, ids ...string) error {
-	if err := errors.Join(ctx.Err(), t.handle.writable()); err != nil {
-		return t.wrap("delete", err)
-	}
-	g := t.handle.g
-	return t.wrap("delete", g.put(ctx, func() {
+	return t.wrap("delete", t.handle.put(ctx, func(g *generation) {
 		for _, id := range ids {
 			g.records[t.name].put(id, nil, len(id))
 		}
@@ -99,7 +91,7 @@ func (t *table) DeleteScope(ctx context.Context, scope string) error {
 	err := t.handle.read(ctx, t.name, func(s *stack) error {
 		for i, segment := range s.segments {
 			for row := range segment.len() {
-				if string(segment.scopes.bytes(row)) == scope && !s.dead[i].has(row) {
+				if string(segment.scopes.bytes(row)) == scope && !s.dead[i].Has(int32(row)) {
 					ids = append(ids, segment.ids.at(row))
 				}
 			}
@@ -127,20 +119,26 @@ func (t *table) DeleteScope(ctx context.Context, scope string) error {
 
 // All implements [store.Records].
 func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, error] {
-	return func(yield func(store.Record, error) bool) {
-		err := t.read(ctx, "read all", func(s *stack) error {
-			for _, r := range s.records(after) {
+	return every(ctx, t.read, func(s *stack) iter.Seq2[string, store.Record] { return s.records(after) })
+}
+
+// every yields all of a stack that is read.
+func every[T any](ctx context.Context, read func(context.Context, string, func(*stack) error) error, of func(*stack) iter.Seq2[string, T]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		err := read(ctx, "read all", func(s *stack) error {
+			for _, x := range of(s) {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				if !yield(r, nil) {
+				if !yield(x, nil) {
 					return errStop
 				}
 			}
 			return nil
 		})
 		if err != nil && !errors.Is(err, errStop) {
-			yield(store.Record{}, err)
+			var none T
+			yield(none, err)
 		}
 	}
 }
