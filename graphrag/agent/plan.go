@@ -67,26 +67,16 @@ func DecomposeByModel(o DecomposeOptions) (Decomposer, error) {
 			return nil, err
 		}
 		reply, _, err := llm.Decode[struct {
-			SubQueries []subQuery `json:"sub_queries"`
+			SubQueries []SubQuery `json:"sub_queries"`
 		}](ctx, o.Model, req)
 		if llm.OfOneReply(err) {
 			return nil, nil
 		}
-		var out []SubQuery
-		for _, s := range reply.SubQueries {
-			out = append(out, SubQuery{ID: clean(s.ID), Text: clean(s.Text), Target: Target(clean(s.Target)), Types: cleaned(s.Types), DependsOn: cleaned(s.DependsOn)})
+		for i, s := range reply.SubQueries {
+			reply.SubQueries[i] = SubQuery{ID: clean(s.ID), Text: clean(s.Text), Target: Target(clean(string(s.Target))), Types: cleaned(s.Types), DependsOn: cleaned(s.DependsOn)}
 		}
-		return out, err
+		return reply.SubQueries, err
 	}, nil
-}
-
-// subQuery is a sub-query in the reply of a model.
-type subQuery struct {
-	ID        string   `json:"id"`
-	Text      string   `json:"text" llm:"alone"`
-	Target    string   `json:"target"`
-	Types     []string `json:"types"`
-	DependsOn []string `json:"depends_on"`
 }
 
 func clean(s string) string { return strings.TrimSpace(llm.Printable(s)) }
@@ -254,37 +244,39 @@ func distinct(aspects []string, question string) []string {
 
 // merge interleaves the results of several searches: the first hit of each, then the second
 // of each, and so on, and the same for derived texts.
-func merge(all []graphrag.Found, want int) graphrag.Found {
-	var out graphrag.Found
-	hits, derived := make(map[string]graphrag.Hit), make(map[string]graphrag.Derived)
-	ids, texts := make([][]string, len(all)), make([][]string, len(all))
+func merge(all []graphrag.Found, want int) (out graphrag.Found) {
+	hits, derived := make([][]graphrag.Hit, len(all)), make([][]graphrag.Derived, len(all))
 	for i, f := range all {
-		for _, h := range f.Ranked {
-			ids[i] = append(ids[i], h.Chunk.ID)
-			if _, ok := hits[h.Chunk.ID]; !ok {
-				hits[h.Chunk.ID] = h
-			}
-		}
-		for _, d := range f.Derived {
-			texts[i] = append(texts[i], d.Text)
-			if _, ok := derived[d.Text]; !ok {
-				derived[d.Text] = d
-			}
-		}
+		hits[i], derived[i] = f.Ranked, f.Derived
 		out.Steps = append(out.Steps, f.Steps...)
 		out.Usage = out.Usage.Add(f.Usage)
 	}
 	out.Ranked = []graphrag.Hit{}
-	for place, id := range rank.Interleave(ids...) {
+	for place, h := range interleaved(hits, func(h graphrag.Hit) string { return h.Chunk.ID }) {
 		if place == want {
 			break
 		}
-		h := hits[id]
 		h.Score = 1 / float64(place+1)
 		out.Ranked = append(out.Ranked, h)
 	}
-	for _, text := range rank.Interleave(texts...) {
-		out.Derived = append(out.Derived, derived[text])
+	out.Derived = interleaved(derived, func(d graphrag.Derived) string { return d.Text })
+	return out
+}
+
+// interleaved are the items of lists in turns, of each name the first.
+func interleaved[T any](lists [][]T, name func(T) string) (out []T) {
+	first, names := make(map[string]T), make([][]string, len(lists))
+	for i, list := range lists {
+		for _, x := range list {
+			n := name(x)
+			if _, ok := first[n]; !ok {
+				first[n] = x
+			}
+			names[i] = append(names[i], n)
+		}
+	}
+	for _, n := range rank.Interleave(names...) {
+		out = append(out, first[n])
 	}
 	return out
 }

@@ -21,13 +21,11 @@ type ReflectOptions struct {
 	Model llm.Model
 	// Count counts tokens.
 	Count func(string) int
-	// Evidence is the limit of the evidence in the prompt of a reflection, in tokens; 0
-	// means 8,000.
-	Evidence int
 }
 
-// defaultEvidence is about the size of five chunks of 1,200 tokens and twenty facts.
-const defaultEvidence = 8000
+// maxEvidence limits the evidence in the prompt of a reflection, in tokens: about five chunks of
+// 1,200 and twenty facts.
+const maxEvidence = 8000
 
 // ReflectByModel asks a model whether the evidence answers the question, and for the next
 // query if not. The prompt always has the original question. An unusable reply or a refusal
@@ -39,12 +37,6 @@ func ReflectByModel(o ReflectOptions) (Next, error) {
 	}
 	if o.Count == nil {
 		problems = append(problems, errors.New("agent: the counter of tokens is missing"))
-	}
-	if o.Evidence < 0 {
-		problems = append(problems, fmt.Errorf("agent: Evidence is %d, want 0 or more", o.Evidence))
-	}
-	if o.Evidence == 0 {
-		o.Evidence = defaultEvidence
 	}
 	return o.reflect, errors.Join(problems...)
 }
@@ -90,7 +82,7 @@ func (m *Memory) turns() string {
 // evidence returns the facts and the evidence that fit, without chunks that were ranked for
 // measuring only.
 func (o ReflectOptions) evidence(m *Memory) string {
-	hits, derived := retrieve.Fit(m.Found.Read(m.Question), m.Found.Derived, o.Evidence, o.Count)
+	hits, derived := retrieve.Fit(m.Found.Read(m.Question), m.Found.Derived, maxEvidence, o.Count)
 	var parts []string
 	for _, d := range derived {
 		parts = append(parts, llm.Printable(d.Text))

@@ -25,12 +25,12 @@ const (
 // SubQuery is a part of a question that is searched for separately.
 type SubQuery struct {
 	ID   string `json:"id"`
-	Text string `json:"text"`
+	Text string `json:"text" llm:"alone"`
 	// Target and Types are hints at the answer: its kind, and names of the schema.
-	Target Target   `json:"target,omitempty"`
-	Types  []string `json:"types,omitempty"`
+	Target Target   `json:"target"`
+	Types  []string `json:"types"`
 	// DependsOn are the IDs of the sub-queries whose results it needs.
-	DependsOn []string `json:"depends_on,omitempty"`
+	DependsOn []string `json:"depends_on"`
 }
 
 // DefaultSubQueries is the most sub-queries of a question (the workers of

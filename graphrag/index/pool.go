@@ -3,6 +3,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -27,9 +28,8 @@ type Limit struct {
 type RunOptions struct {
 	// Limits by endpoint.
 	Limits map[string]Limit
-	// Tries is the number of attempts at a task with retryable errors; 0 means 5. Pause is
-	// the pause before the second attempt, doubled each time; 0 means a second.
-	Tries int
+	// Pause is the pause before the second of five attempts at a task with retryable errors,
+	// doubled each time; 0 means a second.
 	Pause time.Duration
 	// Progress is called after each task. Calls do not overlap.
 	Progress func(Progress)
@@ -37,7 +37,7 @@ type RunOptions struct {
 
 const (
 	defaultConcurrent = 8
-	defaultTries      = 5
+	tries             = 5 // at a task
 )
 
 // Run runs all tasks of a job in this process. The first error that is not retryable ends it;
@@ -49,12 +49,7 @@ func Run(ctx context.Context, w Doer, job Job, o RunOptions) (Progress, error) {
 			p.gates[s.Endpoint] = newGate(s.Endpoint, o.Limits[s.Endpoint])
 		}
 	}
-	if p.o.Tries == 0 {
-		p.o.Tries = defaultTries
-	}
-	if p.o.Pause == 0 {
-		p.o.Pause = time.Second
-	}
+	p.o.Pause = cmp.Or(o.Pause, time.Second)
 	err := p.run(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -127,7 +122,7 @@ func (p *pool) task(ctx context.Context, stage int, b Batch) (done Done, err err
 		done, err = p.w.Do(ctx, Task{Stage: s.Name, Batch: b, Root: p.job.Root.Ref})
 		p.gates[s.Endpoint].leave()
 		again, after := Retry(err)
-		if err == nil || !again || try == p.o.Tries || ctx.Err() != nil {
+		if err == nil || !again || try == tries || ctx.Err() != nil {
 			break
 		}
 		select {

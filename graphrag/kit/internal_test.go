@@ -96,7 +96,7 @@ func TestChunksAreKeptWithoutRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := strings.Repeat("The mill stands by the river and was built of stone. ", 9000)
-	u, err := d.frame.update(t.Context(), func(yield func(graphrag.Document, error) bool) {
+	u, err := Frame{}.update(t.Context(), func(yield func(graphrag.Document, error) bool) {
 		_ = yield(graphrag.Document{ID: "a", Text: long}, nil) && yield(graphrag.Document{ID: "b"}, nil) && yield(graphrag.Document{ID: "c", Text: "A mill."}, nil)
 	}, nil)
 	if err != nil {

@@ -80,13 +80,11 @@ type Kit struct {
 	// Language is the language that models write in; "" is that of their sources.
 	Language string
 
-	// Prompts are texts in place of ours, for all steps that ask models.
+	// Prompts are texts in place of ours, for all steps that ask models, see [llm.Replace]; nil are ours.
 	Prompts *llm.Replacement
 
 	// Count counts tokens, the same everywhere.
 	Count func(text string) int
-	// MaxContext limits the evidence in a prompt, in tokens; 0 is no limit.
-	MaxContext int
 	// Place is where indexes are: in memory, or in a store, where texts are compared by the
 	// vectors of the embedder.
 	Place Place
@@ -178,9 +176,6 @@ func (k Kit) check(needs []Role) error {
 			problems = append(problems, fmt.Errorf("the kit has no part for %s: take kit.Offline or kit.ByModel, or set it", role))
 		}
 	}
-	if k.MaxContext < 0 {
-		problems = append(problems, fmt.Errorf("the kit's MaxContext is %d, want 0 or more", k.MaxContext))
-	}
 	return errors.Join(problems...)
 }
 
@@ -191,7 +186,7 @@ func Mixed(index, answer Kit) Kit {
 	k := index
 	k.Answer, k.QuestionNames, k.AnswerModel = answer.Answer, answer.QuestionNames, answer.AnswerModel
 	k.Decompose, k.Filter, k.Rerank = answer.Decompose, answer.Filter, answer.Rerank
-	k.Read, k.Count, k.MaxContext = answer.Read, answer.Count, answer.MaxContext
+	k.Read, k.Count = answer.Read, answer.Count
 	k.Prompts = cmp.Or(k.Prompts, answer.Prompts)
 	return k
 }

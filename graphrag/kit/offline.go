@@ -28,8 +28,6 @@ type OfflineOptions struct {
 	Mode reader.Mode
 	// Seed of LSA.
 	Seed uint64
-	// Find compares questions with texts; nil means [ByWords].
-	Find Finder
 }
 
 // Offline returns the kit that needs no network, key or model file: it extracts by rules,
@@ -42,14 +40,11 @@ func Offline(o OfflineOptions) (Kit, error) {
 	}
 	k := Kit{
 		Index: NameOffline, Answer: NameOffline,
-		Embed: lsa(o.Seed), Find: o.Find, Lookup: "BM25", Encoder: "LSA",
+		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
 		Entities: entitiesByRules, Triples: triplesByRules, Records: recordsByRules,
 		Link: link.Trigrams{}, Report: reports,
 		QuestionNames: namesByRules,
 		Read:          read, Count: tokens.Remember(tokens.Cl100k().Count),
-	}
-	if k.Find == nil {
-		k.Find = ByWords
 	}
 	k.quoters = newQuoters(k.Count)
 	k.Describe = describeBy(nil, k.quoters, "")
@@ -104,14 +99,10 @@ type ModelOptions struct {
 	// Language is the language of the descriptions and reports that the model writes; by
 	// default that of the passages.
 	Language string
-	// Mode is the behavior without evidence, MaxContext the limit of the evidence in
-	// tokens; 0 is none.
-	Mode       reader.Mode
-	MaxContext int
+	// Mode is the behavior without evidence.
+	Mode reader.Mode
 	// Instruction is what the model is told when it answers, see [reader.ModelOptions].
 	Instruction string
-	// Prompts are texts in place of ours, see [llm.Replace]; nil are ours.
-	Prompts *llm.Replacement
 	// Count counts tokens; nil means those of cl100k.
 	Count func(string) int
 	// Concurrency is the number of concurrent calls while building; 0 means 8.
@@ -136,7 +127,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	}
 	quoters := newQuoters(o.Count)
 	k := Kit{
-		Index: NameModel, Answer: NameModel, Language: o.Language, Prompts: o.Prompts,
+		Index: NameModel, Answer: NameModel, Language: o.Language,
 		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
 		Entities: entitiesByRules, // LinearRAG's own choice: no model while indexing
 		Triples:  func() (Extraction, error) { return Extraction{Extractor: openIE}, nil },
@@ -147,7 +138,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 		},
 		Link: link.Trigrams{}, Describe: describeBy(paid, quoters, o.Language), quoters: quoters, Report: reports, IndexModel: paid,
 		QuestionNames: func(func(string) bool) (NameFinder, error) { return openIE.Question, nil },
-		AnswerModel:   paid, Read: read, Count: o.Count, MaxContext: o.MaxContext,
+		AnswerModel:   paid, Read: read, Count: o.Count,
 	}
 	if o.Embedder != nil {
 		k = k.WithEmbedder(o.Embedder)

@@ -222,15 +222,11 @@ func sorted(keys []replyKey) []replyKey {
 
 // Open replaces the system by the one that Save wrote into a folder.
 func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, error) {
-	return s.open(ctx, dir, nil, nil)
+	return s.OpenUpdated(ctx, dir, nil)
 }
 
 // OpenUpdated is Open and [System.Update] with one build.
-func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted ...string) (graphrag.IndexStats, error) {
-	return s.open(ctx, dir, docs, deleted)
-}
-
-func (s *System) open(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted []string) (stats graphrag.IndexStats, err error) {
+func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted ...string) (stats graphrag.IndexStats, err error) {
 	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "open", s.named())
 	defer func() { span.End(err) }()
 	name := filepath.Join(dir, fileName)

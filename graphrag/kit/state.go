@@ -43,11 +43,10 @@ type draft struct {
 	gone    []graphrag.Chunk
 	from    retrieve.Updater // that of the state before, if it is changed
 	history history
-	frame   Frame
 }
 
 func newDraft(f Frame) (*draft, error) {
-	d := &draft{docs: newLibrary(), history: newHistory(), frame: f}
+	d := &draft{docs: newLibrary(), history: newHistory()}
 	if f.Extract.Extractor == nil {
 		return d, nil
 	}
@@ -57,8 +56,8 @@ func newDraft(f Frame) (*draft, error) {
 }
 
 // draft begins with a copy of a state.
-func (s *state) draft(f Frame) *draft {
-	d := &draft{docs: s.docs.copy(), from: s.updater, history: s.history, frame: f}
+func (s *state) draft() *draft {
+	d := &draft{docs: s.docs.copy(), from: s.updater, history: s.history}
 	if len(d.history.ids) > s.stats.Documents+manyReplies {
 		d.history = newHistory() // what is saved next is the whole
 	}

@@ -164,7 +164,7 @@ func (s *System) together(w *waiting) {
 		if now == nil {
 			return graphrag.IndexStats{}, errors.New("nothing is indexed yet: call Index or Open first")
 		}
-		d := now.draft(s.frame)
+		d := now.draft()
 		for _, x := range some {
 			d.take(x.of)
 		}
@@ -280,8 +280,7 @@ func (s *System) Get(id string) (chunks []graphrag.Chunk, ok bool) {
 	return chunks, ok
 }
 
-// Retrieve returns the evidence for a question, within the budgets of the question and the
-// kit. With a condition, or under a scope ([graphrag.WithScope]), it is what a system over the
+// Retrieve returns the evidence for a question, within its budget. With a condition, or under a scope ([graphrag.WithScope]), it is what a system over the
 // permitted documents alone returns: the first such question waits until their index is
 // built, which may ask models, as far as a recipe describes its graph by them.
 func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (found graphrag.Found, err error) {
@@ -309,20 +308,14 @@ func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (found graph
 	return s.within(q, found), nil
 }
 
-// within cuts a result to the depth and the budgets.
+// within cuts a result to the depth and the budget.
 func (s *System) within(q graphrag.Question, found graphrag.Found) graphrag.Found {
-	budget := s.frame.Kit.MaxContext
-	if q.Tokens > 0 {
-		if found.Evidence == nil {
-			found.Evidence = found.Ranked
-		}
-		if budget == 0 || q.Tokens < budget {
-			budget = q.Tokens
-		}
+	if q.Tokens > 0 && found.Evidence == nil {
+		found.Evidence = found.Ranked
 	}
 	found.Evidence = found.Read(q)
-	if budget > 0 {
-		found.Evidence, found.Derived = retrieve.Fit(found.Evidence, found.Derived, budget, s.frame.Kit.Count)
+	if q.Tokens > 0 {
+		found.Evidence, found.Derived = retrieve.Fit(found.Evidence, found.Derived, q.Tokens, s.frame.Kit.Count)
 	}
 	if found.Ranked != nil {
 		found.Ranked = found.Ranked[:min(max(q.Want(), len(found.Evidence)), len(found.Ranked))]

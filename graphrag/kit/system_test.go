@@ -314,16 +314,6 @@ func TestTokens(t *testing.T) {
 			t.Errorf("budget %d: %d chunks of %d tokens, the next has %d", budget, len(found.Evidence), sum, next)
 		}
 	}
-	k.MaxContext = 20
-	limited := flat(t, k, kit.Common{})
-	index(t, limited, docs...)
-	found, err := limited.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 30})
-	if err != nil || len(found.Evidence) == 0 || len(found.Evidence) > 5 {
-		t.Errorf("%d chunks within 20 tokens, %v", len(found.Evidence), err)
-	}
-	if _, err := kit.New(kit.Frame{Name: "x", Kit: kit.Kit{Read: k.Read, Count: k.Count, MaxContext: -1}}); err == nil || !strings.Contains(err.Error(), "MaxContext") {
-		t.Errorf("MaxContext -1: %v", err)
-	}
 }
 
 // growing is a reader that hands out an answer word by word.

@@ -251,7 +251,7 @@ func (s *System) limited(now *state, r graphrag.Retriever) *state {
 
 // build makes the state of some documents of another, in memory.
 func (s *System) build(ctx context.Context, now *state, docs *library) (*state, error) {
-	d := &draft{docs: docs, frame: s.frame}
+	d := &draft{docs: docs}
 	if now.base != nil {
 		d.base = now.base.Clone()
 		for id := range now.docs.all() {

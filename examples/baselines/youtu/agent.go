@@ -37,7 +37,7 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	o := agent.Options{Steps: s.o.Steps, Tokens: s.o.Tokens}
 	reflect := kit.Step(k.AnswerModel, func(m llm.Model) (r agent.Next) {
 		o.Draft = drafts(k)
-		r, problem = agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: k.Count, Evidence: k.MaxContext})
+		r, problem = agent.ReflectByModel(agent.ReflectOptions{Model: m, Count: k.Count})
 		return r
 	}, func(_ context.Context, m *agent.Memory) (agent.Move, error) {
 		return fillGaps(m, func(term string) bool { return s.words.chunks[term] > 0 }), nil
@@ -79,12 +79,8 @@ func capped(r graphrag.Retriever, perDoc int) graphrag.Retriever {
 func drafts(k kit.Kit) func(context.Context, graphrag.Question, graphrag.Found) (graphrag.Answer, error) {
 	return func(ctx context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error) {
 		hits, derived := f.Read(q), f.Derived
-		budget := k.MaxContext
-		if q.Tokens > 0 && (budget == 0 || q.Tokens < budget) {
-			budget = q.Tokens
-		}
-		if budget > 0 {
-			hits, derived = retrieve.Fit(hits, derived, budget, k.Count)
+		if q.Tokens > 0 {
+			hits, derived = retrieve.Fit(hits, derived, q.Tokens, k.Count)
 		}
 		return k.Read.Read(ctx, q, hits, derived)
 	}

@@ -189,16 +189,12 @@ type Reranker struct{ head }
 // OpenReranker reads a BertForSequenceClassification with one label.
 func OpenReranker(dir string, opts Options) (*Reranker, error) {
 	r := new(Reranker)
-	err := r.open(dir, opts, task{"BertForSequenceClassification", "classifier", true, func(labels []string) error {
+	return opened(r, r.open(dir, opts, task{"BertForSequenceClassification", "classifier", true, func(labels []string) error {
 		if len(labels) != 1 {
 			return fmt.Errorf("it has the labels %.100q, want one", labels)
 		}
 		return nil
-	}})
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+	}}))
 }
 
 // Scores returns the logit of each passage: larger is better, without bounds. Where
@@ -226,7 +222,7 @@ type Entailed struct{ Entails, Contradicts float64 }
 // neutral and contradiction, in the order of id2label.
 func OpenEntailment(dir string, opts Options) (*Entailment, error) {
 	e := new(Entailment)
-	err := e.open(dir, opts, task{"BertForSequenceClassification", "classifier", true, func(labels []string) error {
+	return opened(e, e.open(dir, opts, task{"BertForSequenceClassification", "classifier", true, func(labels []string) error {
 		at := func(name string) int {
 			return slices.IndexFunc(labels, func(l string) bool { return strings.EqualFold(l, name) })
 		}
@@ -235,11 +231,7 @@ func OpenEntailment(dir string, opts Options) (*Entailment, error) {
 			return fmt.Errorf("it has the labels %.100q, want entailment, neutral and contradiction", labels)
 		}
 		return nil
-	}})
-	if err != nil {
-		return nil, err
-	}
-	return e, nil
+	}}))
 }
 
 // Entail tells for each hypothesis whether it follows from the premise.

@@ -53,13 +53,15 @@ const (
 // Open reads a model. Errors name the file and what to do about it.
 func Open(dir string, opts Options) (*Encoder, error) {
 	e := new(Encoder)
-	if err := e.begin(opts); err != nil {
+	return opened(e, e.read(dir, opts))
+}
+
+// opened is a model, or why it cannot be used.
+func opened[M any](m *M, err error) (*M, error) {
+	if err != nil {
 		return nil, err
 	}
-	if err := e.read(dir); err != nil {
-		return nil, err
-	}
-	return e, nil
+	return m, nil
 }
 
 func (m *model) begin(opts Options) error {

@@ -21,7 +21,10 @@ import (
 const arithmetic = 3
 
 // read reads the whole folder.
-func (e *Encoder) read(dir string) (err error) {
+func (e *Encoder) read(dir string, opts Options) (err error) {
+	if err = e.begin(opts); err != nil {
+		return err
+	}
 	if e.net.config, err = readConfig(dir); err != nil {
 		return err
 	}

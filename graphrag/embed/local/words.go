@@ -25,14 +25,10 @@ type Spans struct{ head }
 // OpenSpans reads a BertForQuestionAnswering.
 func OpenSpans(dir string, opts Options) (*Spans, error) {
 	s := new(Spans)
-	err := s.open(dir, opts, task{"BertForQuestionAnswering", "qa_outputs", false, func([]string) error {
+	return opened(s, s.open(dir, opts, task{"BertForQuestionAnswering", "qa_outputs", false, func([]string) error {
 		s.labels = []string{"start", "end"}
 		return nil
-	}})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
+	}}))
 }
 
 // Bounds of the program that Devlin and others published with the paper, run_squad.py.
@@ -119,18 +115,14 @@ type Name struct {
 // OpenNames reads a BertForTokenClassification whose labels are O, B-KIND and I-KIND.
 func OpenNames(dir string, opts Options) (*Names, error) {
 	n := new(Names)
-	err := n.open(dir, opts, task{"BertForTokenClassification", "classifier", false, func(labels []string) error {
+	return opened(n, n.open(dir, opts, task{"BertForTokenClassification", "classifier", false, func(labels []string) error {
 		for _, l := range labels {
 			if l != "O" && !strings.HasPrefix(l, "B-") && !strings.HasPrefix(l, "I-") {
 				return fmt.Errorf("it has the label %.40q, want O, B-KIND and I-KIND", l)
 			}
 		}
 		return nil
-	}})
-	if err != nil {
-		return nil, err
-	}
-	return n, nil
+	}}))
 }
 
 // Find returns the names of each text, in order. The label of a word is that of its first
