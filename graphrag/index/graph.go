@@ -335,18 +335,8 @@ func (x *Index) hierarchy(ctx context.Context, k *knowledge) error {
 // Report is the data of a record of table "reports": the parts of its title and text, and the
 // chunks that it is based on.
 type Report struct {
-	Title             string    `json:"title"`
-	Summary           string    `json:"summary"`
-	Rating            float64   `json:"rating,omitempty"`
-	RatingExplanation string    `json:"rating_explanation,omitempty"`
-	Findings          []Finding `json:"findings,omitempty"`
-	Chunks            []string  `json:"chunks,omitempty"`
-}
-
-// Finding is one insight of a [Report].
-type Finding struct {
-	Summary     string `json:"summary"`
-	Explanation string `json:"explanation,omitempty"`
+	report.Report
+	Chunks []string `json:"chunks,omitempty"`
 }
 
 // report writes the reports of communities of one level. Each is written from the subgraph of
@@ -422,10 +412,7 @@ func (x *Index) reportOn(ctx context.Context, k *knowledge, table store.Table, i
 	if r == nil {
 		return nil, true, nil
 	}
-	out := Report{Title: r.Title, Summary: r.Summary, Rating: r.Rating, RatingExplanation: r.RatingExplanation}
-	for _, f := range r.Findings {
-		out.Findings = append(out.Findings, Finding{f.Summary, f.Explanation})
-	}
+	out := Report{Report: *r}
 	for _, passage := range r.Sources {
 		out.Chunks = append(out.Chunks, k.graph.Passages[passage].Chunk)
 	}
@@ -455,11 +442,7 @@ func (r reporter) Report(ctx context.Context, in *report.Input) (report.Report, 
 	if err := json.Unmarshal(data, &kept); err != nil {
 		return report.Report{}, err
 	}
-	out := report.Report{Title: kept.Title, Summary: kept.Summary}
-	for _, f := range kept.Findings {
-		out.Findings = append(out.Findings, report.Finding{Summary: f.Summary, Explanation: f.Explanation})
-	}
-	return out, nil
+	return kept.Report, nil
 }
 
 // part is a community with its sub-communities as a graph of its own.

@@ -68,28 +68,28 @@ func (g *Graph) check(h community.Hierarchy) error {
 	return nil
 }
 
-// Report is the report on one community.
+// Report is the report on one community. In JSON it is what it says, without the numbers of a graph.
 type Report struct {
-	Community int32
-	Title     string
-	Summary   string
+	Community int32  `json:"-"`
+	Title     string `json:"title"`
+	Summary   string `json:"summary"`
 	// Rating is the importance of the community, 0 to 10, with the reason; 0 if it is not
 	// rated.
-	Rating            float64
-	RatingExplanation string
-	Findings          []Finding
+	Rating            float64   `json:"rating,omitempty"`
+	RatingExplanation string    `json:"rating_explanation,omitempty"`
+	Findings          []Finding `json:"findings,omitempty"`
 	// Sources are the passages that the report is based on, ascending: those of the quotes
 	// of an extractive report, those of the whole input of a model's.
-	Sources []int32
+	Sources []int32 `json:"-"`
 }
 
 // Finding is one insight of a report.
 type Finding struct {
-	Summary, Explanation string
+	Summary     string `json:"summary"`
+	Explanation string `json:"explanation,omitempty"`
 	// Nodes and Edges are what it is based on, and Sources their passages. For a model
 	// these are the citations that were in its input.
-	Nodes, Edges []int32
-	Sources      []int32
+	Nodes, Edges, Sources []int32 `json:"-"`
 }
 
 // Text returns the report as Markdown: title, summary, and a section for each finding,
