@@ -66,7 +66,7 @@ func (c *collection) generation(name string) (*generation, error) {
 	if g := c.open[name]; g != nil {
 		return g, nil
 	}
-	g, err := openGeneration(c.home(), name, c.entry.Schema, c.entry.Generations[name])
+	g, err := openGeneration(c, name)
 	if err != nil {
 		return nil, fmt.Errorf("disk: %s: generation %q: %w", c.name, name, err)
 	}
@@ -74,12 +74,7 @@ func (c *collection) generation(name string) (*generation, error) {
 	return g, nil
 }
 
-// home is the generations' access to the collection.
-func (c *collection) home() home {
-	return home{o: c.store.o, folder: c.store.folder, number: c.store.number, commit: c.commit}
-}
-
-// commit replaces the segments of a generation.
+// commit durably replaces the segments of a generation, then calls show.
 func (c *collection) commit(g *generation, now parts, show func()) error {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()

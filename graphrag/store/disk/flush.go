@@ -74,7 +74,7 @@ type flush struct {
 }
 
 func (f *flush) write(ctx context.Context, records map[string]*pending[store.Record], triples *pending[store.Triple], all bool) error {
-	o := f.g.o
+	o := f.g.home.store.o
 	for table := range f.g.tables() {
 		var write func(dir string) error
 		if p := records[table]; p != nil && len(p.items) > 0 {
@@ -107,8 +107,8 @@ func (f *flush) write(ctx context.Context, records map[string]*pending[store.Rec
 
 // push writes a segment and puts it on the first on segments of a stack.
 func (f *flush) push(table string, on int, write func(dir string) error) error {
-	n := f.g.number()
-	dir := f.g.folder(n)
+	n := f.g.home.store.number()
+	dir := f.g.home.store.folder(n)
 	err := os.RemoveAll(dir)
 	if err == nil {
 		err = write(dir)
@@ -178,7 +178,7 @@ func (f *flush) merge(ctx context.Context, table string, from int) error {
 	}
 	slices.Sort(gone)
 	gone = slices.Compact(gone)
-	o := f.g.o
+	o := f.g.home.store.o
 	return f.push(table, from, func(dir string) error {
 		if table == edgesName {
 			return writeEdges(ctx, dir, top.triples(""), gone, o)
@@ -234,7 +234,7 @@ func (f *flush) show(old *view) error {
 			shown[segment] = true
 		}
 	}
-	err := f.g.commit(f.g, now, func() {
+	err := f.g.home.commit(f.g, now, func() {
 		for _, s := range old.stacks {
 			for _, segment := range s.segments {
 				segment.dropped.Store(!shown[segment])

@@ -16,18 +16,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// home is a generation's access to its store.
-type home struct {
-	o      Options
-	folder func(segment int) string
-	number func() int // of the next segment
-	// commit durably replaces the segments of the generation, then calls show.
-	commit func(g *generation, now parts, show func()) error
-}
-
 // generation is shared by all handles of a generation.
 type generation struct {
-	home
+	home   *collection
 	name   string
 	schema store.Schema
 
@@ -42,13 +33,13 @@ type generation struct {
 }
 
 // openGeneration opens the segments of a generation.
-func openGeneration(h home, name string, schema store.Schema, of parts) (*generation, error) {
-	g := &generation{home: h, name: name, schema: schema}
+func openGeneration(home *collection, name string) (*generation, error) {
+	g := &generation{home: home, name: name, schema: home.entry.Schema}
 	g.clear()
 	stacks := map[string]*stack{}
 	for table := range g.tables() {
 		var segments []*segment
-		for _, n := range of[table] {
+		for _, n := range home.entry.Generations[name][table] {
 			s, err := g.openSegment(table, n)
 			if err != nil {
 				for _, s := range segments {
@@ -80,7 +71,7 @@ func (g *generation) openSegment(table string, number int) (*segment, error) {
 	if t, ok := g.schema.Tables[table]; ok {
 		schema = &t
 	}
-	return openSegment(g.folder(number), number, schema, g.o)
+	return openSegment(g.home.store.folder(number), number, schema, g.home.store.o)
 }
 
 // join counts a handle for writing.
@@ -157,7 +148,7 @@ func (h *handle) put(ctx context.Context, take func(*generation)) error {
 	for _, p := range g.records {
 		g.bytes += p.bytes
 	}
-	full := g.bytes > g.o.Memory
+	full := g.bytes > g.home.store.o.Memory
 	g.mu.Unlock()
 	if full {
 		return g.flush(ctx, false)
