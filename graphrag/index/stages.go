@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -210,27 +209,12 @@ func (x *Index) embed(ctx context.Context, t Task) (Done, error) {
 		}
 		rs := make([]store.Record, len(rows))
 		for i, row := range rows {
-			rs[i] = store.Record{ID: missing[i], Data: packed(row)}
+			rs[i].ID = missing[i]
+			rs[i].Data, _ = binary.Append(nil, binary.LittleEndian, row) // numbers can be written
 		}
 		err = x.work.put(context.WithoutCancel(ctx), things, rs...)
 		return err == nil, err
 	})
-}
-
-func packed(row []float32) []byte {
-	b := make([]byte, 0, 4*len(row))
-	for _, c := range row {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(c))
-	}
-	return b
-}
-
-func unpacked(b []byte) []float32 {
-	row := make([]float32, len(b)/4)
-	for i := range row {
-		row[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return row
 }
 
 // write writes chunks to the index.
@@ -251,7 +235,8 @@ func (x *Index) write(ctx context.Context, t Task) (Done, error) {
 			return Done{}, err
 		}
 		for i, ref := range refs {
-			if rs[i].Vector = unpacked(rows[ref]); len(rs[i].Vector) == 0 {
+			rs[i].Vector = make([]float32, len(rows[ref])/4)
+			if _, err := binary.Decode(rows[ref], binary.LittleEndian, rs[i].Vector); err != nil || len(rs[i].Vector) == 0 {
 				return Done{}, fmt.Errorf("%w: the vector of chunk %.80q", errGone, chunks[i].ID)
 			}
 		}
