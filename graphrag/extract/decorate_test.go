@@ -9,7 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
 
@@ -55,4 +59,12 @@ func TestLinked(t *testing.T) {
 	if diff := cmp.Diff([]string{"bob met by Ann: known", "Bob and Cid: Ann met Bob and Cid."}, relate()); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func TestByNames(t *testing.T) {
+	dir := t.TempDir()
+	texttest.OK(t, embedtest.WriteHead(dir, "BertForTokenClassification", "O", "B-PER", "I-PER"))
+	names, err := local.OpenNames(dir, local.Options{})
+	texttest.OK(t, err)
+	extracttest.Test(t, extract.ByNames(names))
 }

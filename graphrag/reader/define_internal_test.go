@@ -3,8 +3,12 @@
 package reader
 
 import (
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -65,5 +69,98 @@ func TestDefinitionsAnswer(t *testing.T) {
 		if err != nil || a.Refused != (want == "") || want != "" && a.Text != want {
 			t.Errorf("%q: %+v, %v", evidence, a.Text, err)
 		}
+	}
+}
+
+func TestTopic(t *testing.T) {
+	for _, tt := range []struct{ before, sentence, want string }{
+		{"The Aven Bridge crosses the river near Leith.", "It was designed by Edmund Carrick.", "The Aven Bridge"},
+		{"The keepers of the tower were three in 1977.", "Since then they are two.", "The keepers of the tower"},
+		{"Greta Holm rents the upper floor.", "She repairs violins.", "Greta Holm"},
+		{"The lake was mapped by Sofia Lindqvist in 1888.", "She also mapped another.", "Sofia Lindqvist"},
+		{"The lake was mapped by Sofia Lindqvist in 1888.", "This is its oldest map.", "The lake"},
+		{"Ada Lovelace (1815–1852) was a mathematician.", "In 1843 she published notes.", "Ada Lovelace"},
+		{"Ada Lovelace met Charles Babbage in 1833.", "She was seventeen.", ""}, // or he
+		{"Edmund Carrick drew a bridge.", "It was never built.", ""},            // the object
+		{"Its water is brown.", "It freezes in November.", ""},                  // the water, or whose it is
+		{"The tower is high.", "It is clear that it leans.", ""},                // says nothing of the tower
+		{"The tower is high.", "It was in 1995 that the bell fell.", ""},        // nor does this
+		{"The tower is high.", "By making it higher they broke it.", ""},        // an object
+		{"The tower is high.", "This tower has no bell.", ""},                   // names its subject
+		{"The tower is high.", "The bell rings.", ""},                           // and so does this
+		{"The tower, seen from the east", "It is high.", ""},                    // a caption
+		{"Old walls lean.", "They are from Leith.", ""},                         // the verb is not told
+	} {
+		before, _ := topic{}.next(tt.before, 0)
+		if _, got := before.next(tt.sentence, 9); got != tt.want {
+			t.Errorf("after %q: in %q the pronoun is %q, want %q", tt.before, tt.sentence, got, tt.want)
+		}
+	}
+	last, _ := topic{}.next("The tower is high.", 0)
+	for range maxLinks {
+		last, _ = last.next("It leans.", 0)
+	}
+	if _, got := last.next("It leans.", 0); got != "" || last.shown != "The tower is high. It leans. It leans." {
+		t.Errorf("after %q: %q", last.shown, got)
+	}
+}
+
+// A text is read once, and a library that has read enough is followed by another.
+func TestLibrary(t *testing.T) {
+	l := newLibrary(text.Default())
+	from := source{title: "Tides", text: "Tides\nThe moon raises the tides. The sun does as well."}
+	if first := l.read(from); first != l.read(from) || len(first.quotes) != 2 {
+		t.Errorf("read twice, or %d quotes instead of 2", len(first.quotes))
+	}
+	if l.full() {
+		t.Error("full after one page")
+	}
+	for i := range 5 {
+		l.read(source{text: fmt.Sprint(i, strings.Repeat(" ", 4<<20))})
+	}
+	if !l.full() {
+		t.Error("not full after 20 MB")
+	}
+}
+
+// Answers do not depend on what was asked before, at the same time, or in another library.
+func TestLibraryIsNotSeen(t *testing.T) {
+	var evidence []graphrag.Hit
+	for i := range 12 {
+		body := fmt.Sprintf("# Harbor %d\n\nThe harbor of town %d has %d piers. Its light was built in %d.\n\n- boats: %d\n- cranes: %d\n", i, i, i+2, 1800+i, i*3, i)
+		evidence = append(evidence, graphrag.Hit{Chunk: graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i), Text: body, End: len(body)}})
+	}
+	ask := func(r Reader, i int) graphrag.Answer {
+		q := graphrag.Question{Text: fmt.Sprintf("When was the light of the harbor of town %d built?", i), Form: []graphrag.Form{graphrag.Sentence, graphrag.Overview}[i%2]}
+		a, err := r.Read(t.Context(), q, evidence[:6+i%6], nil)
+		if err != nil {
+			t.Error(err)
+		}
+		return a
+	}
+	fresh := func() *extractive {
+		r, err := Extractive(ExtractiveOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.(*extractive)
+	}
+	shared := fresh()
+	var all sync.WaitGroup
+	for i := range 24 {
+		all.Go(func() {
+			if i == 12 { // as when it is full
+				shared.mu.Lock()
+				clear(shared.known)
+				shared.mu.Unlock()
+			}
+			if diff := cmp.Diff(ask(fresh(), i%12), ask(shared, i%12)); diff != "" {
+				t.Errorf("question %d: -alone +shared\n%s", i%12, diff)
+			}
+		})
+	}
+	all.Wait()
+	if a := ask(shared, 5); !strings.Contains(a.Text, "Its light was built in") {
+		t.Errorf("answered %q", a.Text)
 	}
 }

@@ -53,3 +53,43 @@ func TestLongQuestion(t *testing.T) {
 		t.Errorf("%d words, names %q, overview %v", n, q.Names, q.Overview)
 	}
 }
+
+func TestInContext(t *testing.T) {
+	for _, tt := range []struct {
+		question, before, answer, want string
+	}{
+		{"Who built it?", "When was the Eddystone tower lit?", "", "Who built it? (Eddystone)"},
+		{"And in Plymouth?", "When was the tower lit?", "", "And in Plymouth? (tower lit)"},
+		{"What about owls?", "How does the mouse hide?", "", "What about owls? (mouse hide)"},
+		{"Why?", "How does the mouse hide?", "", "Why? (mouse hide)"},
+		{"How does the owl find a mouse?", "When was the tower lit?", "", "How does the owl find a mouse?"},
+		{"Who was Ada Lovelace?", "When was the tower lit?", "", "Who was Ada Lovelace?"},
+		{"Who built it?", "", "", "Who built it?"},
+		{"And where was he born?", "Who designed the bridge?", "The bridge is near Leith. It was designed by Edmund Carrick.", "And where was he born? (Edmund Carrick)"},
+		{"When was she born?", "Who designed the Aven Bridge?", "", "When was she born? (Aven Bridge)"}, // refused
+		{"When was it opened?", "Who designed the Aven Bridge?", "Edmund Carrick designed it.", "When was it opened? (Aven Bridge)"},
+		{"When did she die?", "Where did Ada Lovelace live?", "Ada Lovelace lived with Lord King.", "When did she die? (Ada Lovelace)"},
+		{"How old is it?", "Which ferry has Berit Moe as captain?", "Ferry: Ragna", "How old is it? (Berit Moe)"},
+		{"And its price?", "What is the height of Stavik?", "Height: 214 m", "And its price? (Stavik)"},
+		{"Where is he?", "Who was it?", "Tom Reed.\n\nnotes.md: “Ann Lee”", "Where is he? (Tom Reed)"},
+	} {
+		var before, answers []string
+		if tt.before != "" {
+			before, answers = []string{"What is a lamp?", tt.before}, []string{"", tt.answer}
+		}
+		if got := text.InContext(tt.question, before, answers); got != tt.want {
+			t.Errorf("%q after %q is %q, want %q", tt.question, tt.before, got, tt.want)
+		}
+	}
+}
+
+// The name that an answer brought is passed on by the questions after it.
+func TestInContextChain(t *testing.T) {
+	before := []string{"Who designed the bridge?", "When was he born?"}
+	if got := text.InContext("And where did he die?", before, []string{"It was designed by Edmund Carrick.", "He was born in 1829."}); got != "And where did he die? (Edmund Carrick)" {
+		t.Error(got)
+	}
+	if got := text.InContext("And where did he die?", before, nil); got != "And where did he die? (born designed bridge)" {
+		t.Error(got)
+	}
+}

@@ -3,8 +3,11 @@
 package disk_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // folders are those of the stores of a test.
@@ -51,4 +55,183 @@ func TestStore(t *testing.T) {
 func TestSmall(t *testing.T) {
 	t.Parallel()
 	storetest.Test(t, factory(disk.Options{Memory: 1 << 16, SegmentRows: 100}))
+}
+
+// built is a folder with a published generation of some records.
+func built(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	s := open(t, dir, disk.Options{})
+	c, err := s.Create(t.Context(), "corpus", store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, Dim: 2}}})
+	texttest.OK(t, err)
+	g, err := c.Write(t.Context(), "first")
+	texttest.OK(t, err)
+	table, err := g.Table("chunks")
+	texttest.OK(t, err)
+	if err := errors.Join(table.Put(t.Context(), store.Record{ID: "a", Text: "zeppelin", Vector: []float32{1, 0}}),
+		c.Publish(t.Context(), "first", ""), g.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// pin opens what is published.
+func pin(t *testing.T, dir string, o disk.Options) error {
+	s, err := disk.Open(dir, o)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	c, err := s.Open(t.Context(), "corpus")
+	if err != nil {
+		return err
+	}
+	g, err := c.Pin(t.Context())
+	if err != nil {
+		return err
+	}
+	return g.Close()
+}
+
+// Folders that are not what they should be are told, and named.
+func TestDamage(t *testing.T) {
+	texttest.OK(t, pin(t, built(t), disk.Options{}))
+	edit := func(name string, by func([]byte) []byte) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			data, err := os.ReadFile(filepath.Join(dir, name))
+			texttest.OK(t, err)
+			texttest.OK(t, os.WriteFile(filepath.Join(dir, name), by(data), 0o644))
+		}
+	}
+	replace := func(old, by string) func([]byte) []byte {
+		return func(b []byte) []byte { return []byte(strings.Replace(string(b), old, by, 1)) }
+	}
+	for name, x := range map[string]struct {
+		damage func(*testing.T, string)
+		o      disk.Options
+		want   string
+	}{
+		"another version":            {edit("catalog.json", replace(`"version": 1`, `"version": 99`)), disk.Options{}, "version 99"},
+		"no catalog":                 {edit("catalog.json", func([]byte) []byte { return []byte("{") }), disk.Options{}, "catalog.json"},
+		"another analyzer":           {func(*testing.T, string) {}, disk.Options{Analyzer: text.Plain()}, "Options.Analyzer"},
+		"a cut file":                 {edit("segments/1/rows/ids-ends", func(b []byte) []byte { return b[:3] }), disk.Options{}, "ids-ends"},
+		"a half segment":             {func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "segments/1/rows/manifest.json")) }, disk.Options{}, "never finished"},
+		"a last end that is another": {edit("segments/1/rows/ids-ends", func(b []byte) []byte { b[7] = 0x80; return b }), disk.Options{}, "do not fit"},
+		"no segment":                 {func(t *testing.T, dir string) { _ = os.RemoveAll(filepath.Join(dir, "segments/1")) }, disk.Options{}, "segments/1"},
+		"a file for a folder": {func(t *testing.T, dir string) {
+			_ = os.RemoveAll(dir)
+			_ = os.WriteFile(dir, nil, 0o644)
+		}, disk.Options{}, "not a directory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := built(t)
+			x.damage(t, dir)
+			err := pin(t, dir, x.o)
+			if err == nil || !strings.Contains(err.Error(), x.want) || !strings.Contains(err.Error(), dir) && x.o.Analyzer == nil {
+				t.Errorf("%v, want an error of %s with %q", err, dir, x.want)
+			}
+		})
+	}
+}
+
+// A folder is open once.
+func TestTwo(t *testing.T) {
+	dir := built(t)
+	s := open(t, dir, disk.Options{})
+	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrConflict) {
+		t.Errorf("opened twice: %v", err)
+	}
+	texttest.OK(t, s.Close())
+	if err := pin(t, dir, disk.Options{}); err != nil {
+		t.Errorf("opened after it was closed: %v", err)
+	}
+	if _, err := s.Create(t.Context(), "late", buildSchema()); err == nil {
+		t.Error("a closed store makes a collection")
+	}
+}
+
+// A store that is closed while it flushes leaves the folder to the next one alone.
+func TestCloseWhileFlushing(t *testing.T) {
+	dir := t.TempDir()
+	for round := range 12 {
+		s, err := disk.Open(dir, disk.Options{})
+		texttest.OK(t, err)
+		c, err := s.Create(t.Context(), "corpus", buildSchema())
+		texttest.OK(t, err)
+		g, err := c.Write(t.Context(), "first")
+		texttest.OK(t, err)
+		table, err := g.Table("chunks")
+		texttest.OK(t, err)
+		before, err := table.Count(t.Context())
+		if err != nil || before < round { // each round flushed one or more
+			t.Fatalf("round %d: %d records, %v", round, before, err)
+		}
+		flushed := make(chan int)
+		go func() {
+			defer close(flushed)
+			for i := 0; ; i++ {
+				id := fmt.Sprintf("%d-%d", round, i)
+				if errors.Join(table.Put(t.Context(), store.Record{ID: id, Text: "zeppelin"}), g.Flush(t.Context())) != nil {
+					return
+				}
+				flushed <- i + 1
+			}
+		}()
+		done := <-flushed
+		last := make(chan int)
+		go func() {
+			for n := range flushed {
+				done = n
+			}
+			last <- done
+		}()
+		texttest.OK(t, s.Close())
+		next, err := disk.Open(dir, disk.Options{})
+		texttest.OK(t, err)
+		n := <-last
+		c, err = next.Open(t.Context(), "corpus")
+		texttest.OK(t, err)
+		again, err := c.Write(t.Context(), "first")
+		texttest.OK(t, err)
+		if table, err = again.Table("chunks"); err != nil {
+			t.Fatal(err)
+		}
+		if have, err := table.Count(t.Context()); have != before+n || err != nil {
+			t.Fatalf("round %d: %d records of %d and %d, %v", round, have, before, n, err)
+		}
+		texttest.OK(t, next.Close())
+	}
+}
+
+// A folder that is not a store keeps what is in it.
+func TestForeignFolder(t *testing.T) {
+	dir := t.TempDir()
+	mine := filepath.Join(dir, "segments", "mine")
+	texttest.OK(t, os.MkdirAll(mine, 0o755))
+	if _, err := disk.Open(dir, disk.Options{}); !errors.Is(err, store.ErrMismatch) || !strings.Contains(err.Error(), dir) {
+		t.Errorf("it is opened as a store: %v", err)
+	}
+	if _, err := os.Stat(mine); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a killed flush left is removed; what belongs to nobody else stays.
+func TestSweep(t *testing.T) {
+	dir := built(t)
+	left := filepath.Join(dir, "segments", "99", "rows")
+	texttest.OK(t, os.MkdirAll(left, 0o755))
+	texttest.OK(t, pin(t, dir, disk.Options{}))
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there: %v", left, err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	_, err := disk.Open(t.TempDir(), disk.Options{Memory: -1, SegmentRows: -1})
+	for _, want := range []string{"Memory", "SegmentRows"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error lacks %s: %v", want, err)
+		}
+	}
 }
