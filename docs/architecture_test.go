@@ -3,14 +3,15 @@
 package docs_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -63,31 +64,26 @@ type listed struct {
 	Imports, Deps []string
 }
 
-func listPackages(t *testing.T) []listed {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-buildvcs=false", "-json=ImportPath,Imports,Deps", "../...")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var packages []listed
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+// listPackages lists the module once.
+var listPackages = sync.OnceValue(func() (packages []listed) {
+	out, err := exec.Command("go", "list", "-buildvcs=false", "-json=ImportPath,Imports,Deps", "../...").Output()
+	for dec := json.NewDecoder(bytes.NewReader(out)); err == nil; {
 		var p listed
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return packages
-		} else if err != nil {
-			t.Fatal(err)
+		if err = dec.Decode(&p); err == nil {
+			packages = append(packages, p)
 		}
-		packages = append(packages, p)
 	}
-}
+	if !errors.Is(err, io.EOF) {
+		panic(err)
+	}
+	return packages
+})
 
 // Imports go to lower layers, or to rows above in the same layer.
 func TestImportsFollowTheLayers(t *testing.T) {
 	layers := readLayers(t)
 	seen := make(map[string]bool)
-	for _, p := range listPackages(t) {
+	for _, p := range listPackages() {
 		pkg := strings.TrimPrefix(p.ImportPath, module)
 		if pkg == "docs" || strings.HasPrefix(pkg, "docs/") { // tests and measurements import what they look at
 			continue
@@ -116,30 +112,17 @@ func TestImportsFollowTheLayers(t *testing.T) {
 	}
 }
 
-// Whoever only asks models links nothing that sends.
-func TestProtocolSendsNothing(t *testing.T) {
-	for _, p := range listPackages(t) {
-		if p.ImportPath != module+"llm" {
-			continue
-		}
-		for _, d := range p.Deps {
-			if d == "net/http" || strings.Contains(d, "backoff") || strings.HasPrefix(d, "golang.org/x/time") {
-				t.Errorf("llm links %s", d)
-			}
-		}
-	}
-}
-
-// Whoever imports retrieval, the scorer or the benchmark links no client of a
-// vendor.
-func TestNoLangchainBelowTheBridge(t *testing.T) {
-	for _, p := range listPackages(t) {
+// Whoever only asks models links nothing that sends, and whoever imports retrieval, the scorer or
+// the benchmark no client of a vendor.
+func TestNobodyLinksWhatSends(t *testing.T) {
+	for _, p := range listPackages() {
 		pkg := strings.TrimPrefix(p.ImportPath, module)
-		if pkg == "llm/langchain" || strings.HasPrefix(pkg, "examples/") {
-			continue
-		}
-		if slices.ContainsFunc(p.Deps, func(d string) bool { return strings.HasPrefix(d, "github.com/tmc/langchaingo") }) {
-			t.Errorf("%s links langchaingo", pkg)
+		for _, d := range p.Deps {
+			sends := pkg == "llm" && (d == "net/http" || strings.Contains(d, "backoff") || strings.HasPrefix(d, "golang.org/x/time"))
+			vendor := pkg != "llm/langchain" && !strings.HasPrefix(pkg, "examples/") && strings.HasPrefix(d, "github.com/tmc/langchaingo")
+			if sends || vendor {
+				t.Errorf("%s links %s", pkg, d)
+			}
 		}
 	}
 }

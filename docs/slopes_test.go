@@ -269,14 +269,20 @@ func TestSlopes(t *testing.T) {
 			"k%d,", "</data></edge></graph></graphml>"), light},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			least, took := spent(t, tt.work, tt.make(small))
-			bytes, long := spent(t, tt.work, tt.make(large))
-			if bytes > most*least && bytes > 8<<20 {
-				t.Errorf("%d bytes of input take %d bytes of memory, %d take %d", small, least, large, bytes)
+			fault := ""
+			for range 3 { // other work of the machine may take the time of one
+				least, took := spent(t, tt.work, tt.make(small))
+				bytes, long := spent(t, tt.work, tt.make(large))
+				switch {
+				case bytes > most*least && bytes > 8<<20:
+					fault = fmt.Sprintf("%d bytes of input take %d bytes of memory, %d take %d", small, least, large, bytes)
+				case long > most*2*took && long > 2*time.Second: // of a quadratic reader 16 times as long again
+					fault = fmt.Sprintf("%d bytes of input take %v, %d take %v", small, took, large, long)
+				default:
+					return
+				}
 			}
-			if long > most*2*took && long > 2*time.Second { // of a quadratic reader 16 times as long again
-				t.Errorf("%d bytes of input take %v, %d take %v", small, took, large, long)
-			}
+			t.Error(fault)
 		})
 	}
 }

@@ -229,7 +229,7 @@ func TestBuildStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	want, calls := snapshot(t, whole), model.Calls()
-	for stop := 1; stop < calls; stop += 3 {
+	for stop := 1; stop < calls; stop += 5 {
 		work, dir := t.TempDir(), t.TempDir()
 		get, model := newGetter(), scripted()
 		starts := 0

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 )
 
 func released(t testing.TB) string {
@@ -26,15 +27,11 @@ func released(t testing.TB) string {
 func readLines[T any](t *testing.T, fsys fs.FS, name string) []T {
 	t.Helper()
 	f, err := jsonl.Open(fsys, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	defer f.Close() // only read
 	var out []T
 	for l, err := range jsonl.Read[T](f, jsonl.Options{Name: name}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		out = append(out, l.Value)
 	}
 	return out
@@ -55,9 +52,7 @@ func TestReleased(t *testing.T) {
 	for _, dir := range topics {
 		topic, domain := path.Base(dir), path.Base(path.Dir(dir))
 		text, err := fs.ReadFile(fsys, path.Join(dir, topic+".txt"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		zoo.OK(t, err)
 		a := Parse(string(text), topic, Options{Released: true})
 		refs := readLines[Reference](t, fsys, path.Join(dir, "references.jsonl"))
 		found, missing := a.References(), 0
@@ -105,9 +100,7 @@ func TestReleased(t *testing.T) {
 func joined(t *testing.T, fsys fs.FS, dir string, refs []Reference) *wildgraph.Join {
 	t.Helper()
 	pages, err := fs.ReadDir(fsys, path.Join(dir, "reference_pages"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	var files []string
 	for _, p := range pages {
 		files = append(files, p.Name())

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 )
 
 // pages makes a run of three questions about each of four pages. System a meets
@@ -49,9 +50,7 @@ func pages() *benchmark.Run {
 // pages and not over twelve questions, and the permutation test swaps pages.
 func TestPagesAreTheUnit(t *testing.T) {
 	r, err := New(pages())
-	if err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, err)
 	// Each value is ¼ from the mean, so the squared standard error is
 	// 12·(1/16)/(11·12), and 4·(¾)² less those squares over 12² for the pages;
 	// 3.182 is the 97.5 % point of Student's t with 3 degrees of freedom.
@@ -113,12 +112,8 @@ func TestRankingOfOddNames(t *testing.T) {
 	var out strings.Builder
 	b := bufio.NewWriter(&out)
 	k.writeRows(b, r.label)
-	if err := b.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.WriteRanking(&out); err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, b.Flush())
+	zoo.OK(t, r.WriteRanking(&out))
 	for line := range strings.Lines(out.String()) {
 		if width(line) > 101 || strings.ContainsRune(line, '\x1b') {
 			t.Errorf("%q", line)
@@ -136,9 +131,7 @@ func TestWideNames(t *testing.T) {
 		table.Rows = append(table.Rows, page.Row{Name: name, Cells: []page.Cell{{Text: "50.00"}}})
 	}
 	var out strings.Builder
-	if err := WriteText(&out, table); err != nil {
-		t.Fatal(err)
-	}
+	zoo.OK(t, WriteText(&out, table))
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n")[1:] {
 		// Twelve columns: six characters of two.
 		if before, _, found := strings.Cut(line, " │"); !found || width(before) != 12 {

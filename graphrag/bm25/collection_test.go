@@ -63,7 +63,7 @@ func TestCollection(t *testing.T) {
 			}
 			var got []bm25.Found
 			var scores []float64
-			for range 25 {
+			for range 12 {
 				q := randomWords(rng, 1+rng.IntN(12), 9000, rng.IntN(60)) + " w3 unknown"
 				scores = whole.Scores(q, scores)
 				conditions := predicates(rng, scores)

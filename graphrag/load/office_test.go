@@ -241,7 +241,7 @@ func TestNotebook(t *testing.T) {
 
 // What is not read has an error that names the file and says why.
 func TestHostileOffice(t *testing.T) {
-	bomb := strings.Repeat("<row><c><v>1</v></c></row>", 1<<20) + "</sheetData>"
+	bomb := strings.Repeat("<row><c><v>1</v></c></row>", 1<<18) + "</sheetData>"
 	slides := func(name, more string) []byte {
 		return parts(t, "ppt/presentation.xml", `<p><sldId r:id="r1"/></p>`, "ppt/_rels/presentation.xml.rels", rels("slide", name), "ppt/slides/a.xml", more)
 	}
@@ -309,13 +309,13 @@ func TestHostileOffice(t *testing.T) {
 	}
 }
 
-// A million cells take seconds, and memory that is a few times the text.
-func TestMillionCells(t *testing.T) {
+// Many cells take memory that is a few times their text.
+func TestManyCells(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a million cells")
+		t.Skip("300,000 cells")
 	}
 	var rows strings.Builder
-	for i := range 100_000 {
+	for i := range 30_000 {
 		rows.WriteString("<row>")
 		for j := range 10 {
 			fmt.Fprintf(&rows, `<c s="%d"><v>%d.%d</v></c>`, j%3, i*7919%45000, j*i%1000)
@@ -335,7 +335,7 @@ func TestMillionCells(t *testing.T) {
 	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); took > time.Minute || kept > 5*int64(len(f.Document.Text)) {
 		t.Errorf("%v, %d bytes for %d of text", took, kept, len(f.Document.Text))
 	}
-	if place := f.Place(len(f.Document.Text) - 4); place != "Main!100000" {
+	if place := f.Place(len(f.Document.Text) - 4); place != "Main!30000" {
 		t.Errorf("the last row is at %s", place)
 	}
 	t.Log(took, len(data), len(f.Document.Text))

@@ -22,6 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // These tests need a cluster: .ci/engines starts one and sets the variables.
@@ -54,9 +55,7 @@ func open(t testing.TB, o opensearch.Options) store.Store {
 		o.Prefix = fmt.Sprintf("wgtest%d-%d", os.Getpid(), stores.Add(1))
 	}
 	s, err := opensearch.Open(t.Context(), nodes(t), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	options.Store(s, o)
 	t.Cleanup(func() { clear(t, o) })
 	return s
@@ -154,12 +153,8 @@ func passages(t *testing.T, s store.Store, n int, before func(i int)) (g store.G
 			err = table.Put(ctx, records[i:min(i+50, n)]...)
 		}
 	}
-	if err == nil {
-		err = g.Flush(ctx)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
+	texttest.OK(t, g.Flush(ctx))
 	return g, table, records, failed
 }
 
@@ -269,9 +264,7 @@ func TestInterrupted(t *testing.T) {
 		}
 		for range nodes(t) {
 			hits, err := table.SearchVectors(t.Context(), queries...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			for i, list := range hits {
 				if len(list) != 1 || list[0].ID != part[i].ID {
 					lost++

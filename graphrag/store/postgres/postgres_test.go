@@ -25,6 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // Systems find here what they find in memory.
@@ -59,17 +60,11 @@ var sampleSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {
 func filled(t *testing.T, s store.Store) store.Generation {
 	t.Helper()
 	c, err := s.Create(t.Context(), "corpus", sampleSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	g, err := c.Write(t.Context(), "first")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	table, err := g.Table("chunks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.2, 3, 400)
 	for part := range 2 {
@@ -88,9 +83,7 @@ func filled(t *testing.T, s store.Store) store.Generation {
 				records[i].Fields["color"] = "violet"
 			}
 		}
-		if err := errors.Join(table.Put(t.Context(), records...), g.Flush(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, errors.Join(table.Put(t.Context(), records...), g.Flush(t.Context())))
 	}
 	return g
 }
@@ -103,9 +96,7 @@ func TestRanks(t *testing.T) {
 	g := filled(t, served)
 	defer g.Close()
 	table, err := g.Table("chunks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	r := rand.New(rand.NewPCG(3, 4))
 	for round := range 3 {
 		words, vectors := queries(r)
@@ -130,9 +121,7 @@ func TestRanks(t *testing.T) {
 		for i := range 100 {
 			other = append(other, store.Record{ID: fmt.Sprintf("r%d", r.IntN(1500)), Text: fmt.Sprintf("w%dx w1x w%dx", i, i%7)})
 		}
-		if err := errors.Join(table.Delete(t.Context(), gone...), table.Put(t.Context(), other...), g.Flush(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, errors.Join(table.Delete(t.Context(), gone...), table.Put(t.Context(), other...), g.Flush(t.Context())))
 	}
 }
 
@@ -166,13 +155,9 @@ func queries(r *rand.Rand) (words []store.TextQuery, vectors []store.VectorQuery
 func answers(t *testing.T, table store.Table, words []store.TextQuery, vectors []store.VectorQuery) [][]store.Hit {
 	t.Helper()
 	hits, err := table.SearchText(t.Context(), words...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	near, err := table.SearchVectors(t.Context(), vectors...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return append(hits, near...)
 }
 
@@ -180,34 +165,20 @@ func answers(t *testing.T, table store.Table, words []store.TextQuery, vectors [
 func embedded(t *testing.T, of store.Table) store.Table {
 	t.Helper()
 	s, err := disk.Open(t.TempDir(), disk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	c, err := s.Create(t.Context(), "corpus", sampleSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	g, err := c.Write(t.Context(), "first")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	t.Cleanup(func() { _ = g.Close() })
 	table, err := g.Table("chunks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for record, err := range of.All(t.Context(), "") {
-		if err == nil {
-			err = table.Put(t.Context(), record)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
+		texttest.OK(t, table.Put(t.Context(), record))
 	}
-	if err := g.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, g.Flush(t.Context()))
 	return table
 }
 
@@ -241,9 +212,7 @@ func TestCut(t *testing.T) {
 	g := filled(t, s)
 	defer g.Close()
 	table, err := g.Table("chunks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	admin(t, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'wildgraph `+schemaOf(s)+`'`)
 	failed := 0
 	for range 20 {
@@ -260,17 +229,11 @@ func TestCut(t *testing.T) {
 	}
 	// The lock that holds the generation is taken anew.
 	c, err := s.Open(t.Context(), "corpus")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	again, err := c.Write(t.Context(), "first")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	defer again.Close()
-	if err := c.Discard(t.Context(), "first"); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, c.Discard(t.Context(), "first"))
 	if n, err := table.Count(t.Context()); n != 3001 || err != nil {
 		t.Errorf("%d records, %v", n, err)
 	}
@@ -295,9 +258,7 @@ func TestMismatch(t *testing.T) {
 	s := open(t, postgres.Options{})
 	g := filled(t, s)
 	table, err := g.Table("chunks")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	var bad *store.ItemsError
 	err = table.Put(t.Context(), store.Record{ID: "a\x00b"}, store.Record{ID: "c", Fields: store.Fields{"color": "r\x00d"}}, store.Record{ID: "good", Text: "nul\x00text"})
 	if !errors.As(err, &bad) || len(bad.Items) != 2 || !errors.Is(err, store.ErrInvalid) {
@@ -324,26 +285,18 @@ func TestSweep(t *testing.T) {
 	defer s.Close()
 	g := filled(t, s)
 	c, err := s.Open(t.Context(), "corpus")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	generations := func() (n int) {
 		db := connect(t)
 		defer db.Close(context.Background())
-		if err := db.QueryRow(t.Context(), `SELECT count(*) FROM pg_namespace WHERE nspname LIKE $1`, strings.ReplaceAll(schemaOf(s), "_", `\_`)+`\_g%`).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, db.QueryRow(t.Context(), `SELECT count(*) FROM pg_namespace WHERE nspname LIKE $1`, strings.ReplaceAll(schemaOf(s), "_", `\_`)+`\_g%`).Scan(&n))
 		return n
 	}
-	if err := c.Discard(t.Context(), "first"); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, c.Discard(t.Context(), "first"))
 	if n := generations(); n != 1 {
 		t.Errorf("%d generations while one is open", n)
 	}
-	if err := g.Close(); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, g.Close())
 	if n := generations(); n != 0 {
 		t.Errorf("%d generations are left", n)
 	}
@@ -370,9 +323,7 @@ func open(t testing.TB, o postgres.Options) *postgres.Store {
 		t.Cleanup(func() { drop(t, o.Schema) })
 	}
 	s, err := postgres.Open(t.Context(), server(t), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	schemas.Store(s, o)
 	return s
 }
@@ -380,9 +331,7 @@ func open(t testing.TB, o postgres.Options) *postgres.Store {
 func connect(t testing.TB) *pgx.Conn {
 	t.Helper()
 	db, err := pgx.Connect(context.Background(), server(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return db
 }
 
@@ -438,9 +387,7 @@ func BenchmarkEngines(b *testing.B) {
 	}{
 		{"disk", func(b *testing.B) store.Store {
 			s, err := disk.Open(b.TempDir(), disk.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
+			texttest.OK(b, err)
 			return s
 		}},
 		{"postgres", func(b *testing.B) store.Store { return open(b, postgres.Options{}) }},
