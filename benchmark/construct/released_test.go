@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 )
 
 func released(t testing.TB) string {

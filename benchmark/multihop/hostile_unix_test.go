@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // A pipe in place of a file is no file, and a link out of the folder leads nowhere:

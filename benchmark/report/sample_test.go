@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
-	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 )
 
 // pages makes a run of three questions about each of four pages. System a meets

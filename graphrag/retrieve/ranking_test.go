@@ -13,32 +13,31 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
-// letters embeds a text as the counts of a, b and c in it.
-type letters struct{ err error }
+// counts embeds a text as how often each of some words is in it.
+type counts []string
 
-func (l letters) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	var out [][]float32
+func (c counts) EmbedDocuments(ctx context.Context, texts []string) (out [][]float32, err error) {
 	for _, t := range texts {
-		v, err := l.EmbedQuery(ctx, t)
-		if err != nil {
-			return nil, err
-		}
+		v, _ := c.EmbedQuery(ctx, t)
 		out = append(out, v)
 	}
-	return out, nil
+	return out, ctx.Err()
 }
 
-func (l letters) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	v := make([]float32, 3)
-	for i, letter := range []string{"a", "b", "c"} {
-		v[i] = float32(strings.Count(text, letter))
+func (c counts) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	v := make([]float32, len(c))
+	for i, word := range c {
+		v[i] = float32(strings.Count(text, word))
 	}
-	return v, errors.Join(l.err, ctx.Err())
+	return v, ctx.Err()
 }
+
+var letters, weather = counts{"a", "b", "c"}, counts{"typhoon", "rain"}
 
 func corpusOf(texts ...string) []graphrag.Chunk {
 	var out []graphrag.Chunk
@@ -67,7 +66,7 @@ func TestDense(t *testing.T) {
 		{"empty question", "", 3, 0, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			dense, err := retrieve.NewDense(t.Context(), chunks, letters{})
+			dense, err := retrieve.NewDense(t.Context(), chunks, letters)
 			texttest.OK(t, err)
 			r, err := retrieve.PerDoc(dense, tt.perDoc)
 			texttest.OK(t, err)
@@ -85,13 +84,13 @@ func TestDense(t *testing.T) {
 }
 
 func TestDenseEdges(t *testing.T) {
-	r, err := retrieve.NewDense(t.Context(), nil, letters{})
+	r, err := retrieve.NewDense(t.Context(), nil, letters)
 	texttest.OK(t, err)
 	if hits := ranked(t, r, "a", 3); len(hits) != 0 {
 		t.Errorf("empty corpus: %v", hits)
 	}
 	broken := errors.New("no server")
-	if _, err := retrieve.NewDense(t.Context(), corpusOf("x:a"), letters{broken}); !errors.Is(err, broken) || !strings.Contains(err.Error(), "x#0") {
+	if _, err := retrieve.NewDense(t.Context(), corpusOf("x:a"), embed.Func(func(context.Context, []string) ([][]float32, error) { return nil, broken })); !errors.Is(err, broken) || !strings.Contains(err.Error(), "x#0") {
 		t.Errorf("a failing embedder: %v", err)
 	}
 	if _, err := retrieve.PerDoc(r, -1); err == nil {
@@ -102,14 +101,14 @@ func TestDenseEdges(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := retrieve.NewDense(ctx, corpusOf("x:a"), letters{}); !errors.Is(err, context.Canceled) {
+	if _, err := retrieve.NewDense(ctx, corpusOf("x:a"), letters); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled build: %v", err)
 	}
 	if _, err := r.Retrieve(ctx, graphrag.Question{Text: "a", K: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled question: %v", err)
 	}
 	chunks := []graphrag.Chunk{{ID: "t#0", Doc: "t", Title: "aaa", Text: "c"}, {ID: "u#0", Doc: "u", Text: "cc"}}
-	r, err = retrieve.NewDense(t.Context(), chunks, letters{})
+	r, err = retrieve.NewDense(t.Context(), chunks, letters)
 	texttest.OK(t, err)
 	if hits := ranked(t, r, "a", 1); len(hits) != 1 || hits[0].Chunk.ID != "t#0" {
 		t.Errorf("the title is not embedded: %v", hits)

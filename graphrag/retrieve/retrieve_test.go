@@ -167,7 +167,7 @@ func TestTexts(t *testing.T) {
 	if err != nil || len(best) != 2 || best[0].ID != 0 || math.Abs(best[0].Score-scores[0]) > 1e-9 {
 		t.Errorf("%v, %v", best, err)
 	}
-	v, err := retrieve.NewVectors(t.Context(), letters{}, texts)
+	v, err := retrieve.NewVectors(t.Context(), letters, texts)
 	texttest.OK(t, err)
 	cosines, err := v.Scores(t.Context(), "ab", nil)
 	if err != nil || math.Abs(cosines[0]-1) > 1e-6 || math.Abs(cosines[1]-.5) > 1e-6 || cosines[2] != 0 {

@@ -76,26 +76,11 @@ func (t *table) Get(_ context.Context, ids ...string) (out []store.Record, _ err
 	return out, t.err
 }
 
-// weather counts two words.
-type weather struct{}
-
-func (weather) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	return []float32{float32(strings.Count(text, "typhoon")), float32(strings.Count(text, "rain"))}, ctx.Err()
-}
-
-func (w weather) EmbedDocuments(ctx context.Context, texts []string) (out [][]float32, _ error) {
-	for _, text := range texts {
-		row, _ := w.EmbedQuery(ctx, text)
-		out = append(out, row)
-	}
-	return out, ctx.Err()
-}
-
 // What is stored is found as what is in memory.
 func TestStored(t *testing.T) {
 	chunks := pages(3, 4)
 	sparse, err1 := retrieve.NewSparse(t.Context(), chunks, bm25.Options{})
-	dense, err2 := retrieve.NewDense(t.Context(), chunks, weather{})
+	dense, err2 := retrieve.NewDense(t.Context(), chunks, weather)
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +91,7 @@ func TestStored(t *testing.T) {
 	stored := retrieve.Stored{Table: tab, Where: store.Equal("domain", "weather"), Effort: 0.5}
 	for _, question := range []string{"typhoon", "rain", "typhoon rain rain", "", "unknown"} {
 		for _, k := range []int{0, 3, 100} {
-			for _, c := range []struct{ got, want graphrag.Retriever }{{stored.Sparse(), sparse}, {stored.Dense(weather{}), dense}} {
+			for _, c := range []struct{ got, want graphrag.Retriever }{{stored.Sparse(), sparse}, {stored.Dense(weather), dense}} {
 				if d := cmp.Diff(ranked(t, c.want, question, k), ranked(t, c.got, question, k)); d != "" {
 					t.Errorf("%q, k %d: %s", question, k, d)
 				}
@@ -117,7 +102,7 @@ func TestStored(t *testing.T) {
 		t.Errorf("asked with effort %v and another filter: %s", tab.vector.Effort, d)
 	}
 
-	for _, r := range []graphrag.Retriever{stored.Sparse(), stored.Dense(weather{})} {
+	for _, r := range []graphrag.Retriever{stored.Sparse(), stored.Dense(weather)} {
 		var qs []graphrag.Question
 		for i, text := range []string{"typhoon", "", "rain typhoon", "unknown", "rain"} {
 			qs = append(qs, graphrag.Question{Text: text, K: 3 * i})
@@ -144,7 +129,7 @@ func TestStored(t *testing.T) {
 		t.Errorf("data that is not of a chunk: %v", err)
 	}
 	tab.err = store.ErrNotFound
-	if _, err := stored.Dense(weather{}).Retrieve(t.Context(), graphrag.Question{Text: "rain", K: 3}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := stored.Dense(weather).Retrieve(t.Context(), graphrag.Question{Text: "rain", K: 3}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("error %v does not wrap that of the table", err)
 	}
 }

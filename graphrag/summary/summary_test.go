@@ -87,21 +87,16 @@ func TestExtractiveQuotesThroughLinks(t *testing.T) {
 	}
 }
 
-func TestExtractiveLeavesOutWhatStatesNothing(t *testing.T) {
+// What states nothing is left out, and nothing is said twice.
+func TestExtractiveChooses(t *testing.T) {
 	page := "# The Moon and its many phases\n\nWe use cookies to show you more about the Moon. " +
 		"How far away is the Moon from here? The Moon circles the Earth in 27 days.\n\n" +
 		"* [The Moon in art and in song](https://example.org/art)\n* Image 12: The Moon over the sea in May.\n"
-	got, err := extractive(t, summary.ExtractiveOptions{}).Summarize(t.Context(), []string{page})
-	if err != nil || got.Text != "The Moon circles the Earth in 27 days." {
-		t.Errorf("%q %v", got.Text, err)
-	}
-}
-
-func TestExtractiveSaysNothingTwice(t *testing.T) {
 	one := "The first crewed landing on the Moon was in July 1969."
-	got, err := extractive(t, summary.ExtractiveOptions{}).Summarize(t.Context(), []string{one, one, one})
-	if err != nil || got.Text != one {
-		t.Errorf("%q, %v", got.Text, err)
+	for want, texts := range map[string][]string{"The Moon circles the Earth in 27 days.": {page}, one: {one, one, one}} {
+		if got, err := extractive(t, summary.ExtractiveOptions{}).Summarize(t.Context(), texts); err != nil || got.Text != want {
+			t.Errorf("%q, %v, want %q", got.Text, err, want)
+		}
 	}
 }
 

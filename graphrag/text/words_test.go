@@ -3,14 +3,19 @@
 package text_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -172,5 +177,176 @@ func BenchmarkWords(b *testing.B) {
 				a.Words(in.s, count)
 			}
 		})
+	}
+}
+
+func TestTerms(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		options text.Options
+		in      string
+		want    string
+	}{
+		{"default", text.Options{}, "Which typhoons were passing over the islands in 2012?", "typhoon pass island 2012"},
+		{"contractions", text.Options{}, "Don't say it's O'Neill's", "say o neill"},
+		{"no stems", text.Options{NoStems: true}, "The running islands", "running islands"},
+		{"no stop words", text.Options{NoStopWords: true}, "The running islands", "the run island"},
+		{"none", text.Options{Language: text.None}, "The running islands 东京都", "the running islands 东京 京都"},
+		{"no bigrams", text.Options{NoBigrams: true}, "东京都", "东京都"},
+		{"french", text.Options{Language: text.French}, "L'homme qu'il a continué d'aimer", "homm continu aim"},
+		{"spanish", text.Options{Language: text.Spanish}, "Las ciudades y los pueblos", "ciudad puebl"},
+		{"russian", text.Options{Language: text.Russian}, "Война и мир в городах", "войн мир город"},
+		{"both spellings of ё", text.Options{Language: text.Russian}, "актёр актёры актер объём ребёнок", "актер актер актер объ ребенок"},
+		{"swedish", text.Options{Language: text.Swedish}, "Husen och vägarna", "hus väg"},
+		{"norwegian", text.Options{Language: text.Norwegian}, "Husene og bilene", "hus bil"},
+		{"digits are not stemmed", text.Options{}, "covid19s 1990s", "covid19s 1990s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, err := text.New(c.options)
+			texttest.OK(t, err)
+			if got := strings.Join(a.Terms(c.in), " "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestTerm(t *testing.T) {
+	a := text.Default()
+	long := strings.Repeat("running", 20)
+	for _, c := range []struct {
+		word, want string
+		ok         bool
+	}{
+		{"running", "run", true}, {"the", "", false}, {"", "", false}, {"don", "", false}, {long, long, true}, {"東京", "東京", true},
+	} {
+		if got, ok := a.Term(c.word); got != c.want || ok != c.ok {
+			t.Errorf("Term(%q) = %q, %v; want %q, %v", c.word, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestNewRefusesUnknownLanguage(t *testing.T) {
+	if _, err := text.New(text.Options{Language: "klingon"}); err == nil || !strings.Contains(err.Error(), "klingon") {
+		t.Errorf("error %v, want one naming klingon", err)
+	}
+	if _, err := text.New(text.Options{Language: text.Each, Otherwise: text.Each}); err == nil || !strings.Contains(err.Error(), "each") {
+		t.Errorf("error %v, want one naming each: a text that tells no language is in one", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	bare, err := text.New(text.Options{Language: text.French, NoStems: true, NoStopWords: true})
+	texttest.OK(t, err)
+	for a, want := range map[*text.Standard]string{
+		text.Default(): "english", text.Plain(): "none, no bigrams, no marks", bare: "french, no stems, no stop words",
+	} {
+		if got := a.Name(); got != want {
+			t.Errorf("name %q, want %q", got, want)
+		}
+	}
+	if first, again := text.Plain(), text.Plain(); first != again {
+		t.Error("another plain analyzer each time")
+	}
+}
+
+// No word, however odd, may break a stemmer.
+func FuzzTerm(f *testing.F) {
+	for _, s := range []string{"running", "yyyy", "ing", "'", "ñoñerías", "городами", "brødrenes", "oui-même", "a\xffs", "ies", "eed"} {
+		f.Add(s)
+	}
+	var all []*text.Standard
+	for _, l := range text.Languages() {
+		a, err := text.New(text.Options{Language: l})
+		texttest.OK(f, err)
+		all = append(all, a)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, a := range all {
+			for _, term := range a.Terms(s) {
+				if term == "" {
+					t.Fatalf("%s: %q has an empty term", a.Name(), s)
+				}
+			}
+			a.Term(s)
+		}
+	})
+}
+
+func BenchmarkTerm(b *testing.B) {
+	a := text.Default()
+	b.ReportAllocs()
+	for b.Loop() {
+		a.Term("generalizations")
+	}
+}
+
+// Full and half width, composed and decomposed, and the zero of Chinese dates.
+func TestFormsOfWordsMeet(t *testing.T) {
+	for s, want := range map[string]string{
+		"二〇〇八年": "二〇 〇〇 〇八 八年", "Ａｐｐｌｅ": "apple", "ｶﾀｶﾅ": "カタ タカ カナ", "ｶﾞｲﾄﾞ": "ガイ イド", "cafe\u0301 CAFE\u0301": "café café", "Å \u212b A\u030a": "å å å",
+	} {
+		if got := strings.Join(words(text.Default(), s), " "); got != want {
+			t.Errorf("%q has the words %q, want %q", s, got, want)
+		}
+	}
+	if a, b := text.FoldName("ｶﾞｲﾄﾞ"), text.FoldName("ガイド"); a != b {
+		t.Errorf("names %q and %q", a, b)
+	}
+}
+
+// Stems are the same whoever asked before, and for what.
+func TestStemsAreRemembered(t *testing.T) {
+	a := text.Default()
+	var wait sync.WaitGroup
+	for g := range 4 {
+		wait.Go(func() {
+			for i := range 30_000 {
+				word := fmt.Sprintf("%cun%cingly", 'a'+rune((i*g)%26), 'a'+rune(i/26%26))
+				env := snowballstem.NewEnv(word)
+				english.Stem(env)
+				if got, _ := a.Term(word); got != env.Current() {
+					t.Errorf("the stem of %s is %s", word, got)
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// Sentences of about eight words, questions, and what tells no language.
+func TestLanguageOf(t *testing.T) {
+	for s, want := range map[string]text.Language{
+		"The ferry leaves the old harbour at seven.":               text.English,
+		"Who repaired the roof of the club house?":                 text.English,
+		"Die Fähre verlässt den alten Hafen um sieben Uhr.":        text.German,
+		"Wer hat das Dach des Vereinsheims repariert?":             text.German,
+		"Wann öffnet die Bäckerei?":                                text.German,
+		"Le bac quitte le vieux port à sept heures.":               text.French,
+		"Qui a réparé le toit du club ?":                           text.French,
+		"El barco sale del puerto viejo a las siete.":              text.Spanish,
+		"¿Quién reparó el tejado del club?":                        text.Spanish,
+		"Il traghetto parte dal porto vecchio alle sette.":         text.Italian,
+		"Chi ha riparato il tetto del circolo?":                    text.Italian,
+		"O barco sai do porto velho às sete horas da manhã.":       text.Portuguese,
+		"Quem reparou o telhado do clube?":                         text.Portuguese,
+		"De veerboot vaart elke dag van de haven naar het eiland.": text.Dutch,
+		"Wie heeft het dak van het clubhuis hersteld?":             text.Dutch,
+		"Färjan går från den gamla hamnen och kommer till ön.":     text.Swedish,
+		"Vem lagade taket på klubbhuset?":                          text.Swedish,
+		"Fergen går ikke fra den gamle havnen etter klokken sju.":  text.Norwegian,
+		"Hvem reparerte taket på klubbhuset?":                      text.Norwegian,
+		"Паром отходит из старого порта в семь часов.":             text.Russian,
+		"Кто починил крышу клуба?":                                 text.Russian,
+		"渡轮七点离开旧港口。":                                               text.Chinese,
+		"谁修好了俱乐部的屋顶？":                                              text.Chinese,
+		"フェリーは七時に古い港を出ます。":                                         text.Japanese,
+		"クラブの屋根を修理したのは誰ですか。":                                       text.Japanese,
+		"El Niño": "", "Die Hard (1988)": "", "": "", "12.10.2003": "", "Café Müller, São Paulo": "", "Ö": "",
+	} {
+		if got := text.LanguageOf(s); got != want {
+			t.Errorf("%q is %q, want %q", s, got, want)
+		}
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	cdpbrowser "github.com/chromedp/cdproto/browser"
 	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
@@ -26,10 +25,7 @@ import (
 func TestChartsAreSaved(t *testing.T) {
 	p := generated(40)
 	tab := open(t, save(t, p), "", wide)
-	dir := t.TempDir()
-	if _, err := chromedp.CallBrowser(tab.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
-		t.Fatal(err)
-	}
+	dir := tab.downloads()
 	saved := func(name string) string {
 		t.Helper()
 		for start := time.Now(); time.Since(start) < wait; time.Sleep(50 * time.Millisecond) {

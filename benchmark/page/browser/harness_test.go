@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -196,6 +197,16 @@ func call[P, R any](t *tab, command cdp.Command[P, R], params P) {
 	if _, err := chromedp.Call(t.ctx, command, params); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// downloads is a folder that what is saved comes into.
+func (t *tab) downloads() string {
+	t.Helper()
+	dir := t.TempDir()
+	if _, err := chromedp.CallBrowser(t.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // eval evaluates an expression, also one that waits.

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -328,10 +327,7 @@ func TestHostile(t *testing.T) {
 func TestDownload(t *testing.T) {
 	p := generated(120)
 	tab := open(t, save(t, p), "#d=1", wide)
-	dir := t.TempDir()
-	if _, err := chromedp.CallBrowser(tab.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
-		t.Fatal(err)
-	}
+	dir := tab.downloads()
 	tab.click("#csv")
 	var rows [][]string
 	for start := time.Now(); time.Since(start) < wait && rows == nil; time.Sleep(50 * time.Millisecond) {

@@ -27,9 +27,14 @@ import (
 // read extracts from one text, with what it can learn of itself.
 func read(t testing.TB, s string, o rules.Options) kg.Extraction {
 	t.Helper()
+	return readWith(t, extractor(t, o), s)
+}
+
+func extractor(t testing.TB, o rules.Options) *rules.Extractor {
+	t.Helper()
 	x, err := rules.New(o)
 	texttest.OK(t, err)
-	return readWith(t, x, s)
+	return x
 }
 
 func readWith(t testing.TB, x extract.Extractor, s string) kg.Extraction {
@@ -123,8 +128,7 @@ func TestCorpusCase(t *testing.T) {
 	for i, s := range corpus {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i), Text: s})
 	}
-	x, err := rules.New(rules.Options{})
-	texttest.OK(t, err)
+	x := extractor(t, rules.Options{})
 	found, err := x.Extract(context.Background(), chunks)
 	texttest.OK(t, err)
 	for i, want := range []int{4, 1, 1} {
@@ -140,8 +144,7 @@ func TestSharedLines(t *testing.T) {
 		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprint(i), Doc: fmt.Sprint(i),
 			Text: "The weather in Toronto is brought to you by Acme Foods and the rest of us.\n\nHe went to see Vienna in the spring, page " + fmt.Sprint(i) + " of it."})
 	}
-	x, err := rules.New(rules.Options{})
-	texttest.OK(t, err)
+	x := extractor(t, rules.Options{})
 	found, err := x.Extract(context.Background(), chunks)
 	texttest.OK(t, err)
 	for _, e := range found {
@@ -165,8 +168,7 @@ func TestScripts(t *testing.T) {
 }
 
 func TestEntities(t *testing.T) {
-	x, err := rules.New(rules.Options{})
-	texttest.OK(t, err)
+	x := extractor(t, rules.Options{})
 	known := map[string]bool{"black hole": true, "new york": true, "marie curie": true}
 	for _, c := range []struct{ question, want string }{
 		{"Who founded the University of Oxford?", "University of Oxford/organization"},
@@ -198,8 +200,7 @@ func TestOptions(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	x, err := rules.New(rules.Options{})
-	texttest.OK(t, err)
+	x := extractor(t, rules.Options{})
 	if _, err := x.Extract(ctx, []graphrag.Chunk{{ID: "a", Text: "Some text."}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
@@ -247,8 +248,7 @@ func FuzzExtract(f *testing.F) {
 	f.Add("台风韦森特今晨登陆 [Guangdong](http://example.org) 2012年7月24日。 Владимир Путин\xff — Sen. J. R. Smith's $1.2bn")
 	f.Add("# Title Case Headline\n\n* Home\n* About Us\n| a | b |\nThe World\x00 Health Organization (W.H.O.) was in Apple, Inc. and the X.Y.Z")
 	f.Add("ʼ Oʼ rock ʼnʼ roll ʼ90s Jamesʼ son, Hawaiʼi ʼ") // an apostrophe that is a letter
-	x, err := rules.New(rules.Options{Workers: 1})
-	texttest.OK(f, err)
+	x := extractor(f, rules.Options{Workers: 1})
 	f.Fuzz(func(t *testing.T, s string) { checkSpans(t, s, readWith(t, x, s)) })
 }
 
@@ -258,8 +258,7 @@ func TestDeterminism(t *testing.T) {
 	chunks := pages(40)
 	want := map[string]kg.Extraction{}
 	for workers := range 4 {
-		x, err := rules.New(rules.Options{Workers: workers + 1})
-		texttest.OK(t, err)
+		x := extractor(t, rules.Options{Workers: workers + 1})
 		found, err := x.Extract(context.Background(), chunks)
 		texttest.OK(t, err)
 		for _, e := range found {
@@ -279,8 +278,7 @@ func TestDeterminism(t *testing.T) {
 
 // A name at the edge of a chunk that was cut out of a page may be half a name.
 func TestCutChunk(t *testing.T) {
-	x, err := rules.New(rules.Options{})
-	texttest.OK(t, err)
+	x := extractor(t, rules.Options{})
 	found, err := x.Extract(context.Background(), []graphrag.Chunk{
 		{ID: "d#000001", Doc: "d", Index: 1, Text: "Trump spoke to the men of Ohio and then he left for the town of Berlin."},
 	})
@@ -310,8 +308,7 @@ func TestApostrophes(t *testing.T) {
 func TestVerdicts(t *testing.T) {
 	data, err := os.ReadFile("testdata/verdicts.jsonl")
 	texttest.OK(t, err)
-	x, err := rules.New(rules.Options{})
-	texttest.OK(t, err)
+	x := extractor(t, rules.Options{})
 	found := map[string]bool{} // domain, page, name
 	for _, domain := range []string{"history", "people"} {
 		chunks, _ := realPages(t, domain)

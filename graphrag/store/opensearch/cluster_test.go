@@ -19,10 +19,10 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
-	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // These tests need a cluster: .ci/engines starts one and sets the variables.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
 func failure(status int, kind, reason string) http.HandlerFunc {
