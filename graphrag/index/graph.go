@@ -71,10 +71,10 @@ func (x *Index) everything(ctx context.Context, root Batch) (refs []string, chun
 
 // knowledge is the graph of a root, in the memory of this process.
 type knowledge struct {
-	root   string
-	graph  *kg.Graph
-	shown  report.Graph
-	weight []float64 // of the edges of shown
+	root  string
+	graph *kg.Graph
+	shown report.Graph
+	edges []graph.Edge // of shown, with weights
 
 	once        sync.Mutex
 	communities []community.Community
@@ -118,7 +118,7 @@ func (x *Index) learn(ctx context.Context, root string) (*knowledge, error) {
 // entities.
 func (k *knowledge) show() {
 	g := k.graph
-	k.shown, k.weight = report.Graph{Nodes: make([]report.Node, len(g.Entities))}, nil
+	k.shown = report.Graph{Nodes: make([]report.Node, len(g.Entities))}
 	for e := range g.Entities {
 		k.shown.Nodes[e] = report.Node{Title: g.Entities[e].Name, Descriptions: g.EntityDescriptions(int32(e))}
 	}
@@ -128,12 +128,12 @@ func (k *knowledge) show() {
 		if first.Head == first.Tail {
 			continue // a relation of an entity with itself is no edge
 		}
-		edge, weight := report.Edge{Source: first.Head, Target: first.Tail}, 0.0
+		shown, edge := report.Edge{Source: first.Head, Target: first.Tail}, graph.Edge{From: first.Head, To: first.Tail}
 		for _, r := range relations {
-			edge.Descriptions = append(edge.Descriptions, g.RelationDescriptions(r)...)
-			weight += g.Relations[r].Weight
+			shown.Descriptions = append(shown.Descriptions, g.RelationDescriptions(r)...)
+			edge.Weight += g.Relations[r].Weight
 		}
-		k.shown.Edges, k.weight = append(k.shown.Edges, edge), append(k.weight, weight)
+		k.shown.Edges, k.edges = append(k.shown.Edges, shown), append(k.edges, edge)
 	}
 }
 
@@ -269,11 +269,7 @@ const spread = 32
 func reportBatch(n, batch int) int { return max(1, min(batch, n/spread)) }
 
 func (k *knowledge) network() (*graph.Graph, error) {
-	edges := make([]graph.Edge, len(k.shown.Edges))
-	for i, e := range k.shown.Edges {
-		edges[i] = graph.Edge{From: e.Source, To: e.Target, Weight: k.weight[i]}
-	}
-	return graph.New(len(k.shown.Nodes), edges, graph.Options{})
+	return graph.New(len(k.shown.Nodes), k.edges, graph.Options{})
 }
 
 // communityID returns the id of a community and of its report.

@@ -162,14 +162,11 @@ type gate struct {
 }
 
 func newGate(endpoint string, l Limit) *gate {
-	n := l.Concurrent
-	if n == 0 && endpoint == "" {
+	n := defaultConcurrent
+	if endpoint == "" {
 		n = runtime.GOMAXPROCS(0)
 	}
-	if n == 0 {
-		n = defaultConcurrent
-	}
-	g := &gate{places: make(chan struct{}, n), rate: rate.NewLimiter(rate.Inf, 1)}
+	g := &gate{places: make(chan struct{}, cmp.Or(l.Concurrent, n)), rate: rate.NewLimiter(rate.Inf, 1)}
 	if l.PerSecond > 0 {
 		g.rate = rate.NewLimiter(rate.Limit(l.PerSecond), 1)
 	}

@@ -222,15 +222,10 @@ func (s *stack) triples(after string) iter.Seq2[string, store.Triple] {
 
 // show makes the new state durable and visible.
 func (f *flush) show(old *view) error {
-	now := parts{}
+	now, shown := parts{}, map[*segment]bool{}
 	for table, s := range f.stacks {
 		for _, segment := range s.segments {
 			now[table] = append(now[table], segment.number)
-		}
-	}
-	shown := map[*segment]bool{}
-	for _, s := range f.stacks {
-		for _, segment := range s.segments {
 			shown[segment] = true
 		}
 	}
