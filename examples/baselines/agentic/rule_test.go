@@ -109,8 +109,8 @@ func TestRule(t *testing.T) {
 		}
 		recall := func(r graphrag.Retriever) float64 {
 			sum := 0.0
-			for _, q := range data.Questions {
-				asked := graphrag.Question{Text: q.Text, K: 20, Depth: 20, Tokens: 4000}
+			for _, it := range data.Items {
+				asked := graphrag.Question{Text: it.Question.Text, K: 20, Depth: 20, Tokens: 4000}
 				found, err := r.Retrieve(t.Context(), asked)
 				if err != nil {
 					t.Fatal(err)
@@ -119,13 +119,9 @@ func TestRule(t *testing.T) {
 				for _, h := range found.Read(asked) {
 					docs = append(docs, h.Chunk.Doc)
 				}
-				var gold []benchmark.Unit
-				for _, g := range q.Gold {
-					gold = append(gold, benchmark.Unit{g})
-				}
-				sum += benchmark.UnitRecall(gold, docs)
+				sum += benchmark.UnitRecall(it.Gold, docs)
 			}
-			return 100 * sum / float64(len(data.Questions))
+			return 100 * sum / float64(len(data.Items))
 		}
 		once, rule := recall(s), recall(again)
 		t.Logf("%s: one search %.1f, by rule %.1f", name, once, rule)

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 )
@@ -23,15 +24,9 @@ import (
 // MuSiQue is HippoRAG's sample of MuSiQue's training set: 100 questions over
 // 1,890 passages, with the triples that gpt-3.5-turbo-1106 extracted.
 type MuSiQue struct {
-	Docs      []graphrag.Document
-	Questions []Question
-	Triples   Passages
-}
-
-// Question is a question with the IDs of the documents that hold its answer.
-type Question struct {
-	Text string
-	Gold []string
+	Docs    []graphrag.Document
+	Items   []benchmark.Item
+	Triples Passages
 }
 
 // LoadMuSiQue reads the sample from the folder MUSIQUE_DIR and skips the test
@@ -43,36 +38,16 @@ func LoadMuSiQue(t testing.TB) *MuSiQue {
 	if dir == "" || testing.Short() {
 		t.Skip("set MUSIQUE_DIR, without -short")
 	}
-	var corpus []struct{ Title, Text string }
-	read(t, filepath.Join(dir, "musique_train_corpus.json"), &corpus)
-	m := new(MuSiQue)
-	ids := make(map[[2]string]string)
-	for i, p := range corpus {
-		id := fmt.Sprintf("%04d", i)
-		m.Docs = append(m.Docs, graphrag.Document{ID: id, Title: p.Title, Text: p.Text})
-		ids[[2]string{p.Title, p.Text}] = id
+	set, err := multihop.Load(os.DirFS(dir), multihop.Options{Sets: []string{multihop.MuSiQue}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	var questions []struct {
-		Question   string
-		Paragraphs []struct {
-			Title string
-			Text  string `json:"paragraph_text"`
-			Gold  bool   `json:"is_supporting"`
+	m := &MuSiQue{Items: set.Domains[0].Items}
+	for d, err := range set.Domains[0].Documents() {
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	read(t, filepath.Join(dir, "musique_train.json"), &questions)
-	for _, q := range questions {
-		out := Question{Text: q.Question}
-		for _, p := range q.Paragraphs {
-			if p.Gold {
-				id, ok := ids[[2]string{p.Title, p.Text}]
-				if !ok {
-					t.Fatalf("a gold paragraph of %q is not in the corpus", q.Question)
-				}
-				out.Gold = append(out.Gold, id)
-			}
-		}
-		m.Questions = append(m.Questions, out)
+		m.Docs = append(m.Docs, d)
 	}
 	if m.Triples = readPassages(t, filepath.Join(dir, "openie_results_ner_gpt-3.5-turbo-1106.json")); len(m.Triples) != 1890 {
 		t.Fatalf("triples of %d passages, want 1890", len(m.Triples))
@@ -147,17 +122,6 @@ func (r Passages) Extract(_ context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	return out, nil
 }
 
-func read(t testing.TB, name string, to any) {
-	t.Helper()
-	data, err := os.ReadFile(name)
-	if err == nil {
-		err = json.Unmarshal(data, to)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Recall is the share of gold passages among the first k, in percent, as the
 // mean over questions, and All the share of questions with all of them. Each
 // holds the questions one by one.
@@ -177,8 +141,8 @@ func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
 		t.Fatal(err)
 	}
 	r := Recall{map[int]float64{}, map[int]float64{}, map[int][]float64{}}
-	for _, q := range m.Questions {
-		a, err := s.Answer(t.Context(), graphrag.Question{Text: q.Text, K: 5, Depth: 20})
+	for _, it := range m.Items {
+		a, err := s.Answer(t.Context(), graphrag.Question{Text: it.Question.Text, K: 5, Depth: 20})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,16 +150,12 @@ func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
 		for i, h := range a.Ranked {
 			docs[i] = h.Chunk.Doc
 		}
-		var gold []benchmark.Unit
-		for _, doc := range q.Gold {
-			gold = append(gold, benchmark.Unit{doc})
-		}
 		for _, k := range Ks {
-			share := 100 * benchmark.UnitRecall(gold, docs[:min(k, len(docs))])
+			share := 100 * benchmark.UnitRecall(it.Gold, docs[:min(k, len(docs))])
 			r.Each[k] = append(r.Each[k], share)
-			r.At[k] += share / float64(len(m.Questions))
+			r.At[k] += share / float64(len(m.Items))
 			if share == 100 {
-				r.All[k] += 100 / float64(len(m.Questions))
+				r.All[k] += 100 / float64(len(m.Items))
 			}
 		}
 	}

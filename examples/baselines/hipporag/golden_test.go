@@ -34,12 +34,12 @@ func TestGoldenRun(t *testing.T) {
 			Top   [][2]float64 `json:"v1_exact_nosyn_d0.5_top10"`
 		}
 	}
-	if err := json.Unmarshal(data, &golden); err != nil || len(golden.Questions) != len(m.Questions) {
+	if err := json.Unmarshal(data, &golden); err != nil || len(golden.Questions) != len(m.Items) {
 		t.Fatalf("%d questions, %v", len(golden.Questions), err)
 	}
 	nodes := make(map[string][]string)
-	for i, q := range m.Questions {
-		nodes[q.Text] = golden.Questions[i].Nodes
+	for i, it := range m.Items {
+		nodes[it.Question.Text] = golden.Questions[i].Nodes
 	}
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	if err != nil {
@@ -62,7 +62,8 @@ func TestGoldenRun(t *testing.T) {
 	if math.Abs(r.All[5]-29) > 0.1 {
 		t.Errorf("all@5 is %.1f, want 29", r.All[5])
 	}
-	for i, q := range m.Questions {
+	for i, it := range m.Items {
+		q := it.Question
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: q.Text, K: 10})
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +83,7 @@ func TestGoldenRun(t *testing.T) {
 				t.Errorf("%q: %d passages", q.Text, len(a.Ranked))
 				break
 			}
-			if got := a.Ranked[j]; got.Chunk.Doc != fmt.Sprintf("%04d", int(want[0])) || math.Abs(got.Score-want[1]) > tolerance {
+			if got := a.Ranked[j]; got.Chunk.Doc != fmt.Sprintf("%06d", int(want[0])) || math.Abs(got.Score-want[1]) > tolerance {
 				t.Errorf("%q: place %d is passage %s with %v, want %v with %v", q.Text, j+1, got.Chunk.Doc, got.Score, want[0], want[1])
 				break
 			}
