@@ -64,8 +64,6 @@ type Options struct {
 	// that of chunks a question finds, RelatedChunks how many chunks an entity
 	// or relation brings; 0 for the default of each.
 	TopK, ChunkTopK, RelatedChunks int
-	// Pick says which chunks these are.
-	Pick Pick
 	// Cosine is the least likeness at which something is found, 0 for
 	// DefaultCosine, NoCosine for any.
 	Cosine float64
@@ -97,7 +95,6 @@ func (o Options) check() error {
 	var c kit.Checks
 	c.Want(slices.Contains([]Mode{Hybrid, Local, Global, Mix, Naive}, o.Mode), "Mode", o.Mode, "hybrid, local, global, mix or naive")
 	c.Want(o.Mode != Mix || !o.Paper, "Mode", o.Mode, "another one with Paper: the paper has none of this name")
-	c.Want(o.Pick == ByVector || o.Pick == ByWeight, "Pick", o.Pick, "vector or weight")
 	c.Want(o.Cosine == NoCosine || o.Cosine >= 0 && o.Cosine <= 1, "Cosine", o.Cosine, "0 to 1, or NoCosine")
 	for _, n := range []struct {
 		field string
@@ -119,6 +116,6 @@ func (o Options) Defaults() Options {
 	}
 	o.TopK, o.ChunkTopK, o.RelatedChunks = cmp.Or(o.TopK, topK), cmp.Or(o.ChunkTopK, DefaultChunkTopK), cmp.Or(o.RelatedChunks, DefaultRelatedChunks)
 	o.EntityTokens, o.RelationTokens = cmp.Or(o.EntityTokens, entity), cmp.Or(o.RelationTokens, relation)
-	o.TotalTokens, o.Cosine, o.Pick = cmp.Or(o.TotalTokens, DefaultTotalTokens), cmp.Or(o.Cosine, DefaultCosine), cmp.Or(o.Pick, ByVector)
+	o.TotalTokens, o.Cosine = cmp.Or(o.TotalTokens, DefaultTotalTokens), cmp.Or(o.Cosine, DefaultCosine)
 	return o
 }

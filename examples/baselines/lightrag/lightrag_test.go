@@ -25,7 +25,7 @@ func TestConform(t *testing.T) {
 		"lightrag":        {},
 		"lightrag-local":  {Mode: lightrag.Local},
 		"lightrag-global": {Mode: lightrag.Global},
-		"lightrag-mix":    {Mode: lightrag.Mix, Pick: lightrag.ByWeight},
+		"lightrag-mix":    {Mode: lightrag.Mix},
 		"lightrag-naive":  {Mode: lightrag.Naive},
 		"paper":           {Paper: true},
 	} {

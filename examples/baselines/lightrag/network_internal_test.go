@@ -181,77 +181,25 @@ func TestEntityText(t *testing.T) {
 	}
 }
 
-// Five entities have quotas 5, 4, 3, 2 and 1. The second has two chunks only, so
-// that the first gives two more.
-func TestByWeight(t *testing.T) {
-	lists := func(sizes ...int) (of []cited) {
-		for i, n := range sizes {
-			var l cited
-			for j := range n {
-				l = append(l, int32(100*i+j))
-			}
-			of = append(of, l)
-		}
-		return of
-	}
-	for _, tt := range []struct {
-		of   []cited
-		want []int32
-	}{
-		{nil, nil},
-		{lists(9), []int32{0, 1, 2, 3, 4}},
-		{lists(9, 9, 9, 9, 9), []int32{0, 1, 2, 3, 4, 100, 101, 102, 103, 200, 201, 202, 300, 301, 400}},
-		{lists(9, 2, 9, 9, 9), []int32{0, 1, 2, 3, 4, 100, 101, 200, 201, 202, 300, 301, 400, 5, 6}},
-		{lists(2, 9), []int32{0, 1, 100, 101, 102, 103}},
-		{lists(1, 1), []int32{0, 100}},
-	} {
-		if diff := cmp.Diff(tt.want, byWeight(tt.of, DefaultRelatedChunks)); diff != "" {
-			t.Errorf("%v: %s", tt.of, diff)
-		}
-	}
-}
-
-// A half is what the reference's arithmetic makes of it: it divides first.
-func TestByWeightTies(t *testing.T) {
-	for _, tt := range []struct{ lists, most, at, want int }{{23, 12, 15, 5}, {27, 14, 15, 7}, {39, 20, 21, 9}} {
-		of := make([]cited, tt.lists)
-		for i := range of {
-			for c := range tt.most {
-				of[i] = append(of[i], int32(100*i+c))
-			}
-		}
-		got := 0
-		for _, c := range byWeight(of, tt.most) {
-			if int(c)/100 == tt.at {
-				got++
-			}
-		}
-		if got != tt.want {
-			t.Errorf("%+v: %d", tt, got)
-		}
-	}
-}
-
-// A chunk belongs to the first that cites it, and those that many cite come
-// first. By vectors it is ⌊5n/2⌋ of n lists.
+// A chunk belongs to the first that cites it. Of n that have one it is ⌊5n/2⌋ chunks, those
+// most like the question.
 func TestPick(t *testing.T) {
-	of := []cited{{1, 2, 3}, {2, 3, 4}, {3}, {9}}
-	if diff := cmp.Diff([]cited{{3, 2, 1}, {4}}, own(of, []int32{9})); diff != "" {
-		t.Error(diff)
-	}
-	var one cited
+	likeness := make([]float64, 22)
+	var one []int32
 	for c := range int32(20) {
 		one = append(one, c)
 	}
-	p := picker{Options{RelatedChunks: DefaultRelatedChunks, Pick: ByVector}, make([]float64, 22)}
-	for c := range p.likeness {
-		p.likeness[c] = -float64(c % 10)
+	for c := range likeness {
+		likeness[c] = -float64(c % 10)
 	}
 	for lists, want := range map[int][]int32{0: nil, 1: {0, 10}, 3: {0, 10, 20, 1, 11, 21, 2}} {
-		of := []cited{one, {20}, {21}}[:lists]
-		if diff := cmp.Diff(want, p.pick(of, nil)); diff != "" {
+		of := [][]int32{one, {20}, {21}}[:lists]
+		if diff := cmp.Diff(want, pick(of, nil, likeness, DefaultRelatedChunks)); diff != "" {
 			t.Errorf("%d: %s", lists, diff)
 		}
+	}
+	if diff := cmp.Diff([]int32{1, 2, 3, 4}, pick([][]int32{{1, 2, 3}, {2, 3, 4}, {3}, {9}}, []int32{9}, likeness, DefaultRelatedChunks)); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -131,10 +131,12 @@ func (s *searcher) search(ctx context.Context, k kit.Parts, question string) (ma
 		return found, nil
 	}
 	likeness, err := s.units.Scores(ctx, question, nil)
-	pick := picker{s.o, likeness}
-	found.ofEntities = pick.pick(s.entityChunks(entities), nil)
-	found.ofRelations = pick.pick(s.relationChunks(relations), found.ofEntities)
-	return found, err
+	if err != nil {
+		return material{}, err
+	}
+	found.ofEntities = pick(s.entityChunks(entities), nil, likeness, s.o.RelatedChunks)
+	found.ofRelations = pick(s.relationChunks(relations), found.ofEntities, likeness, s.o.RelatedChunks)
+	return found, nil
 }
 
 // findings are entities and relations, best first.

@@ -17,10 +17,6 @@ const (
 	// most like the question and that no other has taken, and activates all
 	// entities in them. It is what the program does by default.
 	BFS Activation = "bfs"
-	// Sum takes the entities of one step together: they share sentences, and
-	// what they give adds up. The program's vectorised way, which is not the
-	// same.
-	Sum Activation = "sum"
 	// Max is the paper's equation 5, over all sentences at once, with scores up
 	// to 1; the equation itself has no bound.
 	Max Activation = "max"
@@ -36,16 +32,11 @@ type active struct {
 
 // set gives an entity its score, adding it at the end if it is new.
 func set(table []active, a active) []active {
-	if i := find(table, a.entity); i >= 0 {
+	if i := slices.IndexFunc(table, func(x active) bool { return x.entity == a.entity }); i >= 0 {
 		table[i] = a
 		return table
 	}
 	return append(table, a)
-}
-
-// find is the place of an entity in a table, -1 if it is not there.
-func find(table []active, entity int32) int {
-	return slices.IndexFunc(table, func(x active) bool { return x.entity == entity })
 }
 
 // activated is what came of the question.
@@ -69,12 +60,8 @@ func (s *searcher) activate(start []active, like likeness) activated {
 	}
 	frontier := start
 	used := make(map[int32]bool)
-	for step := 1; step < s.o.Iterations && len(frontier) > 0; step++ {
-		if s.o.Activation == Sum {
-			frontier = s.sum(&a, frontier, used, like, step)
-		} else {
-			frontier = s.breadthFirst(&a, frontier, used, like, step+1)
-		}
+	for tier := 2; tier <= s.o.Iterations && len(frontier) > 0; tier++ {
+		frontier = s.breadthFirst(&a, frontier, used, like, tier)
 		for _, x := range frontier {
 			a.table = set(a.table, x)
 		}
@@ -115,33 +102,6 @@ func (s *searcher) breadthFirst(a *activated, frontier []active, used map[int32]
 		}
 	}
 	return next
-}
-
-// sum is a step of Sum. What stays below the threshold still counts as weight.
-func (s *searcher) sum(a *activated, frontier []active, used map[int32]bool, like likeness, tier int) []active {
-	var next []active
-	var taken []int32
-	for _, from := range frontier {
-		if from.score < s.o.Threshold {
-			continue
-		}
-		for _, sentence := range s.best(from.entity, used, like) {
-			taken = append(taken, sentence.ID)
-			score := from.score * sentence.Score
-			for _, e := range s.graph.named[sentence.ID] {
-				a.weights[e] += score
-				if i := find(next, e); i >= 0 {
-					next[i].score += score
-				} else {
-					next = append(next, active{e, score, tier})
-				}
-			}
-		}
-	}
-	for _, sentence := range taken {
-		used[sentence] = true
-	}
-	return slices.DeleteFunc(next, func(x active) bool { return x.score < s.o.Threshold })
 }
 
 // max is equation 5, with scores of at most 1: the score of an entity is the sum

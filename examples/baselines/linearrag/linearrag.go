@@ -75,7 +75,7 @@ func (o Options) check() error {
 	c.Min("Iterations", float64(o.Iterations), 1)
 	c.Min("Ratio", o.Ratio, 0)
 	c.Min("PassageWeight", o.PassageWeight, 0)
-	c.Want(o.Activation == BFS || o.Activation == Sum || o.Activation == Max, "Activation", o.Activation, "bfs, sum or max")
+	c.Want(o.Activation == BFS || o.Activation == Max, "Activation", o.Activation, "bfs or max")
 	return c.Err()
 }
 
