@@ -62,6 +62,9 @@ type Domain struct {
 	// Documents streams the corpus in a fixed order. It can be called any
 	// number of times.
 	Documents func() iter.Seq2[graphrag.Document, error]
+	// Pages is the number of documents, Bytes the length of their texts.
+	Pages int
+	Bytes int64
 	// Items are the questions with their gold, in file order.
 	Items []Item
 	// Fingerprint is a digest of the corpus: answers over another one are not
@@ -235,19 +238,20 @@ func (d *Dataset) Items() iter.Seq[Item] {
 
 // NewDomain is a domain over documents in memory, with their digest.
 func NewDomain(name string, docs []graphrag.Document, items []Item) Domain {
+	d := Domain{Name: name, Pages: len(docs), Items: items}
 	sum := sha256.New()
 	asked := slices.ContainsFunc(items, func(it Item) bool { return it.Question.Where != nil })
-	for _, d := range docs {
-		fmt.Fprintf(sum, "%q %q %d\n%s\n", d.ID, d.Title, len(d.Text), d.Text)
+	for _, doc := range docs {
+		d.Bytes += int64(len(doc.Text))
+		fmt.Fprintf(sum, "%q %q %d\n%s\n", doc.ID, doc.Title, len(doc.Text), doc.Text)
 		if asked {
-			fields, _ := d.Fields.MarshalJSON() // values that can be fields can be written
+			fields, _ := doc.Fields.MarshalJSON() // values that can be fields can be written
 			fmt.Fprintf(sum, "%s\n", fields)
 		}
 	}
-	stream := func() iter.Seq2[graphrag.Document, error] {
-		return graphrag.Documents(docs...)
-	}
-	return Domain{Name: name, Documents: stream, Items: items, Fingerprint: hex.EncodeToString(sum.Sum(nil)[:16])}
+	d.Documents = func() iter.Seq2[graphrag.Document, error] { return graphrag.Documents(docs...) }
+	d.Fingerprint = hex.EncodeToString(sum.Sum(nil)[:16])
+	return d
 }
 
 // Published holds figures from a publication about the same data set. They

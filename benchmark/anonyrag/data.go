@@ -130,12 +130,13 @@ func Dataset(name string, languages ...Language) *benchmark.Dataset {
 }
 
 func (l Language) domain() benchmark.Domain {
-	d := benchmark.Domain{Name: l.Name, Documents: l.documents}
+	d := benchmark.Domain{Name: l.Name, Documents: l.documents, Pages: len(l.Corpus)}
 	var texts []string
 	known := make(map[string]bool)
 	for _, p := range l.Corpus {
 		texts = append(texts, p.ID, p.Title, p.Text)
 		known[p.ID] = true
+		d.Bytes += int64(len(p.Text))
 	}
 	d.Fingerprint = record.Digest(texts...)
 	for i, q := range l.QA {

@@ -70,11 +70,10 @@ func BEIR(fsys fs.FS, name string) (*benchmark.Dataset, error) {
 	}
 	b := beir{fsys}
 	d := benchmark.Domain{Name: name, Documents: b.documents}
-	known, sum, err := b.check()
+	known, err := b.check(&d)
 	if err != nil {
 		return nil, fmt.Errorf("own: %w", err)
 	}
-	d.Fingerprint = sum
 	set := &benchmark.Dataset{Name: name}
 	judged, absent := 0, 0
 	for q, err := range entries(fsys, queriesFile) {
@@ -125,21 +124,23 @@ func (b beir) documents() iter.Seq2[graphrag.Document, error] {
 	}
 }
 
-// check reads the corpus once: what it holds, and its digest.
-func (b beir) check() (known map[string]bool, digest string, err error) {
+// check reads the corpus once: what it holds, its size and its digest.
+func (b beir) check(of *benchmark.Domain) (known map[string]bool, err error) {
 	known = make(map[string]bool)
 	sum := sha256.New()
 	for d, err := range b.documents() {
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		if known[d.ID] {
-			return nil, "", fmt.Errorf("%s: two documents have the ID %.80q", corpusFile, d.ID)
+			return nil, fmt.Errorf("%s: two documents have the ID %.80q", corpusFile, d.ID)
 		}
 		known[d.ID] = true
+		of.Bytes += int64(len(d.Text))
 		fmt.Fprintf(sum, "%q %q %d\n%s\n", d.ID, d.Title, len(d.Text), d.Text)
 	}
-	return known, hex.EncodeToString(sum.Sum(nil)[:16]), nil
+	of.Pages, of.Fingerprint = len(known), hex.EncodeToString(sum.Sum(nil)[:16])
+	return known, nil
 }
 
 // entries are the lines of a file; an error is the last thing they hand out.

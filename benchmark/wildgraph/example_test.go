@@ -10,11 +10,11 @@ import (
 
 func ExampleLoad() {
 	// With a checkout of the data set: os.DirFS("WildGraphBench").
-	set, stats, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"birds"}})
+	set, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"birds"}})
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(stats[0].Questions(), "questions over", stats[0].Pages, "pages")
+	fmt.Println(len(set.Domains[0].Items), "questions over", set.Domains[0].Pages, "pages")
 	for _, it := range set.Domains[0].Items {
 		fmt.Println(it.Question.ID, it.Type, it.Gold)
 	}

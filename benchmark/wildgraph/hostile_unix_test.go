@@ -53,7 +53,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 			defer root.Close()
 			done := make(chan error, 1)
 			go func() {
-				_, _, err := wildgraph.Load(root.FS(), wildgraph.Options{})
+				_, err := wildgraph.Load(root.FS(), wildgraph.Options{})
 				done <- err
 			}()
 			select {
@@ -72,7 +72,7 @@ func TestOnlyRegularFilesOfTheFolder(t *testing.T) {
 func TestLinksAreFollowed(t *testing.T) {
 	dir := t.TempDir()
 	zoo.OK(t, os.CopyFS(dir, small()))
-	plain, _, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
+	plain, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
 	zoo.OK(t, err)
 	for _, name := range []string{"QA/birds", "corpus/birds", "corpus/birds/Owl/reference_pages", "corpus/birds/Owl/reference_pages/page.txt"} {
 		path := filepath.Join(dir, name)
@@ -83,7 +83,7 @@ func TestLinksAreFollowed(t *testing.T) {
 		}
 		root, err := os.OpenRoot(dir)
 		zoo.OK(t, err)
-		set, _, err := wildgraph.Load(root.FS(), wildgraph.Options{})
+		set, err := wildgraph.Load(root.FS(), wildgraph.Options{})
 		if err != nil || len(set.Domains) != 1 || set.Domains[0].Fingerprint != plain.Domains[0].Fingerprint {
 			t.Errorf("with a link for %s: %v", name, err)
 		}

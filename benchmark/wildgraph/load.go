@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"iter"
@@ -48,22 +47,22 @@ type Options struct {
 
 // Load reads a data set in the released layout. Every page is read once to be
 // checked; the texts themselves are streamed again by Domain.Documents and
-// not kept. Statistics are reported per domain in report order.
+// not kept.
 //
 // All problems found are reported together, errors.Join'ed: problems of a
 // line are [*jsonl.Error].
-func Load(fsys fs.FS, o Options) (*benchmark.Dataset, []Stats, error) {
+func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 	names, err := domainNames(fsys, o.Domains)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	set := &benchmark.Dataset{Name: Name, Types: Types(), Domains: make([]benchmark.Domain, len(names))}
-	stats, problems := make([]Stats, len(names)), make([]error, len(names))
+	found, problems := make([]notes, len(names)), make([]error, len(names))
 	var all errgroup.Group
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for i, name := range names {
 		all.Go(func() (err error) {
-			if set.Domains[i], stats[i], err = loadDomain(fsys, name); err != nil {
+			if set.Domains[i], err = loadDomain(fsys, name, &found[i]); err != nil {
 				problems[i] = fmt.Errorf("wildgraph: domain %s: %w", name, err)
 			}
 			return nil // all problems are told
@@ -71,13 +70,13 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, []Stats, error) {
 	}
 	_ = all.Wait()
 	if err := errors.Join(problems...); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for _, s := range stats {
-		set.Notes = append(set.Notes, s.Notes...)
+	for _, n := range found {
+		set.Notes = append(set.Notes, n...)
 	}
 	set.Published = Published(names)
-	return set, stats, nil
+	return set, nil
 }
 
 // Domains lists the domains a data set has, sorted.
@@ -161,8 +160,8 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
-func loadDomain(fsys fs.FS, name string) (benchmark.Domain, Stats, error) {
-	fail := func(err error) (benchmark.Domain, Stats, error) { return benchmark.Domain{}, Stats{}, err }
+func loadDomain(fsys fs.FS, name string, n *notes) (benchmark.Domain, error) {
+	fail := func(err error) (benchmark.Domain, error) { return benchmark.Domain{}, err }
 	topics, err := subdirectories(fsys, path.Join("corpus", name))
 	if err != nil {
 		return fail(fmt.Errorf("the corpus is missing: %w", err))
@@ -174,21 +173,13 @@ func loadDomain(fsys fs.FS, name string) (benchmark.Domain, Stats, error) {
 	if err := t.open(); err != nil {
 		return fail(err)
 	}
-	sum := sha256.New()
-	stats := Stats{Domain: name, Topic: topics[0]}
-	if err := t.check(sum, &stats); err != nil {
+	d := benchmark.Domain{Name: name, Documents: t.documents, Pages: len(t.files)}
+	if err := t.check(&d); err != nil {
 		return fail(err)
 	}
-	items, err := t.questions(name, &stats)
-	if err != nil {
-		return fail(err)
-	}
-	return benchmark.Domain{
-		Name:        name,
-		Documents:   t.documents,
-		Items:       items,
-		Fingerprint: hex.EncodeToString(sum.Sum(nil)[:16]),
-	}, stats, nil
+	n.add(name, "left out of reference_pages, being no .txt", t.others)
+	d.Items, err = t.questions(name, n)
+	return d, err
 }
 
 // topic is one article's folder: its pages and references.
@@ -230,7 +221,8 @@ func (t *topic) open() error {
 
 // check reads all pages once: a text that cannot be indexed should be known
 // before a run, not in the middle of it.
-func (t *topic) check(sum hash.Hash, stats *Stats) error {
+func (t *topic) check(d *benchmark.Domain) error {
+	sum := sha256.New()
 	var problems []error
 	buffer := make([]byte, copied)
 	for _, file := range t.files {
@@ -241,10 +233,9 @@ func (t *topic) check(sum hash.Hash, stats *Stats) error {
 		}
 		fmt.Fprintf(sum, "%s\x00%d\x00", file, len(text))
 		io.WriteString(sum, text)
-		stats.Pages++
-		stats.Bytes += int64(len(text))
+		d.Bytes += int64(len(text))
 	}
-	stats.note("left out of reference_pages, being no .txt", t.others)
+	d.Fingerprint = hex.EncodeToString(sum.Sum(nil)[:16])
 	return errors.Join(problems...)
 }
 

@@ -49,7 +49,7 @@ func small() fstest.MapFS {
 }
 
 func TestLoad(t *testing.T) {
-	set, stats, err := wildgraph.Load(small(), wildgraph.Options{})
+	set, err := wildgraph.Load(small(), wildgraph.Options{})
 	zoo.OK(t, err)
 	d := set.Domains[0]
 	want := []benchmark.Item{{
@@ -68,13 +68,8 @@ func TestLoad(t *testing.T) {
 	if diff := cmp.Diff(want, d.Items); diff != "" {
 		t.Errorf("items (-want +got):\n%s", diff)
 	}
-	wantStats := []wildgraph.Stats{{
-		Domain: "birds", Topic: "Owl", SingleFact: 1, MultiFact: 1, Summary: 1,
-		Pages: 4, Bytes: 102,
-		Notes: []string{"birds: left out of reference_pages, being no .txt (1): notes.md"},
-	}}
-	if diff := cmp.Diff(wantStats, stats); diff != "" {
-		t.Errorf("stats (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"birds: left out of reference_pages, being no .txt (1): notes.md"}, set.Notes); diff != "" || d.Pages != 4 || d.Bytes != 102 {
+		t.Errorf("%d pages, %d bytes, notes (-want +got):\n%s", d.Pages, d.Bytes, diff)
 	}
 	var docs []graphrag.Document
 	for doc, err := range d.Documents() {
@@ -91,7 +86,7 @@ func TestFingerprint(t *testing.T) {
 	print := func(damage func(fstest.MapFS)) string {
 		fsys := small()
 		damage(fsys)
-		set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
+		set, err := wildgraph.Load(fsys, wildgraph.Options{})
 		zoo.OK(t, err)
 		return set.Domains[0].Fingerprint
 	}
@@ -159,13 +154,13 @@ func TestLoadErrors(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			fsys := small()
 			tt.damage(fsys)
-			_, _, err := wildgraph.Load(fsys, wildgraph.Options{})
+			_, err := wildgraph.Load(fsys, wildgraph.Options{})
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
 		})
 	}
-	if _, _, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}}); !errors.Is(err, wildgraph.ErrUnknownDomain) {
+	if _, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}}); !errors.Is(err, wildgraph.ErrUnknownDomain) {
 		t.Errorf("unknown domain: %v", err)
 	}
 }
@@ -175,14 +170,14 @@ func TestLongLines(t *testing.T) {
 	const qa = "QA/birds/questions.jsonl"
 	long := `{"question": "` + strings.Repeat("long ", 20000) + `?", "question_type": ["single-fact"], "answer": "a", "ref_urls": ["http://c.example/"]}`
 	fsys[qa].Data = append(fsys[qa].Data, long...)
-	set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
+	set, err := wildgraph.Load(fsys, wildgraph.Options{})
 	zoo.OK(t, err)
 	if n := len(set.Domains[0].Items); n != 4 {
 		t.Errorf("%d questions, want 4", n)
 	}
 	fsys[qa].Data = []byte(`{"question": "` + strings.Repeat("x", 17<<20))
 	var lineErr *jsonl.Error
-	if _, _, err := wildgraph.Load(fsys, wildgraph.Options{}); !errors.As(err, &lineErr) || lineErr.Line != 1 {
+	if _, err := wildgraph.Load(fsys, wildgraph.Options{}); !errors.As(err, &lineErr) || lineErr.Line != 1 {
 		t.Errorf("endless line: %v", err)
 	}
 }
@@ -204,15 +199,19 @@ var table5 = map[string][3]int{
 }
 
 func TestReleasedData(t *testing.T) {
-	_, stats, err := wildgraph.Load(released(t), wildgraph.Options{})
+	set, err := wildgraph.Load(released(t), wildgraph.Options{})
 	if err != nil {
 		t.Fatal(err) // also when any question URL has no page
 	}
-	for _, s := range stats {
-		if got := [3]int{s.SingleFact, s.MultiFact, s.Summary}; got != table5[s.Domain] {
-			t.Errorf("%s has %v questions, Table 5 has %v", s.Domain, got, table5[s.Domain])
+	for _, d := range set.Domains {
+		n := map[string]int{}
+		for _, it := range d.Items {
+			n[it.Type]++
 		}
-		t.Logf("%+v", s)
+		if got := [3]int{n[wildgraph.SingleFact], n[wildgraph.MultiFact], n[wildgraph.Summary]}; got != table5[d.Name] {
+			t.Errorf("%s has %v questions, Table 5 has %v", d.Name, got, table5[d.Name])
+		}
+		t.Logf("%s: %d pages, %d bytes", d.Name, d.Pages, d.Bytes)
 	}
 }
 
@@ -241,7 +240,7 @@ func FuzzLoad(f *testing.F) {
 		for i, data := range [][]byte{questions, references, triples, page} {
 			fsys[names[i]].Data = data
 		}
-		set, stats, err := wildgraph.Load(fsys, wildgraph.Options{})
+		set, err := wildgraph.Load(fsys, wildgraph.Options{})
 		if err != nil {
 			return
 		}
@@ -267,10 +266,10 @@ func FuzzLoad(f *testing.F) {
 				}
 			}
 		}
-		if stats[0].Pages != len(docs) {
-			t.Errorf("%d pages, %d documents", stats[0].Pages, len(docs))
+		if d.Pages != len(docs) {
+			t.Errorf("%d pages, %d documents", d.Pages, len(docs))
 		}
-		if again, _, err := wildgraph.Load(fsys, wildgraph.Options{}); err != nil || again.Domains[0].Fingerprint != d.Fingerprint {
+		if again, err := wildgraph.Load(fsys, wildgraph.Options{}); err != nil || again.Domains[0].Fingerprint != d.Fingerprint {
 			t.Errorf("read again it is another data set, %v", err)
 		}
 	})
@@ -281,11 +280,11 @@ func TestOddStatements(t *testing.T) {
 	fsys := small()
 	qa := fsys["QA/birds/questions.jsonl"]
 	qa.Data = []byte(strings.Replace(string(qa.Data), `"Owls fly silently."`, `null, "Owls fly silently.", " ", "Owls  fly silently. ", ""`, 1))
-	set, stats, err := wildgraph.Load(fsys, wildgraph.Options{})
+	set, err := wildgraph.Load(fsys, wildgraph.Options{})
 	zoo.OK(t, err)
 	it := set.Domains[0].Items[2]
 	if diff := cmp.Diff([]string{"Owls hunt by ear and eye.", "Owls fly silently."}, it.Statements); diff != "" {
-		t.Errorf("%s; %+v", diff, stats[0])
+		t.Error(diff)
 	}
 	want := []string{
 		"birds: left out of reference_pages, being no .txt (1): notes.md",
@@ -312,7 +311,7 @@ func TestTitles(t *testing.T) {
 	} {
 		fsys := small()
 		fsys[page].Data = []byte(text)
-		set, _, err := wildgraph.Load(fsys, wildgraph.Options{})
+		set, err := wildgraph.Load(fsys, wildgraph.Options{})
 		zoo.OK(t, err)
 		for doc, err := range set.Domains[0].Documents() {
 			if err != nil || doc.ID == "Sight.txt" && doc.Title != want {

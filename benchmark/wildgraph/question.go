@@ -56,7 +56,7 @@ func parseType(s string) (string, error) {
 }
 
 // questions reads the questions of a domain and finds their gold pages.
-func (t *topic) questions(domain string, stats *Stats) ([]benchmark.Item, error) {
+func (t *topic) questions(domain string, n *notes) ([]benchmark.Item, error) {
 	name := path.Join("QA", domain, "questions.jsonl")
 	var items []benchmark.Item
 	var dropped []string // gold statements
@@ -71,8 +71,8 @@ func (t *topic) questions(domain string, stats *Stats) ([]benchmark.Item, error)
 		text := strings.TrimSpace(q.Question)
 		it, err := t.item(q)
 		id := fmt.Sprintf("%s/%d", domain, l.Number)
-		if n := len(q.Statements) - len(it.Statements); n > 0 && err == nil {
-			dropped = append(dropped, fmt.Sprintf("%d of %s", n, id))
+		if lost := len(q.Statements) - len(it.Statements); lost > 0 && err == nil {
+			dropped = append(dropped, fmt.Sprintf("%d of %s", lost, id))
 		}
 		if first, dup := seen[text]; dup && err == nil {
 			err = fmt.Errorf("the question of line %d again", first)
@@ -83,10 +83,9 @@ func (t *topic) questions(domain string, stats *Stats) ([]benchmark.Item, error)
 		}
 		seen[text] = l.Number
 		it.Question.ID = id
-		stats.addQuestion(it.Type)
 		items = append(items, it)
 	}
-	stats.note("gold statements left out, being null, blank or repeated", dropped)
+	n.add(domain, "gold statements left out, being null, blank or repeated", dropped)
 	if len(items) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf("%s holds no question", name))
 	}
@@ -161,25 +160,13 @@ func readLines[T any](fsys fs.FS, name string) iter.Seq2[jsonl.Line[T], error] {
 	}
 }
 
-// Stats describes one loaded domain (WildGraphBench, Tables 1 and 5).
-type Stats struct {
-	Domain string `json:"domain"`
-	Topic  string `json:"topic"`
-	// Questions by type.
-	SingleFact int `json:"single_fact"`
-	MultiFact  int `json:"multi_fact"`
-	Summary    int `json:"summary"`
-	// Pages is the number of page files, Bytes their size.
-	Pages int   `json:"pages"`
-	Bytes int64 `json:"bytes"`
-	// Notes say what was unusual and how it was handled.
-	Notes []string `json:"notes,omitempty"`
-}
+// notes say what was unusual and how it was handled.
+type notes []string
 
-// note adds what is unusual, and where.
-func (s *Stats) note(what string, places []string) {
+// add notes what is unusual in a domain, and where.
+func (n *notes) add(domain, what string, places []string) {
 	if len(places) > 0 {
-		s.Notes = append(s.Notes, fmt.Sprintf("%s: %s (%d): %s", s.Domain, what, len(places), some(places)))
+		*n = append(*n, fmt.Sprintf("%s: %s (%d): %s", domain, what, len(places), some(places)))
 	}
 }
 
@@ -190,18 +177,4 @@ func some(all []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(all[:most], ", "), n-most)
 	}
 	return strings.Join(all, ", ")
-}
-
-// Questions is the number of questions of all types.
-func (s Stats) Questions() int { return s.SingleFact + s.MultiFact + s.Summary }
-
-func (s *Stats) addQuestion(kind string) {
-	switch kind {
-	case SingleFact:
-		s.SingleFact++
-	case MultiFact:
-		s.MultiFact++
-	case Summary:
-		s.Summary++
-	}
 }

@@ -272,7 +272,7 @@ func TestLocalSources(t *testing.T) {
 	if err := run(t.Context(), []string{"-article", article, "-out", out}, func(string) string { return "" }, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	set, stats, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
 	if err != nil || stats[0].Pages != 1 || len(set.Domains[0].Items) != 1 {
 		t.Errorf("%+v, %v\n%s", stats, err, stdout.String())
 	}
@@ -309,7 +309,7 @@ func TestMostReferences(t *testing.T) {
 	if err := run(t.Context(), []string{"-article", filepath.Join(dir, "a"), "-articles", "1", "-out", out}, func(string) string { return "" }, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	set, _, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
 	if err != nil || len(set.Domains) != 1 || set.Domains[0].Name != "many" && set.Domains[0].Name != "Many" {
 		t.Errorf("%+v, %v\n%s", set, err, stdout.String())
 	}

@@ -51,13 +51,13 @@ func main() {
 
 // flags are those of the command line.
 type flags struct {
-	docs, store, workers, temporal string
-	model, embedModel, prices      string
-	export                         string
-	temperature                    *float64
-	o                              index.Options
-	far                            temporal.Options
-	limit                          index.Limit
+	docs, store, temporal     string
+	model, embedModel, prices string
+	export                    string
+	temperature               *float64
+	o                         index.Options
+	far                       temporal.Options
+	limit                     index.Limit
 }
 
 func parse(args []string, stderr io.Writer) (flags, error) {
@@ -65,7 +65,6 @@ func parse(args []string, stderr io.Writer) (flags, error) {
 	var f flags
 	fs.StringVar(&f.docs, "docs", "", "`FOLDER` of files to index; without one the process is a worker")
 	fs.StringVar(&f.store, "store", "", "`PLACE` of the index: a folder, or a connection string postgres://… that several processes share")
-	fs.StringVar(&f.workers, "workers", "local", "where the work is done: local, in this process; -temporal names another way")
 	fs.StringVar(&f.temporal, "temporal", "", "`HOST:PORT` of a Temporal server, by whose word all workers work")
 	fs.StringVar(&f.o.Name, "name", "corpus", "`NAME` of the collection")
 	fs.StringVar((*string)(&f.o.Knowledge), "knowledge", string(index.Records), "what is extracted: records, triples, or nothing (\"\")")
@@ -88,8 +87,6 @@ func parse(args []string, stderr io.Writer) (flags, error) {
 	switch {
 	case f.store == "":
 		return f, cli.Usagef("-store is missing: a folder, or postgres://…")
-	case f.workers != "local":
-		return f, cli.Usagef("-workers is %q, want local; over many machines they are started with -temporal", f.workers)
 	case f.docs == "" && f.temporal == "":
 		return f, cli.Usagef("-docs is missing: what is to be indexed?")
 	case f.temporal != "" && !remote(f.store):

@@ -88,7 +88,6 @@ func TestFlags(t *testing.T) {
 	for want, args := range map[string][]string{
 		"-store is missing": {"-docs", "x"},
 		"-docs is missing":  {"-store", "x"},
-		"want local":        {"-store", "x", "-docs", "x", "-workers", "many"},
 		"one process":       {"-store", "x", "-docs", "x", "-temporal", "localhost:7233"},
 		"none/config.json":  {"-store", t.TempDir(), "-docs", "x", "-embed-model", "file:none"},
 		"Dim is 3":          {"-store", t.TempDir(), "-docs", "x", "-dim", "3"},

@@ -183,7 +183,7 @@ func passageSubject(t *testing.T, dir string) subject {
 // pageSubjects are raw pages of the web and questions for facts. Of every third question the
 // pages are taken away.
 func pageSubjects(t *testing.T, dir string) (out []subject) {
-	set, _, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,10 +148,6 @@ func (g countedGeneration) Table(name string) (store.Table, error) {
 	return countedTable{t, g.n}, err
 }
 
-func (g countedGeneration) Triples() store.Triples {
-	return countedTriples{g.Generation.Triples(), g.n}
-}
-
 type countedTable struct {
 	store.Table
 	n *atomic.Int64
@@ -170,19 +166,4 @@ func (t countedTable) SearchText(ctx context.Context, q ...store.TextQuery) ([][
 func (t countedTable) SearchVectors(ctx context.Context, q ...store.VectorQuery) ([][]store.Hit, error) {
 	t.n.Add(1)
 	return t.Table.SearchVectors(ctx, q...)
-}
-
-type countedTriples struct {
-	store.Triples
-	n *atomic.Int64
-}
-
-func (t countedTriples) SearchTriples(ctx context.Context, q ...store.TextQuery) ([][]store.TripleHit, error) {
-	t.n.Add(1)
-	return t.Triples.SearchTriples(ctx, q...)
-}
-
-func (t countedTriples) Neighbors(ctx context.Context, entities []string, o store.Near) ([][]store.Triple, error) {
-	t.n.Add(1)
-	return t.Triples.Neighbors(ctx, entities, o)
 }

@@ -24,11 +24,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// data is a data set with the size of its corpus.
+// data is a data set and how it is judged.
 type data struct {
 	*benchmark.Dataset
-	pages int
-	bytes int64
 	// short tells that answers are judged by the rules of the multi-hop data sets.
 	short bool
 	depth int // of the rankings that are measured, 0 is the default
@@ -82,16 +80,11 @@ func open(ctx context.Context, s settings) (data, error) {
 			}
 		}
 	}
-	set, stats, err := wildgraph.Load(fsys, wildgraph.Options{Domains: s.domains})
+	set, err := wildgraph.Load(fsys, wildgraph.Options{Domains: s.domains})
 	if err == nil && s.data == "" {
 		set.Name += " sample"
 	}
-	d := data{Dataset: set}
-	for _, st := range stats {
-		d.pages += st.Pages
-		d.bytes += st.Bytes
-	}
-	return d, err
+	return data{Dataset: set}, err
 }
 
 // anonyName is the data set whose names are hidden, and the folder that it may stand in.
@@ -126,8 +119,7 @@ func openHops(fsys fs.FS, s settings) (data, error) {
 	if s.Instruction == reader.Minimal(reader.Mode(s.Mode)) && len(s.Replaced()) == 1 { // with another one answers do not compare
 		set.Published = multihop.Published(k, s.Mode)
 	}
-	d := data{Dataset: set, short: true, depth: shortDepth}
-	return d, d.measure()
+	return data{Dataset: set, short: true, depth: shortDepth}, nil
 }
 
 // addAnonyRAG appends the languages of AnonyRAG, as domains anonyrag-chs and anonyrag-eng,
@@ -189,22 +181,7 @@ func oneDomain(s settings, set *benchmark.Dataset, err error) (data, error) {
 	if len(s.domains) > 0 {
 		return data{}, cli.Usagef("-domains: %s has one domain", set.Name)
 	}
-	d := data{Dataset: set}
-	return d, d.measure()
-}
-
-// measure counts the pages.
-func (d *data) measure() error {
-	for _, domain := range d.Domains {
-		for doc, err := range domain.Documents() {
-			if err != nil {
-				return err
-			}
-			d.pages++
-			d.bytes += int64(len(doc.Text))
-		}
-	}
-	return nil
+	return data{Dataset: set}, nil
 }
 
 // absolute is the whole path of a file, as far as it is known.
@@ -218,8 +195,10 @@ func absolute(name string) string {
 // describe says what is going to be run.
 func describe(w io.Writer, s settings, d data) {
 	var domains []string
-	if d.short {
-		for _, of := range d.Domains {
+	pages, bytes := 0, int64(0)
+	for _, of := range d.Domains {
+		pages, bytes = pages+of.Pages, bytes+of.Bytes
+		if d.short {
 			domains = append(domains, of.Name)
 		}
 	}
@@ -228,7 +207,7 @@ func describe(w io.Writer, s settings, d data) {
 		name += " (" + strings.Join(domains, ", ") + ")"
 	}
 	fmt.Fprintf(w, "%s: %s, %s (%.1f MB), %s. Kit: %s.\n",
-		name, cli.Counted(len(d.Domains), "domain"), cli.Counted(d.pages, "page"), float64(d.bytes)/1e6, cli.Counted(len(questions(d.Dataset, s.Limit)), "question"), s.KitName())
+		name, cli.Counted(len(d.Domains), "domain"), cli.Counted(pages, "page"), float64(bytes)/1e6, cli.Counted(len(questions(d.Dataset, s.Limit)), "question"), s.KitName())
 	for _, note := range d.Notes {
 		fmt.Fprintln(w, "Note:", text.OneLine(note))
 	}

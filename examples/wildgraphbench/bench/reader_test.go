@@ -82,7 +82,7 @@ func TestReaderLabels(t *testing.T) {
 	if dir == "" {
 		t.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
-	set, _, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
+	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
