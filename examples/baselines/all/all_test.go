@@ -189,8 +189,8 @@ func TestBadOptions(t *testing.T) {
 			return linearrag.New(k, linearrag.Options{Damping: 2, Threshold: nan, Ratio: inf, Activation: "9", Sentences: -1})
 		}, []string{"Damping", "Threshold is NaN", "Ratio is +Inf", "Activation is 9", "Sentences is -1"}},
 		"lightrag": {func() (*kit.System, error) {
-			return lightrag.New(k, lightrag.Options{Cosine: nan, Mode: "x", Pick: "y", TotalTokens: -1})
-		}, []string{"Cosine is NaN", "Mode is x", "Pick is y", "TotalTokens is -1"}},
+			return lightrag.New(k, lightrag.Options{Cosine: nan, Mode: "x", TotalTokens: -1})
+		}, []string{"Cosine is NaN", "Mode is x", "TotalTokens is -1"}},
 		"lightrag, cosine 5": {func() (*kit.System, error) { return lightrag.New(k, lightrag.Options{Cosine: 5}) }, []string{"Cosine is 5"}},
 		"fastgraphrag": {func() (*kit.System, error) {
 			return fastgraphrag.New(k, fastgraphrag.Options{Damping: nan, Threshold: nan, Entities: -1, Facts: -1})
