@@ -288,8 +288,8 @@ func TestLocalSources(t *testing.T) {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	set, err := wildgraph.Load(os.DirFS(out), wildgraph.Options{})
-	if err != nil || stats[0].Pages != 1 || len(set.Domains[0].Items) != 1 {
-		t.Errorf("%+v, %v\n%s", stats, err, stdout.String())
+	if err != nil || set.Domains[0].Pages != 1 || len(set.Domains[0].Items) != 1 {
+		t.Errorf("%+v, %v\n%s", set, err, stdout.String())
 	}
 	report, err := os.ReadFile(filepath.Join(out, "build", "Owls.json"))
 	if err != nil || !strings.Contains(string(report), `"file:../secret.txt"`) || !strings.Contains(string(report), `"file:eggs.md"`) {
