@@ -11,6 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
@@ -171,7 +172,7 @@ func (r *Report) addPair(t *page.Table, p Pair) {
 	if p.Lexical {
 		name = "lexical " + name
 	}
-	addTexts(t, p.B+" − "+p.A, append([]string{name, count(p.N)}, p.texts()...)...)
+	addTexts(t, p.B+" − "+p.A, append([]string{name, text.Digits(p.N)}, p.texts()...)...)
 }
 
 // pairTables compare, by each figure, the best system with every other, and every

@@ -314,22 +314,9 @@ func decimal(f *float64, digits int) string {
 		return "–"
 	}
 	if digits == 0 {
-		return count(int(math.Round(*f)))
+		return text.Digits(int(math.Round(*f)))
 	}
 	return strconv.FormatFloat(*f, 'f', digits, 64)
-}
-
-// count groups digits by threes: 1,197.
-func count(n int) string {
-	s := strconv.Itoa(n)
-	var b strings.Builder
-	for i, d := range s {
-		if i > 0 && (len(s)-i)%3 == 0 && s[i-1] != '-' {
-			b.WriteByte(',')
-		}
-		b.WriteRune(d)
-	}
-	return b.String()
 }
 
 func deref(f *float64) float64 {
@@ -343,13 +330,6 @@ func deref(f *float64) float64 {
 func megabytes(n int64) string { return decimal(ref(float64(n)/1e6), 1) }
 
 func pValue(p float64) string { return strconv.FormatFloat(p, 'f', 4, 64) }
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return count(n) + " " + noun + "s"
-}
 
 // sentence is a title as it stands within a sentence: only its first letter may be a
 // capital.

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -44,7 +45,7 @@ func (k ranking) verdict(l label) string {
 	case level == 2:
 		return fmt.Sprintf("%s leads with %s; one other system is level with it.", best.name, what)
 	default:
-		return fmt.Sprintf("%s leads with %s; %s others are level with it.", best.name, what, count(level-1))
+		return fmt.Sprintf("%s leads with %s; %s others are level with it.", best.name, what, text.Digits(level-1))
 	}
 }
 
@@ -54,10 +55,10 @@ func (k ranking) interval(questions int) string {
 	case len(k.standings) == 0:
 		return ""
 	case k.standings[0].interval == nil:
-		return fmt.Sprintf("%s are too few for an interval.", plural(questions, "question"))
+		return fmt.Sprintf("%s are too few for an interval.", text.Counted(questions, "question"))
 	}
 	i := k.standings[0].interval
-	return fmt.Sprintf("95 %% interval %.1f to %.1f over %s.", 100*i[0], 100*i[1], plural(questions, "question"))
+	return fmt.Sprintf("95 %% interval %.1f to %.1f over %s.", 100*i[0], 100*i[1], text.Counted(questions, "question"))
 }
 
 // unfinished says how much of a run is missing.
@@ -78,7 +79,7 @@ func unfinished(run *benchmark.Run) string {
 	if missing == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Unfinished: %s of %s answers are there. The figures are over these, and a system that lacks one is not compared.", count(asked-missing), count(asked))
+	return fmt.Sprintf(" Unfinished: %s of %s answers are there. The figures are over these, and a system that lacks one is not compared.", text.Digits(asked-missing), text.Digits(asked))
 }
 
 func settings(c map[string]any) []page.Setting {
@@ -103,7 +104,7 @@ func (r *Report) pageRun(run *benchmark.Run) *page.Run {
 	for _, s := range systems {
 		why := s.NotCompared
 		if s.partial {
-			why = append([]string{"only " + plural(s.Overall.Types[benchmark.All].N, "question")}, why...)
+			why = append([]string{"only " + text.Counted(s.Overall.Types[benchmark.All].N, "question")}, why...)
 		}
 		out.Systems = append(out.Systems, page.System{Name: s.System, Note: strings.Join(why, "; ")})
 	}

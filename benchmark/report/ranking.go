@@ -108,7 +108,7 @@ func (k ranking) certain(questions int) string {
 	behind := len(k.standings) - k.level()
 	shows := ""
 	if k.detectable > 0 {
-		shows = fmt.Sprintf(": %s show differences of about %s points or more", plural(questions, "question"), decimal(ref(math.Ceil(100*k.detectable)), 0))
+		shows = fmt.Sprintf(": %s show differences of about %s points or more", text.Counted(questions, "question"), decimal(ref(math.Ceil(100*k.detectable)), 0))
 	}
 	switch level := k.level(); {
 	case len(k.standings) < 2:
@@ -125,7 +125,7 @@ func (k ranking) certain(questions int) string {
 			}
 		}
 		return fmt.Sprintf("Certainly behind %s: %s (%s of %d). The others are level with it, as far as can be told%s.",
-			k.standings[0].name, strings.Join(names, ", "), plural(behind, "system"), len(k.standings), shows)
+			k.standings[0].name, strings.Join(names, ", "), text.Counted(behind, "system"), len(k.standings), shows)
 	}
 }
 

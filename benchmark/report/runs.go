@@ -42,7 +42,7 @@ func (r *Report) costTable() page.Table {
 		},
 		Notes: []string{"Totals of the run. Tokens are prompt and completion together. A megabyte is a million bytes of documents."},
 	}
-	tokens := func(u graphrag.Usage) string { return count(u.PromptTokens + u.CompletionTokens) }
+	tokens := func(u graphrag.Usage) string { return text.Digits(u.PromptTokens + u.CompletionTokens) }
 	for _, s := range r.Systems {
 		if s.NotApplicable != "" {
 			addTexts(&t, s.name())
@@ -50,10 +50,10 @@ func (r *Report) costTable() page.Table {
 		}
 		index := s.indexed()
 		texts := []string{
-			megabytes(index.Bytes), count(index.Chunks), count(index.Calls), tokens(index.Usage),
-			count(index.EmbeddedTokens), decimal(index.Seconds, 1), count(s.Overall.Types[benchmark.All].N),
-			count(s.AnswerUsage.Calls), tokens(s.AnswerUsage), decimal(s.QueryMsP50, 1), decimal(s.QueryMsP99, 1),
-			count(s.JudgeUsage.Calls), tokens(s.JudgeUsage), decimal(s.PeakRSSMB, 0),
+			megabytes(index.Bytes), text.Digits(index.Chunks), text.Digits(index.Calls), tokens(index.Usage),
+			text.Digits(index.EmbeddedTokens), decimal(index.Seconds, 1), text.Digits(s.Overall.Types[benchmark.All].N),
+			text.Digits(s.AnswerUsage.Calls), tokens(s.AnswerUsage), decimal(s.QueryMsP50, 1), decimal(s.QueryMsP99, 1),
+			text.Digits(s.JudgeUsage.Calls), tokens(s.JudgeUsage), decimal(s.PeakRSSMB, 0),
 		}
 		if s.foreign {
 			for _, i := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 10} {
@@ -66,7 +66,7 @@ func (r *Report) costTable() page.Table {
 			lost int
 		}{{"the index", index.Unread}, {"answers", s.AnswerUsage.Unread}, {"the judge", s.JudgeUsage.Unread}} {
 			if part.lost > 0 {
-				t.Notes = append(t.Notes, fmt.Sprintf("%s: %s model replies for %s, or parts of them, could not be read and are missing.", s.System, count(part.lost), part.of))
+				t.Notes = append(t.Notes, fmt.Sprintf("%s: %s model replies for %s, or parts of them, could not be read and are missing.", s.System, text.Digits(part.lost), part.of))
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func (r *Report) refusalTable() page.Table {
 		}
 		n := v.Refusals
 		refused = refused || n.RefusedRightly+n.RefusedWrongly > 0
-		addTexts(&t, s.name(), count(n.AnsweredRight), count(n.AnsweredWrong), count(n.RefusedRightly), count(n.RefusedWrongly), count(n.Unscored))
+		addTexts(&t, s.name(), text.Digits(n.AnsweredRight), text.Digits(n.AnsweredWrong), text.Digits(n.RefusedRightly), text.Digits(n.RefusedWrongly), text.Digits(n.Unscored))
 	}
 	if !refused {
 		return page.Table{}
@@ -165,12 +165,12 @@ func (r *Report) GraphTable() page.Table {
 		if long := g.group() + ": " + strings.Join(g.systems, ", ") + "."; len(g.systems) > 3 && !slices.Contains(t.Notes, long) {
 			t.Notes = append(t.Notes, long)
 		}
-		edges := count(int(x.Edges))
+		edges := text.Digits(int(x.Edges))
 		if x.Edges == 0 && x.MaxDegree > 0 {
 			edges = "–" // the system does not show its graph
 		}
-		addTexts(&t, g.name(), count(int(x.Tokens)), count(x.Entities), edges, count(x.Relations),
-			count(x.MaxDegree), decimal(&x.AverageDegree, 2), percent(&x.IsolatedShare))
+		addTexts(&t, g.name(), text.Digits(int(x.Tokens)), text.Digits(x.Entities), edges, text.Digits(x.Relations),
+			text.Digits(x.MaxDegree), decimal(&x.AverageDegree, 2), percent(&x.IsolatedShare))
 	}
 	if len(t.Rows) == 0 {
 		return page.Table{}
@@ -286,7 +286,7 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 			doubt("no index of %s: %s", name, index.Error)
 		}
 		if index.Graph && index.Stats.Chunks > 0 && index.Stats.Entities == 0 {
-			doubt("the graph of %s is empty: %s, no entity", name, plural(index.Stats.Chunks, "chunk"))
+			doubt("the graph of %s is empty: %s, no entity", name, text.Counted(index.Stats.Chunks, "chunk"))
 		}
 		for _, g := range index.Stats.Stages {
 			s.add(g)
@@ -306,13 +306,13 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 		}
 	}
 	if n := len(panics); n > 0 {
-		doubt("%s, the first at %s", plural(n, "panic"), panics[0])
+		doubt("%s, the first at %s", text.Counted(n, "panic"), panics[0])
 	}
 	s.add(answers)
 	s.add(judging)
 	for _, g := range s.Stages {
 		if float64(g.Failed) > run.MaxFailed*float64(g.Asked) {
-			doubt("%s: %s of %s failed", g.Name, count(g.Failed), count(g.Asked))
+			doubt("%s: %s of %s failed", g.Name, text.Digits(g.Failed), text.Digits(g.Asked))
 		}
 	}
 }
@@ -428,7 +428,7 @@ func (r *Report) failureTable() page.Table {
 		for _, g := range s.Stages {
 			if g.Failed > 0 || g.Repaired > 0 {
 				share := float64(g.Failed) / float64(max(g.Asked, 1))
-				addTexts(&t, s.name(), g.Name, count(g.Asked), count(g.Failed), percent(&share), count(g.Refused), count(g.Repaired))
+				addTexts(&t, s.name(), g.Name, text.Digits(g.Asked), text.Digits(g.Failed), percent(&share), text.Digits(g.Refused), text.Digits(g.Repaired))
 			}
 		}
 		if len(s.NotCompared) > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Spending is what a system reads and costs. Tokens that were paid are those of prompts,
@@ -84,7 +85,7 @@ func spending(run *benchmark.Run, of benchmark.SystemRun) *Spending {
 func (r *Report) spendingTable() page.Table {
 	tokens, money := page.Group{Heading: "Tokens a question, of", Qualified: true}, page.Group{Heading: r.currency + " a question, of", Qualified: true}
 	for _, n := range spread {
-		tokens.Columns, money.Columns = append(tokens.Columns, count(n)+" questions"), append(money.Columns, count(n)+" questions")
+		tokens.Columns, money.Columns = append(tokens.Columns, text.Digits(n)+" questions"), append(money.Columns, text.Digits(n)+" questions")
 	}
 	t := page.Table{
 		Title:  "What a question costs",
@@ -107,9 +108,9 @@ func (r *Report) spendingTable() page.Table {
 		if seconds != nil {
 			seconds = ref(*seconds / 1000)
 		}
-		texts := []string{decimal(&p.Turns, 1), decimal(&p.Searches, 1), count(int(p.Read)), count(int(p.Question)), count(int(p.Cached)), decimal(seconds, 2)}
+		texts := []string{decimal(&p.Turns, 1), decimal(&p.Searches, 1), text.Digits(int(p.Read)), text.Digits(int(p.Question)), text.Digits(int(p.Cached)), decimal(seconds, 2)}
 		for _, n := range spread {
-			texts = append(texts, count(int(math.Round(p.at(n)))))
+			texts = append(texts, text.Digits(int(math.Round(p.at(n)))))
 		}
 		for _, n := range spread {
 			if r.currency != "" {
@@ -261,9 +262,9 @@ func (p *Payoff) sentence() string {
 	if p.Low != nil {
 		high := "never"
 		if p.High != nil {
-			high = count(int(*p.High))
+			high = text.Digits(int(*p.High))
 		}
-		sure = fmt.Sprintf("95 %% interval %s to %s", count(int(*p.Low)), high)
+		sure = fmt.Sprintf("95 %% interval %s to %s", text.Digits(int(*p.Low)), high)
 	}
-	return fmt.Sprintf("A graph pays here from %s on (%s): from there %s costs no more than %s, without a graph, and has %s.", plural(int(*p.Questions), "question"), sure, p.Graph, p.Plain, more)
+	return fmt.Sprintf("A graph pays here from %s on (%s): from there %s costs no more than %s, without a graph, and has %s.", text.Counted(int(*p.Questions), "question"), sure, p.Graph, p.Plain, more)
 }

@@ -94,7 +94,7 @@ func publishedNotes(rows []benchmark.PublishedRow, asked int) []string {
 		add(&notes, p.Note)
 	}
 	if n := rows[0].Questions; n != 0 && n != asked {
-		notes = append(notes, fmt.Sprintf("they are about %s, this run asks %s", plural(n, "question"), count(asked)))
+		notes = append(notes, fmt.Sprintf("they are about %s, this run asks %s", text.Counted(n, "question"), text.Digits(asked)))
 	}
 	return []string{"Published rows: " + strings.Join(append([]string{strings.Join(sources, " and ")}, notes...), "; ") + "."}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // Tables returns the report in the form of the paper: the main results
@@ -279,7 +280,7 @@ func (r *Report) countTable() page.Table {
 	row := func(name string, types Types) {
 		var cells []page.Cell
 		for _, key := range append(keys, benchmark.All) {
-			cells = append(cells, page.Cell{Text: count(types[key].N)})
+			cells = append(cells, page.Cell{Text: text.Digits(types[key].N)})
 		}
 		t.Rows = append(t.Rows, page.Row{Name: name, Cells: cells})
 	}
@@ -307,8 +308,8 @@ func (r *Report) summary() string {
 		return "No system was run."
 	}
 	n := r.questions()
-	said := fmt.Sprintf("%s and %s over %s. Judge: %v.", plural(len(r.Systems), "system"), plural(n, "question"),
-		plural(len(r.Systems[0].Domains), "domain"), r.Config["judge"])
+	said := fmt.Sprintf("%s and %s over %s. Judge: %v.", text.Counted(len(r.Systems), "system"), text.Counted(n, "question"),
+		text.Counted(len(r.Systems[0].Domains), "domain"), r.Config["judge"])
 	if changed, ok := r.Config["changed"].([]string); ok {
 		said += " Settings: " + strings.Join(changed, ", ") + "."
 	}

@@ -306,7 +306,7 @@ func (b *builder) table(w io.Writer, stats []construct.Stats) error {
 	for _, s := range stats {
 		row := page.Row{Name: s.Article}
 		for _, n := range []int{s.Sources, s.Pages, s.Tokens, s.Sections, s.Triples, s.SingleFact, s.MultiFact, s.Summary, s.Overlap} {
-			row.Cells = append(row.Cells, page.Cell{Text: cli.Digits(n)})
+			row.Cells = append(row.Cells, page.Cell{Text: text.Digits(n)})
 		}
 		t.Rows = append(t.Rows, row)
 	}

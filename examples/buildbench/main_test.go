@@ -25,6 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -178,7 +179,7 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	took, paid := time.Since(start), len(server.Requests())
-	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", "Paid for this folder: " + cli.Digits(paid) + " calls", cli.LedgerName} {
+	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", "Paid for this folder: " + text.Digits(paid) + " calls", cli.LedgerName} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -38,6 +38,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -302,7 +303,7 @@ func line(p index.Progress) string {
 func (f *flags) report(ctx context.Context, x *index.Index, p index.Progress, w io.Writer) error {
 	fmt.Fprintf(w, "%-12s%10s%10s%10s%10s%14s\n", "stage", "tasks", "items", "failed", "calls", "tokens")
 	for _, s := range p.Stages {
-		fmt.Fprintf(w, "%-12s%10s%10s%10s%10s%14s\n", s.Name, cli.Digits(s.Done), cli.Digits(s.Items), cli.Digits(s.Failed), cli.Digits(s.Usage.Calls), cli.Digits(s.Usage.Tokens()))
+		fmt.Fprintf(w, "%-12s%10s%10s%10s%10s%14s\n", s.Name, text.Digits(s.Done), text.Digits(s.Items), text.Digits(s.Failed), text.Digits(s.Usage.Calls), text.Digits(s.Usage.Tokens()))
 	}
 	fmt.Fprintf(w, "cost %s\n", p.Cost)
 	doubtful, err := x.Doubtful(ctx)

@@ -59,21 +59,21 @@ func repair(path, out string, w io.Writer) error {
 		return err
 	}
 	describe(w, path, r)
-	fmt.Fprintf(w, "%s holds the %s whole records; put it in the place of the other file.\n", text.Printable(out), cli.Digits(r.Records))
+	fmt.Fprintf(w, "%s holds the %s whole records; put it in the place of the other file.\n", text.Printable(out), text.Digits(r.Records))
 	return nil
 }
 
 // describe says what is whole in a file and what is not.
 func describe(w io.Writer, path string, r journal.Repaired) {
-	fmt.Fprintf(w, "%s: %s whole records of %s.\n", text.Printable(path), cli.Digits(r.Records), text.Printable(r.Header.Schema))
+	fmt.Fprintf(w, "%s: %s whole records of %s.\n", text.Printable(path), text.Digits(r.Records), text.Printable(r.Header.Schema))
 	if r.Bad > 0 {
-		fmt.Fprintf(w, "The first bad record begins at byte %s.\n", cli.Digits(int(r.Bad)))
+		fmt.Fprintf(w, "The first bad record begins at byte %s.\n", text.Digits(int(r.Bad)))
 	}
 	for _, s := range r.Lost {
 		fmt.Fprintf(w, "Lost: records %d to %d.\n", s.First, s.Last)
 	}
 	if r.BadTail > 0 {
-		fmt.Fprintf(w, "No record is whole in the last %s bytes.\n", cli.Digits(int(r.BadTail)))
+		fmt.Fprintf(w, "No record is whole in the last %s bytes.\n", text.Digits(int(r.BadTail)))
 	}
 	if r.Torn {
 		fmt.Fprintln(w, "That is a write which was not finished, and nothing was acknowledged of it: the next program to open the file cuts it off and makes the call again.")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -87,4 +88,21 @@ func Head(s string, bytes int) string {
 		return s
 	}
 	return strings.TrimSpace(s[:max(strings.LastIndexFunc(s[:bytes+1], unicode.IsSpace), 0)])
+}
+
+// Digits is a number with commas between groups of three digits.
+func Digits(n int) string {
+	s := strconv.Itoa(n)
+	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
+
+// Counted is a number of things.
+func Counted(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Digits(n) + " " + one + "s"
 }

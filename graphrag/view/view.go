@@ -113,7 +113,7 @@ func New(ctx context.Context, g *kg.Graph, o Options) (*View, error) {
 	v.addFacts(g, place, marks, o.Chunks)
 	v.note = counted(len(v.nodes), "entity", "entities") + ", " + counted(len(v.facts), "fact", "facts")
 	if n := len(g.Entities); n > len(v.nodes) {
-		v.note += fmt.Sprintf(", of %s entities in all", digits(n))
+		v.note += fmt.Sprintf(", of %s entities in all", text.Digits(n))
 	}
 	if o.Note != "" {
 		v.note += ". " + line(o.Note)
@@ -230,16 +230,7 @@ func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return digits(n) + " " + many
-}
-
-// digits formats a number with commas between groups of three digits.
-func digits(n int) string {
-	s := fmt.Sprint(n)
-	for at := len(s) - 3; at > 0; at -= 3 {
-		s = s[:at] + "," + s[at:]
-	}
-	return s
+	return text.Digits(n) + " " + many
 }
 
 // marks is the relevance to an answer.

@@ -16,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -179,7 +178,7 @@ func (d *Desk) usable() error {
 // one line, when they are others than the last time, counted otherwise, and listed if all is set.
 func (d *Desk) Report(all bool) []string {
 	files, skipped := d.Files()
-	size := cli.Counted(files, "file")
+	size := text.Counted(files, "file")
 	var out []string
 	switch {
 	case all:
@@ -217,7 +216,7 @@ func byKind(skipped []string) string {
 	var out []string
 	for kind, n := range count {
 		if out = append(out, first[kind]); n > 1 {
-			out[len(out)-1] += fmt.Sprintf(" (and %s %s)", cli.Digits(n-1), kind)
+			out[len(out)-1] += fmt.Sprintf(" (and %s %s)", text.Digits(n-1), kind)
 		}
 	}
 	slices.Sort(out)

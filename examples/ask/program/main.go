@@ -134,7 +134,7 @@ func progress(w io.Writer) func(files int) {
 		case files <= 1:
 			last = time.Now()
 		case time.Since(last) > time.Second:
-			fmt.Fprintf(w, "Reading … %s files\n", cli.Digits(files))
+			fmt.Fprintf(w, "Reading … %s files\n", text.Digits(files))
 			last = time.Now()
 		}
 	}

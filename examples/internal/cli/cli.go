@@ -201,20 +201,3 @@ func Fail(w io.Writer, program string, err error) int {
 	fmt.Fprintf(w, "%s: %s\n", program, text.Printable(err.Error()))
 	return Failed
 }
-
-// Digits is a number with commas between groups of three digits.
-func Digits(n int) string {
-	s := fmt.Sprint(n)
-	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {
-		s = s[:at] + "," + s[at:]
-	}
-	return s
-}
-
-// Counted is a number of things.
-func Counted(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return Digits(n) + " " + one + "s"
-}

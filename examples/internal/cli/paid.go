@@ -41,11 +41,11 @@ func Bill(a paid.Account) string {
 	if a.Currency != "" {
 		price = fmt.Sprintf("cost %s %s", a.Total.Cost, a.Currency)
 	}
-	text := fmt.Sprintf("%s calls, %s tokens; %s.", Digits(a.Total.Usage.Calls), Digits(a.Total.Usage.Tokens()), price)
+	said := fmt.Sprintf("%s calls, %s tokens; %s.", text.Digits(a.Total.Usage.Calls), text.Digits(a.Total.Usage.Tokens()), price)
 	if n := a.Total.Unknown; n > 0 {
-		text += fmt.Sprintf(" %s more attempts may have been billed, with which it is %s tokens at the most.", Digits(n), Digits(a.Total.Most.Tokens()))
+		said += fmt.Sprintf(" %s more attempts may have been billed, with which it is %s tokens at the most.", text.Digits(n), text.Digits(a.Total.Most.Tokens()))
 	}
-	return text
+	return said
 }
 
 // Prices reads the file of -prices; "" is none.

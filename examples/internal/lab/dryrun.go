@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
@@ -102,7 +101,7 @@ func (p *Parts) DryRun(ctx context.Context, w io.Writer, set *benchmark.Dataset,
 		var mem runtime.MemStats
 		runtime.ReadMemStats(&mem)
 		_, err := fmt.Fprintf(w, "The offline kit makes no call of a model. Expected time: %s, and %s MB of memory, as a part of it took %s.\n",
-			max(time.Duration(share), time.Second).Round(time.Second), cli.Digits(int(float64(mem.Sys)*largest/1e6)), time.Since(began).Round(100*time.Millisecond))
+			max(time.Duration(share), time.Second).Round(time.Second), text.Digits(int(float64(mem.Sys)*largest/1e6)), time.Since(began).Round(100*time.Millisecond))
 		return err
 	}
 	return p.writeEstimate(w)
@@ -138,7 +137,7 @@ func (p *Parts) writeEstimate(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "system and stage\tmodel\tcalls\tprompt tokens\treply tokens\tembedded tokens\t")
 	line := func(stage, model string, u llm.Usage) {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t\n", stage, model, cli.Digits(u.Calls), cli.Digits(u.PromptTokens), cli.Digits(u.CompletionTokens), cli.Digits(u.EmbeddedTokens))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t\n", stage, model, text.Digits(u.Calls), text.Digits(u.PromptTokens), text.Digits(u.CompletionTokens), text.Digits(u.EmbeddedTokens))
 	}
 	for _, st := range e.Stages {
 		line(st.Stage, st.Model, st.Usage)

@@ -229,7 +229,7 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 		}
 	}
 	if s.whole() {
-		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run tells first.\n", cli.Digits(sampleCalls), sampleTokens/1_000_000)
+		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run tells first.\n", text.Digits(sampleCalls), sampleTokens/1_000_000)
 	}
 	_, err = fmt.Fprintf(stdout, "%sAll tables: -v.\nReport: %s\n", bar.Took(time.Since(start), s.NoTimings), text.OneLine(filepath.Join(folder, "report.html")))
 	return r, err

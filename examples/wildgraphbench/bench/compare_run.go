@@ -11,6 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/page"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // errLost is returned when a figure fell by more than -max-loss points, as surely as its
@@ -127,7 +128,7 @@ func comparison(a, b *finished, all []pairing) page.Table {
 			if i > 0 {
 				name = ""
 			}
-			cells := []page.Cell{{Text: r.name}, {Text: cli.Digits(r.n)}, {Text: points(r.MeanA)}, {Text: points(r.MeanB)}}
+			cells := []page.Cell{{Text: r.name}, {Text: text.Digits(r.n)}, {Text: points(r.MeanA)}, {Text: points(r.MeanB)}}
 			if r.holm == nil {
 				cells = append(cells, page.Cell{Text: signed(r.Effect.Estimate)}, page.Cell{Text: "too few"}, page.Cell{Text: "–"})
 			} else {

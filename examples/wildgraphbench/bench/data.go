@@ -207,7 +207,7 @@ func describe(w io.Writer, s settings, d data) {
 		name += " (" + strings.Join(domains, ", ") + ")"
 	}
 	fmt.Fprintf(w, "%s: %s, %s (%.1f MB), %s. Kit: %s.\n",
-		name, cli.Counted(len(d.Domains), "domain"), cli.Counted(pages, "page"), float64(bytes)/1e6, cli.Counted(len(questions(d.Dataset, s.Limit)), "question"), s.KitName())
+		name, text.Counted(len(d.Domains), "domain"), text.Counted(pages, "page"), float64(bytes)/1e6, text.Counted(len(questions(d.Dataset, s.Limit)), "question"), s.KitName())
 	for _, note := range d.Notes {
 		fmt.Fprintln(w, "Note:", text.OneLine(note))
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -42,7 +43,7 @@ func runKG(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	progress := func(done int) {
 		if time.Since(told) > 5*time.Second {
 			told = time.Now()
-			fmt.Fprintf(stderr, "%s triples\n", cli.Digits(done))
+			fmt.Fprintf(stderr, "%s triples\n", text.Digits(done))
 		}
 	}
 	if err := triples.Build(ctx, *out, triples.Files(fs.Arg(0), &bad), triples.Options{Progress: progress}); err != nil {
@@ -56,6 +57,6 @@ func runKG(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	for _, err := range bad.First {
 		fmt.Fprintln(stderr, "skipped:", err)
 	}
-	fmt.Fprintf(stdout, "%s triples of %s entities and values, %s lines skipped: -kg %s\n", cli.Digits(ix.Len()), cli.Digits(ix.Entities()), cli.Digits(bad.Lines), llm.Printable(*out))
+	fmt.Fprintf(stdout, "%s triples of %s entities and values, %s lines skipped: -kg %s\n", text.Digits(ix.Len()), text.Digits(ix.Entities()), text.Digits(bad.Lines), llm.Printable(*out))
 	return nil
 }
