@@ -391,7 +391,7 @@ func BenchmarkEngines(b *testing.B) {
 			return s
 		}},
 		{"postgres", func(b *testing.B) store.Store { return open(b, postgres.Options{}) }},
-		{"postgres-hnsw", func(b *testing.B) store.Store { return open(b, postgres.Options{HNSW: &postgres.HNSW{EfSearch: 300}}) }},
+		{"postgres-hnsw", func(b *testing.B) store.Store { return open(b, postgres.Options{HNSW: &postgres.HNSW{}}) }},
 	} {
 		b.Run(engine.name, func(b *testing.B) {
 			s := engine.open(b)

@@ -32,10 +32,11 @@ type Options struct {
 	Schema string
 }
 
-// HNSW are the settings of pgvector's graph of vectors; 0 is pgvector's default.
+// HNSW are the settings of pgvector's graph of vectors; 0 is pgvector's default, but for EfSearch.
 type HNSW struct {
 	M, EfConstruction int
-	// EfSearch is the number of candidates of a search, at least K; up to 1000.
+	// EfSearch is the number of candidates of a search, at least K, up to 1000; 0 is 300, with which
+	// .96 of the ten nearest of a million are found, and .89 with 100 (docs/stores.md).
 	EfSearch int
 }
 

@@ -319,7 +319,7 @@ func (t *table) settings(queries []store.VectorQuery) string {
 		return `SELECT set_config('enable_indexscan', 'off', true)`
 	}
 	k := slices.MaxFunc(queries, func(a, b store.VectorQuery) int { return cmp.Compare(a.K, b.K) }).K
-	ef := max(k, cmp.Or(h.EfSearch, 40))
+	ef := max(k, cmp.Or(h.EfSearch, 300))
 	scan := "relaxed_order"
 	if slices.ContainsFunc(queries, func(q store.VectorQuery) bool { return q.Where.Op != "" }) {
 		ef, scan = max(2*ef, 20*k), "off"
