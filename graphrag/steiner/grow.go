@@ -3,10 +3,8 @@
 package steiner
 
 import (
-	stdheap "container/heap"
 	"context"
 	"math"
-	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
@@ -27,7 +25,8 @@ type growth struct {
 	edges    []graph.Edge
 	clusters []cluster
 	heap     heap         // parts, one heap for each cluster
-	queue    queue        // active clusters by their next event
+	queue    heap         // active clusters by their next event
+	due      int32        // the first of the queue
 	prized   []int32      // nodes with prizes in each connected component
 	forest   []graph.Edge // edges that joined clusters
 }
@@ -60,7 +59,7 @@ func grow(ctx context.Context, g *graph.Graph, prizes []float64) (*growth, error
 		if events%stride == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		now, c, ok := s.queue.top()
+		now, c, ok := s.queue.top(&s.due)
 		if !ok {
 			return s, ctx.Err()
 		}
@@ -86,7 +85,7 @@ func newGrowth(ctx context.Context, g *graph.Graph, prizes []float64) (*growth, 
 		return nil, err
 	}
 	n := len(prizes)
-	s := &growth{edges: edges, clusters: make([]cluster, n, 2*n), heap: newHeap(2 * len(edges)), queue: newQueue(2 * n), prized: make([]int32, components)}
+	s := &growth{edges: edges, clusters: make([]cluster, n, 2*n), heap: newHeap(2 * len(edges)), queue: newHeap(2 * n), due: none, prized: make([]int32, components)}
 	for u, prize := range prizes {
 		s.clusters[u] = cluster{parent: none, parts: none, within: within[u], deadline: prize}
 		if prize > 0 {
@@ -139,7 +138,7 @@ func (s *growth) parts(c int32) float64 { return s.heap.min(s.clusters[c].parts)
 // enqueue puts an active cluster into the queue, or to its new place in it.
 func (s *growth) enqueue(c int32) {
 	if s.clusters[c].active {
-		s.queue.set(c, min(s.parts(c), s.clusters[c].deadline))
+		s.due = s.queue.insert(s.due, c, min(s.parts(c), s.clusters[c].deadline))
 	}
 }
 
@@ -219,8 +218,8 @@ func (s *growth) join(now float64, c, d int32) {
 // none is the end of a list of indices, and the empty heap.
 const none = -1
 
-// heap is a family of pairing heaps of edge parts by time (Fredman and others
-// 1986) that can be melded and delayed as a whole. A heap is named by its first
+// heap is a family of pairing heaps of parts (edge parts, or clusters) by time (Fredman
+// and others 1986) that can be melded and delayed as a whole. A heap is named by its first
 // entry. A part that is inserted again leaves its old entry behind, which is no
 // longer fresh.
 type heap struct {
@@ -322,62 +321,25 @@ func (h *heap) pop(first *int32) (part int32, fresh bool) {
 	return e.part, fresh
 }
 
+// top returns the time and the part of the first fresh entry, or ok false if there is
+// none. It takes out the entries before it.
+func (h *heap) top(first *int32) (time float64, part int32, ok bool) {
+	for *first != none {
+		if e := h.entries[*first]; h.current[e.part] == *first {
+			return e.time, e.part, true
+		}
+		h.pop(first)
+	}
+	return 0, 0, false
+}
+
+// remove makes the entry of a part stale.
+func (h *heap) remove(part int32) { h.current[part] = none }
+
 // detach makes a child a heap of its own and returns its sibling.
 func (h *heap) detach(c int32, delay float64) int32 {
 	next := h.entries[c].next
 	h.entries[c].next = none
 	h.delay(c, delay)
 	return next
-}
-
-// queue is a heap of clusters by time, the lower cluster first among equal times. An event whose time
-// is no longer that of its cluster is stale, and is dropped when it comes to the top.
-type queue struct {
-	events []event
-	time   []float64 // of each cluster; NaN if it is not in the queue
-}
-
-type event struct {
-	time    float64
-	cluster int32
-}
-
-func newQueue(clusters int) queue {
-	return queue{time: slices.Repeat([]float64{math.NaN()}, clusters)}
-}
-
-// top returns the first cluster and its time, or ok false if there is none.
-func (q *queue) top() (now float64, c int32, ok bool) {
-	for len(q.events) > 0 {
-		if e := q.events[0]; e.time == q.time[e.cluster] {
-			return e.time, e.cluster, true
-		}
-		stdheap.Pop(q)
-	}
-	return 0, 0, false
-}
-
-// set puts a cluster into the queue or changes its time.
-func (q *queue) set(c int32, time float64) {
-	if q.time[c] != time {
-		q.time[c] = time
-		stdheap.Push(q, event{time, c})
-	}
-}
-
-// remove takes a cluster out.
-func (q *queue) remove(c int32) { q.time[c] = math.NaN() }
-
-func (q *queue) Len() int      { return len(q.events) }
-func (q *queue) Swap(i, j int) { q.events[i], q.events[j] = q.events[j], q.events[i] }
-func (q *queue) Push(x any)    { q.events = append(q.events, x.(event)) }
-func (q *queue) Less(i, j int) bool {
-	a, b := q.events[i], q.events[j]
-	return a.time < b.time || a.time == b.time && a.cluster < b.cluster
-}
-func (q *queue) Pop() any {
-	last := len(q.events) - 1
-	e := q.events[last]
-	q.events = q.events[:last]
-	return e
 }
