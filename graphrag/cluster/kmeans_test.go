@@ -167,9 +167,7 @@ func BenchmarkMixture(b *testing.B) {
 	vectors := blobs(rand.New(rand.NewPCG(1, 1)), 1000, 10, 20, .3)
 	for b.Loop() {
 		m, err := SelectMixture(b.Context(), vectors, 10, MixtureOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		texttest.OK(b, err)
 		b.ReportMetric(float64(m.K), "components")
 	}
 }

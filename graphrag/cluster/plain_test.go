@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // plainKMeans is Lloyd's algorithm as one reads it, from given centroids,
@@ -106,9 +108,7 @@ func samePlain(t *testing.T, what string, vectors []float32, dim, k, limit int, 
 	for s, start := range starts {
 		labels, centroids, steps := plainKMeans(vectors, dim, k, limit, start)
 		got, err := l.run(t.Context(), start)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		if !slices.Equal(got.Labels, labels) || !slices.Equal(got.Centroids, centroids) || got.Iterations != steps {
 			t.Errorf("%s: n=%d dim=%d k=%d, start %d, at most %d iterations: differs from plain Lloyd (%d iterations, plain %d)",
 				what, len(vectors)/dim, dim, k, s, limit, got.Iterations, steps)

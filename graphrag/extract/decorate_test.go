@@ -44,9 +44,7 @@ func TestLinked(t *testing.T) {
 	x.Mentions = append(x.Mentions, kg.Mention{Name: "Eve"})
 	relate := func() (out []string) {
 		found, err := extract.Described(extract.Linked(fixed{x})).Extract(t.Context(), []graphrag.Chunk{{Text: text}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		for _, f := range found[0].Facts {
 			out = append(out, f.Head+" "+f.Relation+" "+f.Tail+": "+f.Description)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
@@ -108,9 +109,7 @@ func TestRefresh(t *testing.T) {
 	}
 	// Changed, renamed, and touched without a change.
 	h.write("owl.md", "# Owls\n\nText.\n\nThe barn owl hunts by sight.\n")
-	if err := os.Rename(filepath.Join(h.Docs, "sub/lights.csv"), filepath.Join(h.Docs, "lamps.csv")); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, os.Rename(filepath.Join(h.Docs, "sub/lights.csv"), filepath.Join(h.Docs, "lamps.csv")))
 	for _, again := range []bool{false, true} {
 		if again { // as a new process sees it
 			f.Close()
@@ -132,9 +131,7 @@ func TestRefresh(t *testing.T) {
 	// Changes between two processes, in one build.
 	f.Close()
 	h.write("new.txt", "The harbour closes at noon.\n")
-	if err := os.Remove(filepath.Join(h.Docs, "lamps.csv")); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, os.Remove(filepath.Join(h.Docs, "lamps.csv")))
 	f, c = h.open()
 	if answer, _ := h.ask(f, "When does the harbour close?"); short(c) != "3 files +1 ~0 -1" || answer != "The harbour closes at noon." {
 		t.Errorf("%s, %q", short(c), answer)
@@ -149,22 +146,16 @@ func TestTimes(t *testing.T) {
 	h := newHome(t, "a.md", "The owl hunts by ear.\n", "b.md", "---\nmodified: 2001-02-03\n---\n\nThe owl hunts by night.\n")
 	date := func(name string, year int) {
 		at := time.Date(year, 5, 1, 12, 0, 0, 0, time.UTC)
-		if err := os.Chtimes(filepath.Join(h.Docs, name), at, at); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, os.Chtimes(filepath.Join(h.Docs, name), at, at))
 	}
 	date("a.md", 2020)
 	date("b.md", 2020)
 	f, _ := h.open()
 	found := func(where string) (ids []string) {
 		c, err := graphrag.ParseCondition(where)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		of, err := f.System.Retrieve(t.Context(), graphrag.Question{Text: "owl", K: 5, Where: &c})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		for _, h := range of.Ranked {
 			ids = append(ids, h.Chunk.Doc)
 		}
@@ -300,9 +291,7 @@ func TestErrors(t *testing.T) {
 	}
 	inside := h
 	link := filepath.Join(t.TempDir(), "link")
-	if err := os.Symlink(h.Docs, link); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, os.Symlink(h.Docs, link))
 	for _, index := range []string{h.Docs, filepath.Join(h.Docs, "index"), link, filepath.Join(link, "not", "yet")} {
 		inside.Index = index
 		if _, _, err := inside.try(); err == nil || !strings.Contains(err.Error(), "stands among the files") {

@@ -22,6 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/index"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
@@ -103,14 +104,10 @@ func (h hashes) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 func open(t *testing.T, dir string, o index.Options) (_ *index.Index, end func()) {
 	t.Helper()
 	s, err := disk.Open(dir, disk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	o.Store, o.Name = s, "logs"
 	x, err := index.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return x, func() {
 		if err := errors.Join(x.Close(), s.Close()); err != nil {
 			t.Error(err)
@@ -122,23 +119,15 @@ func open(t *testing.T, dir string, o index.Options) (_ *index.Index, end func()
 func exported(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	s, err := disk.Open(dir, disk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	defer s.Close()
 	c, err := s.Open(t.Context(), "logs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	g, err := c.Pin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	defer g.Close()
 	out := t.TempDir()
-	if err := store.Export(t.Context(), out, c.Schema(), g); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, store.Export(t.Context(), out, c.Schema(), g))
 	files := make(map[string]string)
 	root := os.DirFS(out)
 	names, err := fs.Glob(root, "*")
@@ -146,18 +135,14 @@ func exported(t *testing.T, dir string) map[string]string {
 		data, readErr := fs.ReadFile(root, name)
 		files[name], err = string(data), errors.Join(err, readErr)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return files
 }
 
 func run(t *testing.T, ctx context.Context, x *index.Index, docs []graphrag.Document, o index.RunOptions) (index.Progress, error) {
 	t.Helper()
 	job, err := x.Submit(t.Context(), graphrag.Documents(docs...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return index.Run(ctx, x, job, o)
 }
 
@@ -172,9 +157,7 @@ func TestStoppedRuns(t *testing.T) {
 	one, dir := &scribe{}, t.TempDir()
 	x, end := open(t, dir, options(one))
 	whole, err := run(t, t.Context(), x, docs, index.RunOptions{Limits: map[string]index.Limit{index.Chat: {Concurrent: 1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	end()
 	s := whole.Stages
 	if n := slices.IndexFunc(s, func(p index.StageProgress) bool { return p.Name == index.Reports }); s[n].Items == 0 || s[n].Usage.Calls != s[n].Items || s[n].Tasks != s[n-1].Items {
@@ -227,29 +210,21 @@ func TestOnlyWhatIsNew(t *testing.T) {
 	docs[3].Text = "Captain Nils sailed the ship Gjoa from Oslo1 to Tromso1."
 	docs = append(docs[1:], graphrag.Document{ID: "new.md", Text: "Captain Pia sailed the ship Maud from Oslo1 to Tromso1."})
 	job, err := x.Submit(t.Context(), graphrag.Documents(docs...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	p, err := index.Run(t.Context(), x, job, index.RunOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if n := m.n.Load() - before; n != 2 || p.Stages[2].Usage.Calls != 10 {
 		t.Errorf("%d new calls, %+v", n, p.Stages[2])
 	}
 
 	k, err := kit.ByModel(kit.ModelOptions{Model: x.Model()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	f := kit.Frame{Name: "system", Kit: k, Build: func(_ context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
 		return retrieve.NewSparse(t.Context(), c.Chunks, bm25.Options{})
 	}}
 	f.ExtractBy(nil, k.RecordsFor(extract.RecordOptions{}))
 	system, err := kit.New(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	stats, err := system.Index(t.Context(), graphrag.Documents(docs...))
 	if n := m.n.Load() - before; err != nil || n != 2 || stats.Entities != p.Stages[4].Items-2*len(docs) {
 		t.Errorf("%d new calls, %d entities, %+v, %v", n, stats.Entities, p.Stages[4], err)
@@ -278,9 +253,7 @@ func TestOffline(t *testing.T) {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: "Roald Amundsen sailed the Fram to " + place + ". Otto Sverdrup commanded the Fram in " + place + "."})
 	}
 	p, err := run(t, t.Context(), x, docs, index.RunOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	end()
 	files := exported(t, dir)
 	if n := strings.Count(files["chunks.records.jsonl"], "\n"); n != len(docs) || p.Stages[2].Items != n {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
@@ -35,9 +36,7 @@ func changing(t *testing.T) map[string]func() *kit.System {
 		return func() *kit.System {
 			f.Kit, f.Cut = offline(t).WithEmbedder(&letters{dim: 8}), kit.Cut{Size: 30, Overlap: -1}
 			s, err := kit.New(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			return s
 		}
 	}
@@ -118,20 +117,14 @@ func TestChangesEqualAnew(t *testing.T) {
 					}
 				case 4, 5, 6:
 					before, _ := os.ReadFile(filepath.Join(dir, savedName))
-					if err := s.Save(t.Context(), dir); err != nil {
-						t.Fatal(err)
-					}
+					texttest.OK(t, s.Save(t.Context(), dir))
 					now, err := os.ReadFile(filepath.Join(dir, savedName))
-					if err != nil {
-						t.Fatal(err)
-					}
+					texttest.OK(t, err)
 					if grown := strings.TrimPrefix(string(now), string(before)); saved != nil && len(grown) < len(now) && len(grown) > 1 {
 						what += ", killed"
 						kills++
 						cut := t.TempDir()
-						if err := os.WriteFile(filepath.Join(cut, savedName), now[:len(before)+r.IntN(len(grown))], 0o600); err != nil {
-							t.Fatal(err)
-						}
+						texttest.OK(t, os.WriteFile(filepath.Join(cut, savedName), now[:len(before)+r.IntN(len(grown))], 0o600))
 						killed := make()
 						if _, err := killed.Open(t.Context(), cut); err != nil {
 							t.Fatal(err)
@@ -158,9 +151,7 @@ func TestChangesEqualAnew(t *testing.T) {
 					if saved = maps.Clone(docs); !strings.Contains(what, "killed") {
 						break
 					}
-					if err := s.Save(t.Context(), dir); err != nil {
-						t.Fatal(err)
-					}
+					texttest.OK(t, s.Save(t.Context(), dir))
 				case 7:
 					if saved == nil {
 						continue
@@ -189,13 +180,9 @@ func TestSaveAppends(t *testing.T) {
 	dir := t.TempDir()
 	save := func(s *kit.System) int64 {
 		t.Helper()
-		if err := s.Save(t.Context(), dir); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, s.Save(t.Context(), dir))
 		info, err := os.Stat(filepath.Join(dir, savedName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		return info.Size()
 	}
 	whole := save(s)
@@ -260,9 +247,7 @@ func TestChangesTogether(t *testing.T) {
 		return build(ctx, c)
 	}
 	s, err := kit.New(frame)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	docs := rooms(40)
 	index(t, s, docs[0])
 	insert := func(ctx context.Context, d graphrag.Document) (err error) {
@@ -312,9 +297,7 @@ func TestChangesTogether(t *testing.T) {
 	}
 	for _, bad := range []string{"bad", "panics"} {
 		broken.Store("bad")
-		if err := insert(t.Context(), docs[2]); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, insert(t.Context(), docs[2]))
 		results := make([]error, 12)
 		for i := range results {
 			wait.Go(func() {

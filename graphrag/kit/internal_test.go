@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/llm"
@@ -23,9 +24,7 @@ func TestLSAIsFittedOnce(t *testing.T) {
 	fit := func(ctx context.Context, seed uint64, corpus []string) embed.Embedder {
 		t.Helper()
 		e, err := lsa(seed)(ctx, corpus)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		return e
 	}
 	under := memo.With(t.Context())
@@ -92,16 +91,12 @@ func FuzzSaved(f *testing.F) {
 // 155 MB has 23,388 of 136 bytes.
 func TestChunksAreKeptWithoutRoom(t *testing.T) {
 	d, err := newDraft(Frame{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	long := strings.Repeat("The mill stands by the river and was built of stone. ", 9000)
 	u, err := Frame{}.update(t.Context(), func(yield func(graphrag.Document, error) bool) {
 		_ = yield(graphrag.Document{ID: "a", Text: long}, nil) && yield(graphrag.Document{ID: "b"}, nil) && yield(graphrag.Document{ID: "c", Text: "A mill."}, nil)
 	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	d.take(u)
 	a, _ := d.docs.docs.Get("a")
 	c, _ := d.docs.docs.Get("c")

@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
@@ -47,9 +48,7 @@ func walking(t testing.TB, fail *atomic.Bool) *kit.System {
 	t.Helper()
 	k := offline(t)
 	x, err := k.Triples()
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	s, err := kit.New(kit.Frame{
 		Name: "walking", Kit: k, Extract: kit.Extraction{Extractor: faulty{x.Extractor, fail}, Whole: true},
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
@@ -79,9 +78,7 @@ func walking(t testing.TB, fail *atomic.Bool) *kit.System {
 			}), nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return s
 }
 
@@ -172,9 +169,7 @@ func TestReadersAndWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, err := rebuilt.Answer(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		possible = append(possible, a)
 	}
 	seen := 0

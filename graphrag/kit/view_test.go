@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
@@ -28,9 +29,7 @@ func rooms(n int) (docs []graphrag.Document) {
 func where(t testing.TB, s string) *graphrag.Condition {
 	t.Helper()
 	c, err := graphrag.ParseCondition(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return &c
 }
 
@@ -46,9 +45,7 @@ func counted(t testing.TB, builds *atomic.Int64, build func(context.Context) err
 		}
 		return finding(c, ctx)
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return s
 }
 
@@ -204,9 +201,7 @@ func TestViewsChange(t *testing.T) {
 	count := func(s *kit.System) int {
 		t.Helper()
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "room4", K: 100, Where: where(t, "room = 4")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		return len(found.Ranked)
 	}
 	before := count(s)
@@ -216,9 +211,7 @@ func TestViewsChange(t *testing.T) {
 	}
 	dir := t.TempDir()
 	opened := counted(t, new(atomic.Int64), nil)
-	if err := s.Save(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, s.Save(t.Context(), dir))
 	if _, err := opened.Open(t.Context(), dir); err != nil || count(opened) != before+1 {
 		t.Errorf("opened: error %v", err)
 	}
@@ -287,22 +280,16 @@ func TestViewsAreNotSaved(t *testing.T) {
 		}
 		return graphrag.RetrieverFunc(func(context.Context, graphrag.Question) (graphrag.Found, error) { return graphrag.Nothing(), nil }), err
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	docs := append([]graphrag.Document(nil), owls...)
 	docs[0].Fields = graphrag.Fields{"team": "a"}
 	index(t, s, docs...)
 	saved := func() string {
 		t.Helper()
 		dir := t.TempDir()
-		if err := s.Save(t.Context(), dir); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, s.Save(t.Context(), dir))
 		data, err := os.ReadFile(filepath.Join(dir, "system.wildgraph"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		return string(data)
 	}
 	before := saved()

@@ -13,6 +13,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/path"
 )
 
@@ -113,9 +114,7 @@ func TestWorkedExamples(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			chains, err := path.Beam(t.Context(), curry(), x.start, x.o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, err)
 			if len(chains) != len(x.want) {
 				t.Fatalf("%d chains, want %d", len(chains), len(x.want))
 			}

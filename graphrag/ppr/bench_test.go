@@ -15,6 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
 )
 
@@ -78,9 +79,7 @@ func perQuery(b *testing.B, query func(i int) error) float64 {
 	var times []float64
 	for i := 0; b.Loop(); i++ {
 		start := cpu()
-		if err := query(i); err != nil {
-			b.Fatal(err)
-		}
+		texttest.OK(b, query(i))
 		times = append(times, float64(cpu()-start)/1e6)
 	}
 	slices.Sort(times)

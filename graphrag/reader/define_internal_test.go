@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
@@ -56,9 +57,7 @@ func TestCounts(t *testing.T) {
 // A sentence that defines goes before one that mentions, and nothing else is an answer.
 func TestDefinitionsAnswer(t *testing.T) {
 	r, err := Extractive(ExtractiveOptions{Mode: Reject})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	mention := "Edmund Carrick met the painter Ludwig in the spring of 1850, and Edmund Carrick stayed for a week."
 	table := "| system | recall | seconds |\n|---|---|---|\n| Edmund Carrick | 35.9 | 47.4 |\n"
 	for evidence, want := range map[string]string{
@@ -140,9 +139,7 @@ func TestLibraryIsNotSeen(t *testing.T) {
 	}
 	fresh := func() *extractive {
 		r, err := Extractive(ExtractiveOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		return r.(*extractive)
 	}
 	shared := fresh()

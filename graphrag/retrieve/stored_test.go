@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
@@ -81,9 +82,7 @@ func TestStored(t *testing.T) {
 	chunks := pages(3, 4)
 	sparse, err1 := retrieve.NewSparse(t.Context(), chunks, bm25.Options{})
 	dense, err2 := retrieve.NewDense(t.Context(), chunks, weather)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, errors.Join(err1, err2))
 	tab := &table{sparse: sparse, dense: dense, records: map[string]store.Record{}}
 	for _, c := range chunks {
 		tab.records[c.ID] = retrieve.ToRecord(c)

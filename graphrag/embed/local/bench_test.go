@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // Passages of 125 words of real pages, with the real model, on all cores.
@@ -28,15 +30,11 @@ func BenchmarkEncode(b *testing.B) {
 		}
 		return err
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	texttest.OK(b, err)
 	for name, opts := range map[string]Options{"float32": {}, "int8": {Int8: true}} {
 		b.Run(name, func(b *testing.B) {
 			e, err := Open(model, opts)
-			if err != nil {
-				b.Fatal(err)
-			}
+			texttest.OK(b, err)
 			tokens := 0
 			for _, text := range texts {
 				tokens += len(e.words.tokens(nil, text, e.net.tokens, new(letters)))

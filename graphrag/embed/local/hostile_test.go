@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 func write(name, content string) func(dir string) error {
@@ -137,9 +138,7 @@ func TestHostileFolders(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := tiny(t)
-			if err := tt.change(dir); err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, tt.change(dir))
 			_, err := Open(dir, Options{})
 			if err == nil {
 				t.Fatal("it was opened")
@@ -179,9 +178,7 @@ func TestWeightsBeyondAllNumbers(t *testing.T) {
 			}
 		}
 	})(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	if _, err := mustOpen(t, dir).EmbedQuery(t.Context(), "owl"); err == nil || !strings.Contains(err.Error(), "copy the model again") {
 		t.Errorf("error %v", err)
 	}

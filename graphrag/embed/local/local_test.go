@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // sentences have from two tokens to more than the model takes.
@@ -28,9 +29,7 @@ func TestVectorsAreThoseOfTheTwin(t *testing.T) {
 		e := mustOpen(t, tiny(t))
 		e.net.kernels = k
 		got, err := e.EmbedDocuments(t.Context(), sentences)
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		for i, text := range sentences {
 			want := mean(w.encode(e.words.tokens(nil, text, tinyTokens, new(letters))))
 			for j := range want {
@@ -48,9 +47,7 @@ func TestConforms(t *testing.T) { embedtest.Test(t, mustOpen(t, tiny(t))) }
 func TestInt8(t *testing.T) {
 	dir := tiny(t)
 	codes, err := Open(dir, Options{Int8: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	embedtest.Test(t, codes)
 	numbers := mustOpen(t, dir)
 	if codes.Name() == numbers.Name() {
@@ -58,9 +55,7 @@ func TestInt8(t *testing.T) {
 	}
 	a, err1 := numbers.EmbedDocuments(t.Context(), sentences)
 	b, err2 := codes.EmbedDocuments(t.Context(), sentences)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, errors.Join(err1, err2))
 	for i := range a {
 		var ab, aa, bb float64
 		for j, x := range a[i] {
@@ -76,18 +71,12 @@ func TestInt8(t *testing.T) {
 func TestSameBits(t *testing.T) {
 	dir := tiny(t)
 	one, err := Open(dir, Options{Workers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	five, err := Open(dir, Options{Workers: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	many := slices.Repeat(sentences, 20)
 	want, err := one.EmbedDocuments(t.Context(), many)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	slices.Reverse(many)
 	got, err := five.EmbedDocuments(t.Context(), many)
 	slices.Reverse(got)
@@ -104,9 +93,7 @@ func TestSameBits(t *testing.T) {
 func TestFormsOfAFolder(t *testing.T) {
 	plain := mustOpen(t, tiny(t))
 	want, err := plain.EmbedDocuments(t.Context(), sentences)
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	w := tinyWeights(t)
 	prefixed := map[string]array{}
 	for name, a := range w {
@@ -128,13 +115,9 @@ func TestFormsOfAFolder(t *testing.T) {
 		{"cased", write(tokenizerFile, ""), false, false},
 	} {
 		dir := tiny(t)
-		if err := tt.change(dir); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, tt.change(dir))
 		if tt.name == "cased" {
-			if err := errors.Join(os.Remove(filepath.Join(dir, tokenizerFile)), write(casingFile, `{"do_lower_case": false}`)(dir)); err != nil {
-				t.Fatal(err)
-			}
+			texttest.OK(t, errors.Join(os.Remove(filepath.Join(dir, tokenizerFile)), write(casingFile, `{"do_lower_case": false}`)(dir)))
 		}
 		e := mustOpen(t, dir)
 		got, err := e.EmbedDocuments(t.Context(), sentences)
@@ -149,15 +132,11 @@ func TestFormsOfAFolder(t *testing.T) {
 func TestPooling(t *testing.T) {
 	w := twin(tinyWeights(t))
 	dir := tiny(t)
-	if err := os.Remove(filepath.Join(dir, modulesFile)); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, os.Remove(filepath.Join(dir, modulesFile)))
 	e := mustOpen(t, dir)
 	tokens := w.encode(e.words.tokens(nil, sentences[2], tinyTokens, new(letters)))
 	v, err := e.EmbedQuery(t.Context(), sentences[2])
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	unit := mean(tokens)
 	length := 0.
 	for j, u := range unit {
@@ -171,9 +150,7 @@ func TestPooling(t *testing.T) {
 		t.Errorf("the mean has the length %v, want %v", length, sum)
 	}
 	dir = tiny(t)
-	if err := write("1_Pooling/config.json", `{"word_embedding_dimension": 64, "pooling_mode_cls_token": true}`)(dir); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, write("1_Pooling/config.json", `{"word_embedding_dimension": 64, "pooling_mode_cls_token": true}`)(dir))
 	if v, err = mustOpen(t, dir).EmbedQuery(t.Context(), sentences[2]); err != nil {
 		t.Fatal(err)
 	}
@@ -228,14 +205,10 @@ func TestPrompts(t *testing.T) {
 		{`{"__version__": {}}`, "", ""},
 	} {
 		dir := tiny(t)
-		if err := write(promptsFile, tt.file)(dir); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, write(promptsFile, tt.file)(dir))
 		e := mustOpen(t, dir)
 		want, err := plain.EmbedDocuments(t.Context(), []string{tt.query + "owls hunt", tt.passage + "owls hunt"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, err)
 		query, err1 := e.EmbedQuery(t.Context(), "owls hunt")
 		passages, err2 := e.EmbedDocuments(t.Context(), []string{"owls hunt"})
 		if err := errors.Join(err1, err2); err != nil || !slices.Equal(query, want[0]) || !slices.Equal(passages[0], want[1]) {

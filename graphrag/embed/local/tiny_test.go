@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // The tiny model is embedtest's.
@@ -27,9 +28,7 @@ const (
 func tiny(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := embedtest.WriteBERT(dir); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, embedtest.WriteBERT(dir))
 	return dir
 }
 
@@ -37,9 +36,7 @@ func tiny(t testing.TB) string {
 func tinyPieces(t testing.TB) []string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(tiny(t), vocabFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return strings.Split(string(b), "\n")
 }
 
@@ -53,17 +50,13 @@ type array struct {
 func tinyWeights(t testing.TB) map[string]array {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(tiny(t), weightsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	length := binary.LittleEndian.Uint64(b)
 	var header map[string]struct {
 		Shape   []int
 		Offsets [2]int `json:"data_offsets"`
 	}
-	if err := json.Unmarshal(b[8:8+length], &header); err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, json.Unmarshal(b[8:8+length], &header))
 	out := map[string]array{}
 	for name, h := range header {
 		a := array{shape: h.Shape}
@@ -128,8 +121,6 @@ func halfOf(x float64) uint16 {
 func mustOpen(t testing.TB, dir string) *Encoder {
 	t.Helper()
 	e, err := Open(dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	return e
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 // Expected by hand, from the rules of BERT's tokenizer.
@@ -60,9 +62,7 @@ func TestTokensOfMiniLM(t *testing.T) {
 	}
 	e := mustOpen(t, dir)
 	f, err := os.Open("testdata/tokens.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	defer f.Close()
 	n := 0
 	for in := bufio.NewScanner(f); in.Scan(); n++ {
@@ -70,9 +70,7 @@ func TestTokensOfMiniLM(t *testing.T) {
 			Text string
 			IDs  []int32
 		}
-		if err := json.Unmarshal(in.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
+		texttest.OK(t, json.Unmarshal(in.Bytes(), &c))
 		if got := e.words.tokens(nil, c.Text, e.net.tokens, new(letters)); !slices.Equal(got, c.IDs) {
 			t.Errorf("%.60q: %v, want %v", c.Text, got, c.IDs)
 		}

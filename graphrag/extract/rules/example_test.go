@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract/extracttest"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 func ExampleExtractor() {
@@ -62,8 +63,6 @@ func ExampleExtractor_Entities() {
 
 func TestConformance(t *testing.T) {
 	offline, err := rules.New(rules.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	extracttest.Test(t, offline)
 }

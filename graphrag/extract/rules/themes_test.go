@@ -58,9 +58,7 @@ func TestListsAreOfTheirLength(t *testing.T) {
 // beginning and at the end.
 func TestQuestionNamesWideBlanks(t *testing.T) {
 	x, err := rules.New(rules.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	texttest.OK(t, err)
 	for _, q := range []string{"Was the Fram built by Fridtjof\u00a0Nansen?", "Was the\u2003Fram built by Fridtjof\u2003Nansen\u00a0", "\u3000Was the Fram built by Fridtjof\u3000Nansen"} {
 		if diff := cmp.Diff([]string{"Fram", "Fridtjof\u00a0Nansen"}, fold(x.QuestionNames(q, nil))); diff != "" {
 			t.Errorf("%q: %s", q, diff)
