@@ -33,27 +33,16 @@ type Score struct {
 // The error wraps [ErrGolds] when there is no gold answer (under SQuAD2 that
 // is a question without an answer) or HotpotQA is given several.
 func (p Script) Score(prediction string, golds []string) (Score, error) {
-	if err := p.check(golds); err != nil {
-		return Score{}, fmt.Errorf("short: score: %w", err)
+	if !p.valid() {
+		return Score{}, fmt.Errorf("short: score: %v: no such script", p)
 	}
-	return p.score(prediction, golds), nil
-}
-
-func (p Script) check(golds []string) error {
-	r := p.rules()
+	r := &byScript[p]
 	switch {
-	case !p.valid():
-		return fmt.Errorf("%v: no such script", p)
 	case len(golds) == 0 && !r.emptyGoldsDropped:
-		return fmt.Errorf("%w: none, %v needs one at least", ErrGolds, p)
+		return Score{}, fmt.Errorf("short: score: %w: none, %v needs one at least", ErrGolds, p)
 	case len(golds) > 1 && r.oneGold:
-		return fmt.Errorf("%w: %d, %v reads one: use 2wiki or mrqa", ErrGolds, len(golds), p)
+		return Score{}, fmt.Errorf("short: score: %w: %d, %v reads one: use 2wiki or mrqa", ErrGolds, len(golds), p)
 	}
-	return nil
-}
-
-func (p Script) score(prediction string, golds []string) Score {
-	r := p.rules()
 	pred := newSide(prediction)
 	var best Score
 	compared := 0
@@ -72,16 +61,14 @@ func (p Script) score(prediction string, golds []string) Score {
 		compared++
 	}
 	for _, g := range golds {
-		gold := newSide(g)
-		if r.emptyGoldsDropped && gold.text == "" {
-			continue
+		if gold := newSide(g); !r.emptyGoldsDropped || gold.text != "" {
+			compare(gold)
 		}
-		compare(gold)
 	}
 	if compared == 0 {
 		compare(side{})
 	}
-	return best
+	return best, nil
 }
 
 // side is one of two answers being compared.
@@ -198,12 +185,3 @@ func (p Script) String() string {
 }
 
 func (p Script) valid() bool { return int(p) < len(byScript) }
-
-// rules of the script; those of SQuAD1 for a number that is no script, which
-// check has refused by then.
-func (p Script) rules() *rules {
-	if !p.valid() {
-		p = SQuAD1
-	}
-	return &byScript[p]
-}

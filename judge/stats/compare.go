@@ -36,7 +36,7 @@ func Compare(a, b []float64, clusters []int32, o Options) (Comparison, error) {
 		return Comparison{}, fmt.Errorf("stats: compare: %d scores of A, %d of B: want the same questions", len(a), len(b))
 	}
 	for _, scores := range [][]float64{a, b} {
-		if _, err := group(scores, clusters, 2); err != nil {
+		if _, err := group(scores, clusters); err != nil {
 			return Comparison{}, fmt.Errorf("stats: compare: %w", err)
 		}
 	}
@@ -47,7 +47,7 @@ func Compare(a, b []float64, clusters []int32, o Options) (Comparison, error) {
 		c.MeanA += a[i]
 		c.MeanB += b[i]
 	}
-	g, err := group(differences, clusters, 2)
+	g, err := group(differences, clusters)
 	if err != nil {
 		return Comparison{}, fmt.Errorf("stats: compare: differences: %w", err)
 	}

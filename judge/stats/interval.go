@@ -118,7 +118,7 @@ func StudentT(values []float64, clusters []int32, o Options) (Interval, error) {
 	if err != nil {
 		return Interval{}, err
 	}
-	g, err := group(values, clusters, 2)
+	g, err := group(values, clusters)
 	if err != nil {
 		return Interval{}, fmt.Errorf("stats: student-t: %w", err)
 	}
@@ -168,8 +168,8 @@ type groups struct {
 	n         int
 }
 
-// group adds up values by cluster and wants at least so many clusters.
-func group(values []float64, clusters []int32, atLeast int) (groups, error) {
+// group adds up values by cluster and wants two clusters at least.
+func group(values []float64, clusters []int32) (groups, error) {
 	if clusters != nil && len(clusters) != len(values) {
 		return groups{}, fmt.Errorf("%d values, %d clusters: want as many, or no clusters", len(values), len(clusters))
 	}
@@ -179,60 +179,32 @@ func group(values []float64, clusters []int32, atLeast int) (groups, error) {
 		}
 	}
 	g := groups{clustered: clusters != nil, n: len(values)}
-	starts, items := members(len(values), clusters)
-	if len(starts)-1 < atLeast {
+	known := make(map[int32]int)
+	for i, v := range values {
+		c := i
+		if g.clustered {
+			at, ok := known[clusters[i]]
+			if !ok {
+				at = len(known)
+				known[clusters[i]] = at
+			}
+			c = at
+		}
+		if c == len(g.sums) {
+			g.sums, g.sizes = append(g.sums, 0), append(g.sizes, 0)
+		}
+		g.sums[c] += v
+		g.sizes[c]++
+	}
+	if len(g.sums) < 2 {
 		what := "values"
 		if g.clustered {
 			what = "clusters"
 		}
-		return groups{}, fmt.Errorf("%w: %d %s, want %d at least", ErrTooFew, len(starts)-1, what, atLeast)
-	}
-	g.sums = make([]float64, len(starts)-1)
-	g.sizes = make([]int32, len(starts)-1)
-	for c := range g.sums {
-		for _, i := range items[starts[c]:starts[c+1]] {
-			g.sums[c] += values[i]
-		}
-		g.sizes[c] = starts[c+1] - starts[c]
+		return groups{}, fmt.Errorf("%w: %d %s, want 2 at least", ErrTooFew, len(g.sums), what)
 	}
 	g.single = len(g.sums) == g.n
 	return g, nil
-}
-
-// members lists the items of each cluster: those of cluster c are
-// items[starts[c]:starts[c+1]].
-func members(n int, clusters []int32) (starts, items []int32) {
-	items = make([]int32, n)
-	if clusters == nil {
-		starts = make([]int32, n+1)
-		for i := range n {
-			items[i] = int32(i)
-			starts[i+1] = int32(i + 1)
-		}
-		return starts, items
-	}
-	dense := make([]int32, n)
-	known := make(map[int32]int32)
-	starts = []int32{0}
-	for i, c := range clusters {
-		d, ok := known[c]
-		if !ok {
-			d = int32(len(known))
-			known[c] = d
-			starts = append(starts, 0)
-		}
-		dense[i] = d
-		starts[d+1]++
-	}
-	for c := 1; c < len(starts); c++ {
-		starts[c] += starts[c-1]
-	}
-	next := append([]int32(nil), starts...)
-	for i, d := range dense {
-		items[next[d]] = int32(i)
-		next[d]++
-	}
-	return starts, items
 }
 
 func (g groups) mean() float64 {

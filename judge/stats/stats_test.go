@@ -86,7 +86,7 @@ func TestBCaAsSciPy(t *testing.T) {
 		v := float64((i*7919)%1000) / 1000
 		resamples[i] = v*v*.6 + .3
 	}
-	g, err := group(ten, nil, 2)
+	g, err := group(ten, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func bootstrap(values []float64, clusters []int32, o Options) (Interval, error) 
 	if err != nil {
 		return Interval{}, err
 	}
-	g, err := group(values, clusters, 2)
+	g, err := group(values, clusters)
 	if err != nil {
 		return Interval{}, fmt.Errorf("stats: bootstrap: %w", err)
 	}
@@ -219,7 +219,7 @@ func permutation(differences []float64, clusters []int32, o Options) (Test, erro
 	if err != nil {
 		return Test{}, err
 	}
-	g, err := group(differences, clusters, 1)
+	g, err := group(differences, clusters)
 	if err != nil {
 		return Test{}, fmt.Errorf("stats: permutation: %w", err)
 	}

@@ -99,13 +99,11 @@ func Gold(c judge.Case) error {
 // WildGraphBench, equations 2 and 3. Several predictions may match one gold
 // statement and the other way round.
 func Matches(s *judge.SummaryJudgment, gold int) {
-	metGold, metPredicted := make([]bool, gold), make([]bool, len(s.Predicted))
+	met := make([]bool, len(s.Predicted))
 	for _, m := range s.Matches {
-		metGold[m.Gold], metPredicted[m.Predicted] = true, true
+		met[m.Predicted] = true
 	}
-	Recall(s, Count(metGold), gold)
-	Precision(s, Count(metPredicted))
-	Ceiling(s, gold)
+	Together(s, gold, met)
 }
 
 // Together computes recall and precision where several statements may state one:
@@ -115,13 +113,8 @@ func Together(s *judge.SummaryJudgment, gold int, supported []bool) {
 	for _, m := range s.Matches {
 		met[m.Gold] = true
 	}
-	Recall(s, Count(met), gold)
-	Precision(s, Count(supported))
-	Ceiling(s, gold)
-}
-
-// Ceiling sets what the precision against gold statements can be.
-func Ceiling(s *judge.SummaryJudgment, gold int) {
+	Recall(s, count(met), gold)
+	Precision(s, count(supported))
 	s.Ceiling = judge.Score(min(1, float64(gold)/float64(len(s.Predicted))), "")
 }
 
@@ -133,8 +126,8 @@ func SortMatches(m []judge.Match) []judge.Match {
 	return slices.Compact(m)
 }
 
-// Count is the number of the true ones.
-func Count(met []bool) int {
+// count is the number of the true ones.
+func count(met []bool) int {
 	n := 0
 	for _, m := range met {
 		if m {
