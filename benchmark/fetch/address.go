@@ -56,27 +56,40 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, err
 	}
-	number, err := net.DefaultResolver.LookupPort(ctx, network, port)
+	all, err := d.lookUp(ctx, host, port)
 	if err != nil {
 		return nil, err
+	}
+	err = fmt.Errorf("%s has no address", host)
+	for _, to := range all {
+		var c net.Conn
+		if c, err = d.net.DialContext(ctx, network, to.String()); err == nil {
+			return c, nil
+		}
+	}
+	return nil, err
+}
+
+// lookUp are the addresses of a host, all or none: a name that leads inside as well is no
+// page's.
+func (d *dialer) lookUp(ctx context.Context, host, port string) ([]netip.AddrPort, error) {
+	number, err := net.DefaultResolver.LookupPort(ctx, "tcp", port)
+	if err != nil {
+		return nil, refused(err)
 	}
 	addresses, err := d.resolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range addresses { // all or none: a name that leads inside as well is no page's
-		if err := d.allow(netip.AddrPortFrom(a.Unmap(), uint16(number))); err != nil {
+	var out []netip.AddrPort
+	for _, a := range addresses {
+		to := netip.AddrPortFrom(a.Unmap(), uint16(number))
+		if err := d.allow(to); err != nil {
 			return nil, refused(err)
 		}
+		out = append(out, to)
 	}
-	err = fmt.Errorf("%s has no address", host)
-	for _, a := range addresses {
-		var c net.Conn
-		if c, err = d.net.DialContext(ctx, network, netip.AddrPortFrom(a.Unmap(), uint16(number)).String()); err == nil {
-			return c, nil
-		}
-	}
-	return nil, err
+	return out, nil
 }
 
 // refusal is an error that asking again does not change.

@@ -67,8 +67,6 @@ type Options struct {
 	// Pause between two requests to a host (1 s); robots.txt may ask for a longer one, up
 	// to MaxPause (30 s).
 	Pause, MaxPause time.Duration
-	// Hosts are how many hosts are asked at a time (64).
-	Hosts int
 	// Timeout is for one request, and for a robots.txt with all tries (60 s); MaxBytes is for
 	// an unpacked body (load.MaxFile).
 	Timeout  time.Duration
@@ -89,19 +87,22 @@ type Options struct {
 	Allow    func(netip.AddrPort) error
 }
 
-// MaxRedirects is how many redirects of a page are followed.
-const MaxRedirects = 5
+const (
+	// MaxRedirects is how many redirects of a page are followed.
+	MaxRedirects = 5
+	// hostsAtATime is how many hosts are asked at a time.
+	hostsAtATime = 64
+)
 
 func (o Options) complete() (Options, error) {
 	if strings.TrimSpace(o.Agent) == "" {
 		return o, errors.New("fetch: Agent is empty: name your program and whom to write to")
 	}
-	if min(o.Pause, o.MaxPause, o.Timeout) < 0 || o.MaxBytes < 0 || o.Hosts < 0 || o.Tries < 0 {
+	if min(o.Pause, o.MaxPause, o.Timeout) < 0 || o.MaxBytes < 0 || o.Tries < 0 {
 		return o, errors.New("fetch: a negative time or limit")
 	}
 	o.Pause, o.MaxPause = cmp.Or(o.Pause, time.Second), cmp.Or(o.MaxPause, 30*time.Second)
-	o.Hosts, o.Tries = cmp.Or(o.Hosts, 64), cmp.Or(o.Tries, 3)
-	o.Timeout, o.MaxBytes = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.MaxBytes, load.MaxFile)
+	o.Timeout, o.MaxBytes, o.Tries = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.MaxBytes, load.MaxFile), cmp.Or(o.Tries, 3)
 	if o.Text == nil {
 		o.Text = load.Read
 	}
@@ -130,7 +131,7 @@ func New(o Options) (*Fetcher, error) {
 	}
 	f := &Fetcher{o: o, dialer: newDialer(o.Resolver, o.Allow)}
 	f.client = &http.Client{Transport: f.dialer.transport(), CheckRedirect: noRedirect}
-	f.hosts.slots = make(chan struct{}, o.Hosts)
+	f.hosts.slots = make(chan struct{}, hostsAtATime)
 	return f, nil
 }
 

@@ -4,6 +4,7 @@ package fetch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,10 +12,8 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"path"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -148,27 +147,8 @@ func (f *Fetcher) outside(ctx context.Context, u *url.URL) error {
 	if err := checkURL(u); err != nil {
 		return err
 	}
-	port := uint16(80)
-	if u.Scheme == "https" {
-		port = 443
-	}
-	if p := u.Port(); p != "" {
-		n, err := strconv.ParseUint(p, 10, 16)
-		if err != nil {
-			return refused(errors.New("not a port"))
-		}
-		port = uint16(n)
-	}
 	limited, cancel := context.WithTimeout(ctx, f.o.Timeout)
 	defer cancel()
-	all, err := f.o.Resolver.LookupNetIP(limited, "ip", u.Hostname())
-	if err != nil {
-		return err
-	}
-	for _, a := range all {
-		if err := f.o.Allow(netip.AddrPortFrom(a.Unmap(), port)); err != nil {
-			return refused(err)
-		}
-	}
-	return nil
+	_, err := f.dialer.lookUp(limited, u.Hostname(), cmp.Or(u.Port(), u.Scheme))
+	return err
 }
