@@ -11,6 +11,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
+	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge/stats"
 )
@@ -30,6 +32,9 @@ type Pair struct {
 	// Lexical is true if the figure is a lexical judge's.
 	Lexical bool `json:"lexical,omitempty"`
 	N       int  `json:"n"`
+	// MeanA and MeanB are the means over these questions.
+	MeanA float64 `json:"-"`
+	MeanB float64 `json:"-"`
 	// Difference is the mean of B minus the mean of A, Low to High its 95 %
 	// interval by the paired bootstrap over source pages.
 	Difference float64  `json:"difference"`
@@ -80,7 +85,7 @@ func pairs(run *benchmark.Run, systems []benchmark.SystemRun) ([]Pair, error) {
 			}
 		}
 	}
-	return out, holm(out)
+	return out, Correct(out)
 }
 
 // best is the place of the system with the highest mean, the first of equal ones; -1
@@ -103,32 +108,65 @@ func (f figure) best(systems []benchmark.SystemRun) int {
 
 // compare compares two systems over the same questions.
 func (f figure) compare(a, b benchmark.SystemRun) (Pair, error) {
-	var left, right sample
+	var left, right []benchmark.Result
 	for d := range a.Domains {
-		for i, r := range a.Domains[d].Results {
-			if x, y := f.of(r), f.of(b.Domains[d].Results[i]); x != nil && y != nil {
-				left.add(x, source(r))
-				right.add(y, source(r))
-			}
+		left, right = append(left, a.Domains[d].Results...), append(right, b.Domains[d].Results...)
+	}
+	return f.pair(a.Name, b.Name, left, right)
+}
+
+// pair compares two systems by their results of the same questions in the same order.
+func (f figure) pair(a, b string, ofA, ofB []benchmark.Result) (Pair, error) {
+	var left, right sample
+	for i, r := range ofA {
+		if x, y := f.of(r), f.of(ofB[i]); x != nil && y != nil {
+			left.add(x, source(r))
+			right.add(y, source(r))
 		}
 	}
 	c, err := stats.Compare(left.values, right.values, stats.Number(left.sources), stats.Options{})
-	return newPair(a.Name, b.Name, f.key, c), err
-}
-
-func newPair(a, b, figure string, c stats.Comparison) Pair {
-	p := Pair{A: a, B: b, Figure: figure, N: c.Effect.N, Difference: c.Effect.Estimate}
+	p := Pair{A: a, B: b, Figure: f.key, N: c.Effect.N, Difference: c.Effect.Estimate, MeanA: c.MeanA, MeanB: c.MeanB}
 	if p.N >= MinQuestions {
 		p.Low, p.High, p.P = &c.Effect.Low, &c.Effect.High, &c.Test.P
 		if c.Detectable > 0 {
 			p.Detectable = &c.Detectable
 		}
 	}
-	return p
+	return p, err
 }
 
-// holm corrects the p-values of all comparisons that have one, as one family.
-func holm(all []Pair) error {
+// Compare compares a system of one run and one of another, by some figures ([Keys]) of their
+// judgments of the same questions in the same order. Figures that fewer than two pages have
+// are left out. [Correct] corrects the p-values of all that is shown together.
+func Compare(nameA, nameB string, a, b []Judgment, keys ...string) ([]Pair, error) {
+	results := func(all []Judgment) []benchmark.Result {
+		out := make([]benchmark.Result, len(all))
+		for i, j := range all {
+			out[i] = benchmark.Result{
+				Domain: j.Domain, Item: benchmark.Item{Question: graphrag.Question{ID: j.ID}, Gold: j.Gold},
+				Judgment: record.Judgment{Fact: j.Fact, Summary: j.Summary}, Evidence: j.Metrics,
+			}
+		}
+		return out
+	}
+	left, right := results(a), results(b)
+	var out []Pair
+	for _, key := range keys {
+		f, _ := find(key)
+		p, err := f.pair(nameA, nameB, left, right)
+		if errors.Is(err, stats.ErrTooFew) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("report: comparing %s and %s by %s: %w", nameA, nameB, key, err)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// Correct corrects the p-values of all comparisons that have one, as one family (Holm).
+func Correct(all []Pair) error {
 	var tested []*Pair
 	var p []float64
 	for i := range all {
@@ -148,7 +186,7 @@ func holm(all []Pair) error {
 
 // turned is the pair with the systems in the other order.
 func (p Pair) turned() Pair {
-	p.A, p.B, p.Difference = p.B, p.A, 0-p.Difference // not -0
+	p.A, p.B, p.MeanA, p.MeanB, p.Difference = p.B, p.A, p.MeanB, p.MeanA, 0-p.Difference // not -0
 	if p.Low != nil {
 		p.Low, p.High = ref(0-*p.High), ref(0-*p.Low)
 	}

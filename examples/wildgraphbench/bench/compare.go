@@ -13,7 +13,6 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/judge"
-	"github.com/wildgraph/wildgraph/judge/stats"
 )
 
 // pairing is a system of one run and one of another, over the questions that both
@@ -22,16 +21,8 @@ type pairing struct {
 	a, b             *finished
 	systemA, systemB string
 	questions        []asked
-	rows             []row
+	rows             []report.Pair
 	flips            []flip
-}
-
-// row is one figure of both.
-type row struct {
-	figure
-	stats.Comparison
-	n    int
-	holm *float64 // p-value after the correction, nil where there is no test
 }
 
 // flip is a question that only one of the two answered rightly.
@@ -93,62 +84,42 @@ func (p *pairing) fill() error {
 	slices.SortFunc(p.questions, func(x, y asked) int {
 		return cmp.Or(cmp.Compare(x.domain, y.domain), natural(x.id, y.id), cmp.Compare(x.text, y.text))
 	})
-	for _, f := range figures {
-		var a, b []float64
-		var pages []string
-		for _, q := range p.questions {
-			x, y := f.of(left[q]), f.of(right[q])
-			if x == nil || y == nil {
-				continue
-			}
-			a, b, pages = append(a, *x), append(b, *y), append(pages, source(q, left[q]))
-			if f.verdict && *x != *y {
-				p.flips = append(p.flips, flip{q, *y > *x, left[q], right[q]})
-			}
+	var a, b []report.Judgment
+	for _, q := range p.questions {
+		x, y := left[q], right[q]
+		a, b = append(a, x), append(b, y)
+		if x.Fact != nil && y.Fact != nil && x.Fact.State == judge.Scored && y.Fact.State == judge.Scored && x.Fact.Value != y.Fact.Value {
+			p.flips = append(p.flips, flip{q, y.Fact.Value > x.Fact.Value, x, y})
 		}
-		c, err := stats.Compare(a, b, stats.Number(pages), stats.Options{})
-		if errors.Is(err, stats.ErrTooFew) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%s, %s: %w", p.name(), f.name, err)
-		}
-		p.rows = append(p.rows, row{figure: f, Comparison: c, n: len(a)})
 	}
-	return nil
+	var err error
+	p.rows, err = report.Compare(p.systemA, p.systemB, a, b, figures...)
+	return err
 }
 
 // natural compares ids by length first, so that p/10 comes after p/9.
 func natural(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
-// source is the page that a question is about: questions about one page are not
-// independent.
-func source(q asked, j report.Judgment) string {
-	if len(j.Gold) > 0 && len(j.Gold[0]) > 0 {
-		return q.domain + "\x00" + j.Gold[0][0]
-	}
-	return q.domain + "\x00" + q.id
+// figures are the keys of what runs are compared by, in the order of the report.
+var figures = []string{"evidence_recall", "evidence_recall_at_5", "evidence_recall_at_10", "accuracy", "recall", "precision", "f1_mean_of_questions"}
+
+// figureName is a key in the words of the table.
+func figureName(key string) string {
+	return strings.ReplaceAll(strings.TrimSuffix(key, "_mean_of_questions"), "_", " ")
 }
 
 // correct corrects the p-values of everything that is shown, as one family (Holm).
 func correct(all []pairing) error {
-	var tested []*row
-	var p []float64
+	var rows []report.Pair
+	for _, p := range all {
+		rows = append(rows, p.rows...)
+	}
+	err := report.Correct(rows)
 	for i := range all {
-		for j := range all[i].rows {
-			if r := &all[i].rows[j]; r.n >= report.MinQuestions {
-				tested, p = append(tested, r), append(p, r.Test.P)
-			}
-		}
+		n := len(all[i].rows)
+		all[i].rows, rows = rows[:n], rows[n:]
 	}
-	holm, err := stats.Holm(p)
-	if err != nil {
-		return err
-	}
-	for i, r := range tested {
-		r.holm = &holm[i]
-	}
-	return nil
+	return err
 }
 
 // lost are the figures of B that are surely more than so much below those of A.
@@ -156,55 +127,10 @@ func lost(all []pairing, most float64) error {
 	var errs []error
 	for _, p := range all {
 		for _, r := range p.rows {
-			if r.holm != nil && r.Effect.High < -most {
-				errs = append(errs, fmt.Errorf("%s of %s fell by %.1f points, 95 %% interval %.1f to %.1f", r.name, p.name(), -100*r.Effect.Estimate, -100*r.Effect.High, -100*r.Effect.Low))
+			if r.High != nil && *r.High < -most {
+				errs = append(errs, fmt.Errorf("%s of %s fell by %.1f points, 95 %% interval %.1f to %.1f", figureName(r.Figure), p.name(), -100*r.Difference, -100**r.High, -100**r.Low))
 			}
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// figure is what answers are compared by: of of an answer is nil where there is none.
-type figure struct {
-	name string
-	of   func(report.Judgment) *float64
-	// verdict tells that it is 1 or 0 of each question, and so can flip.
-	verdict bool
-	// judged tells that a judge decides it.
-	judged bool
-}
-
-// figures are in the order of the report.
-var figures = []figure{
-	{name: "evidence recall", of: func(j report.Judgment) *float64 { return j.Metrics.PromptRecall }},
-	{name: "evidence recall at 5", of: func(j report.Judgment) *float64 { return j.Metrics.RecallAt5 }},
-	{name: "evidence recall at 10", of: func(j report.Judgment) *float64 { return j.Metrics.RecallAt10 }},
-	{name: "accuracy", of: accuracy, verdict: true, judged: true},
-	{name: "recall", of: ofSummary(func(s judge.SummaryJudgment) judge.Verdict { return s.Recall }), judged: true},
-	{name: "precision", of: ofSummary(func(s judge.SummaryJudgment) judge.Verdict { return s.Precision }), judged: true},
-	{name: "f1", of: ofSummary(judge.SummaryJudgment.F1), judged: true},
-}
-
-func accuracy(j report.Judgment) *float64 {
-	if j.Fact == nil {
-		return nil
-	}
-	return scored(j.Fact.Verdict)
-}
-
-func ofSummary(of func(judge.SummaryJudgment) judge.Verdict) func(report.Judgment) *float64 {
-	return func(j report.Judgment) *float64 {
-		if j.Summary == nil {
-			return nil
-		}
-		return scored(of(*j.Summary))
-	}
-}
-
-// scored is the value of a verdict; what was not scored has none, and is no 0.
-func scored(v judge.Verdict) *float64 {
-	if v.State != judge.Scored {
-		return nil
-	}
-	return &v.Value
 }

@@ -128,13 +128,13 @@ func comparison(a, b *finished, all []pairing) page.Table {
 			if i > 0 {
 				name = ""
 			}
-			cells := []page.Cell{{Text: r.name}, {Text: text.Digits(r.n)}, {Text: points(r.MeanA)}, {Text: points(r.MeanB)}}
-			if r.holm == nil {
-				cells = append(cells, page.Cell{Text: signed(r.Effect.Estimate)}, page.Cell{Text: "too few"}, page.Cell{Text: "–"})
+			cells := []page.Cell{{Text: figureName(r.Figure)}, {Text: text.Digits(r.N)}, {Text: points(r.MeanA)}, {Text: points(r.MeanB)}}
+			if r.PHolm == nil {
+				cells = append(cells, page.Cell{Text: signed(r.Difference)}, page.Cell{Text: "too few"}, page.Cell{Text: "–"})
 			} else {
-				sure := *r.holm < .05 && (r.Effect.Low > 0 || r.Effect.High < 0)
-				cells = append(cells, page.Cell{Text: signed(r.Effect.Estimate), Best: sure},
-					page.Cell{Text: signed(r.Effect.Low) + " to " + signed(r.Effect.High)}, page.Cell{Text: fmt.Sprintf("%.3f", *r.holm)})
+				sure := *r.PHolm < .05 && (*r.Low > 0 || *r.High < 0)
+				cells = append(cells, page.Cell{Text: signed(r.Difference), Best: sure},
+					page.Cell{Text: signed(*r.Low) + " to " + signed(*r.High)}, page.Cell{Text: fmt.Sprintf("%.3f", *r.PHolm)})
 			}
 			t.Rows = append(t.Rows, page.Row{Name: name, Cells: cells})
 		}
