@@ -8,32 +8,16 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 )
 
-// us is the name under which figures of this library stand.
-const us = "wildgraph"
-
-// A figure is one measurement of one program in one round. The first line of a file is
-// the machine, with Date and Machine alone.
-type figure struct {
-	Date    string  `json:"date,omitempty"`
-	Machine string  `json:"machine,omitempty"`
-	Set     string  `json:"set,omitempty"`   // what was worked on: "36,521 chunks"
-	What    string  `json:"what,omitempty"`  // what was measured: "whole question, p99"
-	Who     string  `json:"who,omitempty"`   // "wildgraph", or the peer with its version
-	Unit    string  `json:"unit,omitempty"`  // "µs", "CPU s", "MB/s": rates end in /s, and more is better
-	Value   float64 `json:"value,omitempty"` // in Unit
-	Round   int     `json:"round,omitempty"`
-	// Plain figures, such as a recall or a modularity, are shown beside each other without a ratio.
-	Plain bool `json:"plain,omitempty"`
-}
-
-func read(r io.Reader) ([]figure, error) {
-	var list []figure
+func read(r io.Reader) ([]figure.Figure, error) {
+	var list []figure.Figure
 	d := json.NewDecoder(r)
 	d.DisallowUnknownFields()
 	for {
-		var f figure
+		var f figure.Figure
 		err := d.Decode(&f)
 		if errors.Is(err, io.EOF) {
 			break
@@ -54,12 +38,12 @@ func read(r io.Reader) ([]figure, error) {
 
 // A row is all that was measured of one thing.
 type row struct {
-	figure
+	figure.Figure
 	values map[string][]float64
 	order  []string
 }
 
-func rows(list []figure) []*row {
+func rows(list []figure.Figure) []*row {
 	var out []*row
 	at := map[[2]string]*row{}
 	for _, f := range list {
@@ -69,7 +53,7 @@ func rows(list []figure) []*row {
 		key := [2]string{f.Set, f.What}
 		r := at[key]
 		if r == nil {
-			r = &row{figure: f, values: map[string][]float64{}}
+			r = &row{Figure: f, values: map[string][]float64{}}
 			at[key] = r
 			out = append(out, r)
 		}
@@ -96,7 +80,7 @@ func (r *row) best(who string) (best, median float64) {
 
 // peers are the other programs, the best first.
 func (r *row) peers() []string {
-	out := slices.DeleteFunc(slices.Clone(r.order), func(who string) bool { return who == us })
+	out := slices.DeleteFunc(slices.Clone(r.order), func(who string) bool { return who == figure.Us })
 	slices.SortStableFunc(out, func(a, b string) int {
 		x, _ := r.best(a)
 		y, _ := r.best(b)
@@ -116,7 +100,7 @@ func (r *row) peers() []string {
 
 // table writes what was measured, best round / median, and how many times faster than
 // the best peer this library is.
-func table(w io.Writer, list []figure) {
+func table(w io.Writer, list []figure.Figure) {
 	fmt.Fprintf(w, "\n%s, %s. Best round / median of the rounds; times faster than the best peer by the best rounds.\n", list[0].Date, list[0].Machine)
 	set := "\x00"
 	for _, r := range rows(list) {
@@ -124,7 +108,7 @@ func table(w io.Writer, list []figure) {
 			set = r.Set
 			fmt.Fprintf(w, "\n| %s | unit | wildgraph | best peer | times faster | others |\n|---|---|---:|---:|---:|---|\n", set)
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.What, r.Unit, r.cell(us, false), r.first(), r.ratio(), r.others())
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.What, r.Unit, r.cell(figure.Us, false), r.first(), r.ratio(), r.others())
 	}
 	fmt.Fprintln(w)
 }
@@ -161,10 +145,10 @@ func (r *row) others() string {
 
 func (r *row) ratio() string {
 	p := r.peers()
-	if r.Plain || len(p) == 0 || r.values[us] == nil {
+	if r.Plain || len(p) == 0 || r.values[figure.Us] == nil {
 		return ""
 	}
-	ours, _ := r.best(us)
+	ours, _ := r.best(figure.Us)
 	theirs, _ := r.best(p[0])
 	if r.rate() {
 		ours, theirs = theirs, ours

@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -28,19 +28,6 @@ const (
 	passes = 9  // of which the fastest counts, question by question
 )
 
-// figure is a line of what is printed.
-type figure struct {
-	Set   string  `json:"set"`
-	What  string  `json:"what"`
-	Who   string  `json:"who"`
-	Unit  string  `json:"unit,omitempty"`
-	Value float64 `json:"value"`
-	Round int     `json:"round"`
-	Plain bool    `json:"plain,omitempty"`
-}
-
-func (f figure) print() error { return json.NewEncoder(os.Stdout).Encode(f) }
-
 // program is one side.
 type program struct {
 	name    string
@@ -48,15 +35,13 @@ type program struct {
 	index   string // what it built
 }
 
-const us = "wildgraph"
-
 // compare prints the figures of this library and of programs, given as NAME=COMMAND.
 func compare(ctx context.Context, peers []string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	all := []*program{{name: us, command: []string{self}}}
+	all := []*program{{name: figure.Us, command: []string{self}}}
 	for _, p := range peers {
 		name, command, _ := strings.Cut(p, "=")
 		all = append(all, &program{name: name, command: strings.Fields(command)})
@@ -82,7 +67,7 @@ func compare(ctx context.Context, peers []string) error {
 			size int
 		}{{"chunks of 4,800 bytes", 4800}, {"passages of 400 bytes", 400}} {
 			m := measuring{all: all, data: d, pieces: cut(d.pages, s.size), dir: dir, round: round + 1}
-			m.set = fmt.Sprintf("%d,%03d %s", len(m.pieces)/1000, len(m.pieces)%1000, s.name)
+			m.set = text.Digits(len(m.pieces)) + " " + s.name
 			if err := m.run(ctx); err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
@@ -101,8 +86,8 @@ type measuring struct {
 	round  int
 }
 
-func (m *measuring) figure(what, who, unit string, value float64) figure {
-	return figure{Set: m.set, What: what, Who: who, Unit: unit, Value: value, Round: m.round}
+func (m *measuring) show(what, who, unit string, value float64) {
+	figure.Figure{Set: m.set, Who: who, Round: m.round}.Show(what, value, unit)
 }
 
 func (m *measuring) run(ctx context.Context) error {
@@ -138,9 +123,8 @@ func (m *measuring) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f := m.figure("largest difference to scores in float64", us, "", worst)
-	f.Plain = true
-	return f.print()
+	m.show("largest difference to scores in float64", figure.Us, "", worst)
+	return nil
 }
 
 // build lets a program index the pieces.
@@ -162,8 +146,9 @@ func (m *measuring) build(ctx context.Context, p *program, pieces string) error 
 		size += info.Size()
 		return err
 	})
-	f := m.figure("index on disk", p.name, "MB", float64(size)/1e6)
-	return errors.Join(err, m.figure("read, build and save", p.name, "CPU s", ns/1e9).print(), f.print())
+	m.show("read, build and save", p.name, "CPU s", ns/1e9)
+	m.show("index on disk", p.name, "MB", float64(size)/1e6)
+	return err
 }
 
 // cores compares the time that a build takes on two cores with that on one.
@@ -176,9 +161,8 @@ func (m *measuring) cores(ctx context.Context, pieces string) error {
 		}
 		took[i] = wall
 	}
-	f := m.figure("the same on two cores, of the time on one", us, "", float64(took[1])/float64(took[0]))
-	f.Plain = true
-	return f.print()
+	m.show("the same on two cores, of the time on one", figure.Us, "", float64(took[1])/float64(took[0]))
+	return nil
 }
 
 // build runs a program's build on so many cores: the CPU time and the time that passed.
@@ -218,9 +202,7 @@ func (m *measuring) search(sides []*side, what, file string) error {
 	}
 	for _, quantity := range []string{"mean", "p50", "p99"} {
 		for i, s := range sides {
-			if err := m.figure(what+", "+quantity, s.name, "µs", of(quantity, fastest[i])/1e3).print(); err != nil {
-				return err
-			}
+			m.show(what+", "+quantity, s.name, "µs", of(quantity, fastest[i])/1e3)
 		}
 	}
 	return nil

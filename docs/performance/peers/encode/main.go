@@ -15,9 +15,9 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 )
 
@@ -98,11 +98,8 @@ func encode(model, file, vectors string, tokens, round int) error {
 				best = took
 			}
 		}
-		line, _ := json.Marshal(map[string]any{
-			"set": fmt.Sprintf("all-MiniLM-L6-v2, %d passages of 125 words", len(texts)), "who": "wildgraph", "round": round,
-			"what": kind + ", " + where, "value": float64(tokens) / best, "unit": "tokens/s",
-		})
-		fmt.Println(string(line))
+		f := figure.Figure{Set: fmt.Sprintf("all-MiniLM-L6-v2, %d passages of 125 words", len(texts)), Who: figure.Us, Round: round}
+		f.Show(kind+", "+where, float64(tokens)/best, "tokens/s")
 		for _, x := range v {
 			if err := binary.Write(out, binary.LittleEndian, x); err != nil {
 				return err
@@ -117,7 +114,5 @@ func now() float64 {
 	if runtime.GOMAXPROCS(0) > 1 {
 		return float64(time.Now().UnixNano()) / 1e9
 	}
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+	return figure.CPU()
 }

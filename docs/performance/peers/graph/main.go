@@ -11,8 +11,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"syscall"
 
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
@@ -92,34 +92,15 @@ func write(data, set string, list graphtest.List) error {
 	return nil
 }
 
-// figure is one line.
-type figure struct {
-	Set   string  `json:"set"`
-	Who   string  `json:"who"`
-	Round int     `json:"round"`
-	What  string  `json:"what"`
-	Unit  string  `json:"unit,omitempty"`
-	Value float64 `json:"value"`
-	Plain bool    `json:"plain,omitempty"`
-}
-
-func (f figure) show(what string, value float64, unit string) {
-	f.What, f.Value, f.Unit, f.Plain = what, value, unit, unit == ""
-	line, _ := json.Marshal(f)
-	fmt.Println(string(line))
-}
-
 // cpu is the CPU time that something takes, in seconds.
 func cpu(do func() error) (float64, error) {
-	var before, after syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &before)
+	before := figure.CPU()
 	err := do()
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &after)
-	return float64(after.Utime.Nano()+after.Stime.Nano()-before.Utime.Nano()-before.Stime.Nano()) / 1e9, err
+	return figure.CPU() - before, err
 }
 
 func measure(ctx context.Context, set string, list graphtest.List, round int) error {
-	f := figure{Set: set, Who: "wildgraph", Round: round}
+	f := figure.Figure{Set: set, Who: figure.Us, Round: round}
 	g := list.Graph()
 	var p community.Partition
 	took, err := cpu(func() (err error) {
@@ -129,8 +110,8 @@ func measure(ctx context.Context, set string, list graphtest.List, round int) er
 	if err != nil {
 		return err
 	}
-	f.show("Leiden, two passes", took, "CPU s")
-	f.show("modularity", p.Quality, "")
+	f.Show("Leiden, two passes", took, "CPU s")
+	f.Show("modularity", p.Quality, "")
 	for _, damping := range []float64{.5, .85} {
 		if err := walks(ctx, f, g, damping); err != nil {
 			return err
@@ -140,7 +121,7 @@ func measure(ctx context.Context, set string, list graphtest.List, round int) er
 }
 
 // walks measures PageRank, a query, after one that fills the memory.
-func walks(ctx context.Context, f figure, g *graph.Graph, damping float64) error {
+func walks(ctx context.Context, f figure.Figure, g *graph.Graph, damping float64) error {
 	s, err := ppr.New(g, ppr.Options{Damping: damping})
 	if err != nil {
 		return err
@@ -166,6 +147,6 @@ func walks(ctx context.Context, f figure, g *graph.Graph, damping float64) error
 		}
 		return nil
 	})
-	f.show(fmt.Sprintf("PageRank, damping %v, one query, residual 1e-9", damping), 1e3*took/4, "CPU ms")
+	f.Show(fmt.Sprintf("PageRank, damping %v, one query, residual 1e-9", damping), 1e3*took/4, "CPU ms")
 	return err
 }

@@ -4,13 +4,13 @@ package main
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
-	"syscall"
 
+	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
@@ -38,47 +38,15 @@ func run(args []string) error {
 	return fmt.Errorf("no %q", args[0])
 }
 
-// figures prints them as docs/performance/peers reads them.
-type figures struct {
-	Set   string  `json:"set"`
-	Who   string  `json:"who"`
-	Round int     `json:"round"`
-	What  string  `json:"what"`
-	Unit  string  `json:"unit,omitempty"`
-	Value float64 `json:"value"`
-	Plain bool    `json:"plain,omitempty"`
-}
-
-func about(rows, round int) figures {
-	thousands := fmt.Sprintf("%d,%03d", rows/1000, rows%1000)
-	if rows >= 1_000_000 {
-		thousands = fmt.Sprintf("%d,%03d,%03d", rows/1_000_000, rows/1000%1000, rows%1000)
-	}
-	return figures{Set: thousands + " rows", Who: "wildgraph", Round: round}
-}
-
-func (f figures) show(what string, value float64, unit string) {
-	f.What, f.Value, f.Unit, f.Plain = what, value, unit, unit == ""
-	line, _ := json.Marshal(f)
-	fmt.Println(string(line))
-}
-
-// cpu is the CPU time of the process so far, in seconds.
-func cpu() float64 {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-}
-
 // least is the least CPU time of some passes.
 func least(passes int, do func() error) (float64, error) {
 	best := 0.
 	for i := range passes {
-		start := cpu()
+		start := figure.CPU()
 		if err := do(); err != nil {
 			return 0, err
 		}
-		if took := cpu() - start; i == 0 || took < best {
+		if took := figure.CPU() - start; i == 0 || took < best {
 			best = took
 		}
 	}
@@ -122,7 +90,7 @@ func exact(data string, round int) error {
 	if err != nil {
 		return err
 	}
-	f := about(len(rows), round)
+	f := figure.Figure{Set: text.Digits(len(rows)) + " rows", Who: figure.Us, Round: round}
 	x, err := vector.New(vector.Options{Dim: dim, Cosine: true, Workers: 1})
 	if err != nil {
 		return err
@@ -131,14 +99,14 @@ func exact(data string, round int) error {
 	if err != nil {
 		return err
 	}
-	f.show("exact, build with codes", build, "CPU s")
+	f.Show("exact, build with codes", build, "CPU s")
 	rows = nil
 	some := queries[:100]
 	one, err := least(3, func() error { _, err := each(x, some, vector.Params{K: k}); return err })
 	if err != nil {
 		return err
 	}
-	f.show("one query, exact", 1e3*one/float64(len(some)), "CPU ms")
+	f.Show("one query, exact", 1e3*one/float64(len(some)), "CPU ms")
 	found, err := each(x, queries, vector.Params{K: k})
 	if err != nil {
 		return err
@@ -147,6 +115,6 @@ func exact(data string, round int) error {
 	if err != nil {
 		return err
 	}
-	f.show("recall@10, exact", share, "")
+	f.Show("recall@10, exact", share, "")
 	return nil
 }
