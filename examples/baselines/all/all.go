@@ -89,7 +89,7 @@ func Systems() []System {
 		edge, dong = "Edge and others 2024", "Dong and others 2025"
 	)
 	naive := of(flat.NaiveRAG, "Lewis and others 2020", flat.NaiveOptions{}, flat.NewNaiveRAG)
-	naive.Also = []string{lightrag.Name + "-" + string(lightrag.Naive)}
+	naive.Also = []string{lightrag.Name + "-naive"}
 	blind := of(flat.ZeroShot, "the model alone", struct{ kit.Common }{}, func(k kit.Kit, _ struct{ kit.Common }) (*kit.System, error) { return flat.NewZeroShot(k) })
 	blind.Blind = true
 	linked := of(gear.Name, "Shen and others 2025", gear.Options{}, gear.New, 0, 3, 0) // read, reflect, filter

@@ -232,12 +232,13 @@ func uncapitalized(name string) string {
 	return strings.ToLower(name[:n]) + name[n:]
 }
 
-// defaults replaces options, and the options of their parts, by what their method
-// Defaults returns, where they have one: the values that zero stands for.
+// defaults replaces options, and the options of their parts, by what their tags say and
+// their method Defaults returns, where they have them: the values that zero stands for.
 func defaults(options reflect.Value) reflect.Value {
 	out := reflect.New(options.Type()).Elem()
 	out.Set(options)
-	if m := options.MethodByName("Defaults"); m.IsValid() {
+	new(kit.Checks).Fill(out.Addr().Interface())
+	if m := out.MethodByName("Defaults"); m.IsValid() {
 		out.Set(m.Call(nil)[0])
 	}
 	for i := range out.NumField() {

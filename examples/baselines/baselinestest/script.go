@@ -25,6 +25,12 @@ func ModelKit(t testing.TB, m llm.Model) kit.Kit {
 	return k
 }
 
+// Filled are options as their tags complete them.
+func Filled[O any](o O) O {
+	new(kit.Checks).Fill(&o)
+	return o
+}
+
 type sharedWords struct{}
 
 func (sharedWords) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {

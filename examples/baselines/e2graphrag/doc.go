@@ -11,8 +11,7 @@
 // they have, how long the run of neighbours is, and how often they have them. Global:
 // without a term, the chunks and summaries most like the question; with terms that meet
 // nowhere, the 50 most like it by how often they have the terms. That the path only
-// gates a pair, and its ends must meet in a chunk all the same, is the code's;
-// [Options].PathChunks goes along the path.
+// gates a pair, and its ends must meet in a chunk all the same, is the code's.
 //
 // Where this differs from the code, and why:
 //

@@ -3,7 +3,6 @@
 package e2graphrag
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -16,50 +15,27 @@ import (
 // Name of the system in reports.
 const Name = "e2graphrag"
 
-// The settings of the code (YiboZhao624/E-2GraphRAG): neighbours that make a summary,
-// its tokens, how many terms a path has at most, and how many chunks are looked for.
-const (
-	DefaultGroup   = 5
-	DefaultSummary = 1000
-	DefaultPath    = 4
-	DefaultChunks  = 25
-)
-
-// Options of the system. The zero value is the setting of the code.
+// Options of the system. The zero value is the setting of the code
+// (YiboZhao624/E-2GraphRAG).
 type Options struct {
 	kit.Common
-	// Group is how many neighbours make a summary, Summary its tokens; 0 for the
-	// defaults.
-	Group, Summary int
+	// Group is how many neighbours make a summary, Summary its tokens.
+	Group   int `default:"5"`
+	Summary int `default:"1000" min:"0"`
 	// Path is how many terms a path between two terms of the question may have, 2 to
-	// 4, Chunks how many chunks are enough; 0 for the defaults.
-	Path, Chunks int
-	// PathChunks takes the chunks along the path between two terms, where the code
-	// takes those that have both ends.
-	PathChunks bool
-}
-
-func (o Options) resolve() (Options, error) {
-	var c kit.Checks
-	c.Want(o.Group == 0 || o.Group > 1, "Group", o.Group, "2 or more, or 0 for the default")
-	c.Min("Summary", float64(o.Summary), 0)
-	c.Want(o.Path == 0 || o.Path >= 2 && o.Path <= DefaultPath, "Path", o.Path, "2 to 4, or 0 for the default")
-	c.Min("Chunks", float64(o.Chunks), 0)
-	return o.Defaults(), c.Err()
-}
-
-// Defaults returns the options with what zero stands for.
-func (o Options) Defaults() Options {
-	o.Group, o.Summary = cmp.Or(o.Group, DefaultGroup), cmp.Or(o.Summary, DefaultSummary)
-	o.Path, o.Chunks = cmp.Or(o.Path, DefaultPath), cmp.Or(o.Chunks, DefaultChunks)
-	return o
+	// 4, Chunks how many chunks are enough.
+	Path   int `default:"4"`
+	Chunks int `default:"25" min:"0"`
 }
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	o, err := o.resolve()
+	var c kit.Checks
+	c.Fill(&o)
+	c.Want(o.Group > 1, "Group", o.Group, "2 or more, or 0 for the default")
+	c.Want(o.Path >= 2 && o.Path <= 4, "Path", o.Path, "2 to 4, or 0 for the default")
 	return kit.New(kit.Frame{
-		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding}, Problems: err,
+		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding}, Problems: c.Err(),
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) },
 	})
 }

@@ -73,12 +73,6 @@ func (s *searcher) meeting(known []int32) (chunks []int32, enough bool) {
 			if path == nil || len(path) > s.o.Path {
 				continue
 			}
-			if s.o.PathChunks {
-				for j := range path[1:] {
-					byLength[len(path)] = append(byLength[len(path)], s.terms.both(path[j], path[j+1])...)
-				}
-				continue
-			}
 			byLength[len(path)] = append(byLength[len(path)], s.terms.both(a, b)...)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
@@ -28,10 +29,7 @@ func over(t *testing.T, o Options, pages ...string) *searcher {
 			chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("%d#%06d", p, i), Doc: fmt.Sprint(p), Index: i, Text: text})
 		}
 	}
-	if o, err = o.resolve(); err != nil {
-		t.Fatal(err)
-	}
-	s, err := build(t.Context(), k, o, kit.NewCorpus(k, chunks, nil))
+	s, err := build(t.Context(), k, baselinestest.Filled(o), kit.NewCorpus(k, chunks, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +87,6 @@ func TestPairs(t *testing.T) {
 	}{
 		{Options{}, "Did alice meet bob?", "local map[0:true 1:true]"},
 		{Options{}, "Is alice in the louvre?", "global, by terms map[0:true 1:true 2:true 3:true 4:true]"}, // 4 is the summary
-		{Options{PathChunks: true}, "Is alice in the louvre?", "local map[1:true 2:true]"},
 		{Options{}, "Who is alice?", "global, by terms map[0:true 1:true 4:true]"},
 		{Options{}, "why is it so", "global map[]"},
 		{Options{}, "", "global map[]"},

@@ -17,15 +17,6 @@ import (
 // Name of the system in reports.
 const Name = "fastgraphrag"
 
-// The settings of the code: fast_graphrag/_services/_state_manager.py and
-// _ranking policies of fast_graphrag/__init__.py.
-const (
-	DefaultDamping   = 0.85
-	DefaultThreshold = 0.005 // of an entity's PageRank
-	DefaultEntities  = 128
-	DefaultFacts     = 64
-)
-
 // tolerance of PageRank: far below what the threshold can see.
 const tolerance = 1e-6
 
@@ -38,8 +29,9 @@ func DefaultTypes() []string {
 	return []string{rules.Person, rules.Organization, rules.Place, rules.Event, rules.Work, rules.Date, rules.Quantity, "concept", rules.Other}
 }
 
-// Options of the system. The zero value is the setting of the code, over the
-// paper's chunks.
+// Options of the system. The zero value is the setting of the code, over the paper's chunks:
+// fast_graphrag/_services/_state_manager.py and the ranking policies of
+// fast_graphrag/__init__.py.
 type Options struct {
 	kit.Common
 	// Extract, when set, is used in place of the kit's extractor.
@@ -50,19 +42,16 @@ type Options struct {
 	Domain    string
 	Questions []string
 	Types     []string
-	// Damping is the probability of walking on. Threshold and Entities say
-	// which entities count, Facts how many of their facts; 0 for the default
-	// of each.
-	Damping, Threshold float64
-	Entities, Facts    int
-	// NoIdentity leaves out the edges between entities that are alike.
-	NoIdentity bool
+	// Damping is the probability of walking on. Threshold, of an entity's PageRank, and
+	// Entities say which entities count, Facts how many of their facts.
+	Damping   float64 `default:"0.85"`
+	Threshold float64 `default:"0.005" min:"0" max:"1"`
+	Entities  int     `default:"128" min:"0"`
+	Facts     int     `default:"64" min:"0"`
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with the texts that empty ones stand for.
 func (o Options) Defaults() Options {
-	o.Damping, o.Threshold = cmp.Or(o.Damping, DefaultDamping), cmp.Or(o.Threshold, DefaultThreshold)
-	o.Entities, o.Facts = cmp.Or(o.Entities, DefaultEntities), cmp.Or(o.Facts, DefaultFacts)
 	o.Domain = cmp.Or(o.Domain, DefaultDomain)
 	if o.Types == nil {
 		o.Types = DefaultTypes()
@@ -72,21 +61,15 @@ func (o Options) Defaults() Options {
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
+	var c kit.Checks
+	c.Fill(&o)
+	c.Add(ppr.Options{Damping: o.Damping}.Check())
 	o = o.Defaults()
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: o.check(), Needs: []kit.Role{kit.Finding, kit.Linking, kit.Describing, kit.QuestionNames}}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []kit.Role{kit.Finding, kit.Linking, kit.Describing, kit.QuestionNames}}
 	f.Knowledge.OnlyDescribed = o.Extract == nil // the code loses such relations too
 	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Objects, Types: o.Types, Domain: o.domain()}))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
-}
-
-func (o Options) check() error {
-	var c kit.Checks
-	c.Add(ppr.Options{Damping: o.Damping}.Check())
-	c.Range("Threshold", o.Threshold, 0, 1)
-	c.Min("Entities", float64(o.Entities), 0)
-	c.Min("Facts", float64(o.Facts), 0)
-	return c.Err()
 }
 
 func (o Options) domain() string {
@@ -116,13 +99,11 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.linker, err = newLinker(ctx, k, c, s.described, o.Types); err != nil {
 		return nil, err
 	}
-	if !o.NoIdentity {
-		same, err := s.identities(ctx)
-		if err != nil {
-			return nil, err
-		}
-		s.identify(same)
+	same, err := s.identities(ctx)
+	if err != nil {
+		return nil, err
 	}
+	s.identify(same)
 	g, err := s.graph()
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func TestWalkCountsParallelFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	solver, err := ppr.New(walked, ppr.Options{Damping: DefaultDamping, Tolerance: tolerance})
+	solver, err := ppr.New(walked, ppr.Options{Damping: .85, Tolerance: tolerance})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &searcher{o: Options{}.Defaults(), network: n}
+	s := &searcher{o: baselinestest.Filled(Options{}), network: n}
 	if got := s.entities(ranks); len(got) != 1 {
 		t.Errorf("%d entities above the threshold", len(got))
 	}

@@ -36,13 +36,10 @@ const (
 // BM25Options are the options of [NewBM25]. The zero value is the default recipe.
 type BM25Options struct {
 	kit.Common
-	// BM25 are the options of the index; zero K1 and B mean DefaultK1 and
-	// DefaultB. Plain uses bm25.Plain instead: the textbook definition.
+	// BM25 are the options of the index; zero K1, B and TitleWeight mean DefaultK1,
+	// DefaultB and DefaultTitleWeight. Plain uses bm25.Plain instead: the textbook definition.
 	BM25  bm25.Options
 	Plain bool
-	// NoTitle leaves page titles out; otherwise a zero TitleWeight means
-	// DefaultTitleWeight.
-	NoTitle bool
 }
 
 // NewBM25 ranks the chunks by their words and reads the best (Robertson and Zaragoza 2009).
@@ -64,9 +61,6 @@ func NewBM25(k kit.Kit, o BM25Options) (*kit.System, error) {
 func (o BM25Options) Defaults() BM25Options {
 	b := &o.BM25
 	b.K1, b.B, b.TitleWeight = cmp.Or(b.K1, DefaultK1), cmp.Or(b.B, DefaultB), cmp.Or(b.TitleWeight, DefaultTitleWeight)
-	if o.NoTitle {
-		b.TitleWeight = 0
-	}
 	return o
 }
 

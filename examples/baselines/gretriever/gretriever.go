@@ -21,44 +21,25 @@ import (
 // Name of the system in reports.
 const Name = "gretriever"
 
-// The settings of the code for WebQSP (XiaoxinHe/G-Retriever): how many entities and
-// how many ranks of relations have prizes, and what a relation costs.
-const (
-	DefaultNodes = 3
-	DefaultEdges = 5
-	DefaultCost  = 0.5
-)
-
-// Options of the system. The zero value is the setting for WebQSP.
+// Options of the system. The zero value is the setting of the code for WebQSP
+// (XiaoxinHe/G-Retriever).
 type Options struct {
 	kit.Common
 	// Extract, when set, is used in place of the kit's extractor, e.g. triples of an
 	// earlier extraction.
 	Extract extract.Extractor
-	// Nodes and Edges have prizes, -1 for none; Cost is what an edge costs; 0 for the
-	// defaults.
-	Nodes, Edges int
-	Cost         float64
-}
-
-func (o Options) resolve() (Options, error) {
-	var c kit.Checks
-	c.Min("Nodes", float64(o.Nodes), -1)
-	c.Min("Edges", float64(o.Edges), -1)
-	c.Min("Cost", o.Cost, 0)
-	return o.Defaults(), c.Err()
-}
-
-// Defaults returns the options with what zero stands for.
-func (o Options) Defaults() Options {
-	o.Nodes, o.Edges, o.Cost = cmp.Or(o.Nodes, DefaultNodes), cmp.Or(o.Edges, DefaultEdges), cmp.Or(o.Cost, DefaultCost)
-	return o
+	// Nodes entities and Edges ranks of relations have prizes, -1 for none; Cost is what
+	// an edge costs.
+	Nodes int     `default:"3" min:"-1"`
+	Edges int     `default:"5" min:"-1"`
+	Cost  float64 `default:"0.5" min:"0"`
 }
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	o, err := o.resolve()
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding}, Problems: err}
+	var c kit.Checks
+	c.Fill(&o)
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding}, Problems: c.Err()}
 	f.ExtractBy(o.Extract, k.Triples)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, o, c) }
 	return kit.New(f)

@@ -3,7 +3,6 @@
 package hipporag
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -19,9 +18,6 @@ import (
 // Name of the system in reports.
 const Name = "hipporag"
 
-// DefaultDamping is the paper's (section 3.3).
-const DefaultDamping = 0.5
-
 // Options of the system. The zero value is the paper's setting.
 type Options struct {
 	kit.Common
@@ -31,19 +27,19 @@ type Options struct {
 	// Entities, when set, finds the named entities of a question in place of the
 	// kit.
 	Entities kit.NameFinder
-	// Damping is the probability of walking on, 0 for DefaultDamping.
-	Damping float64
+	// Damping is the probability of walking on (section 3.3).
+	Damping float64 `default:"0.5"`
 	// Synonyms are found by Link, by default the kit's.
 	Synonyms link.SynonymOptions
 	Link     link.Linker
-	// NoSynonyms, NoSpecificity and NoWalk leave the step out, for ablations.
-	NoSynonyms, NoSpecificity, NoWalk bool
+	// NoSynonyms and NoSpecificity leave the step out, for ablations.
+	NoSynonyms, NoSpecificity bool
 	// OverwriteSynonyms and ASCIIPhrases do as the code does: a synonym takes
 	// the place of the facts in its direction, and phrases keep only ASCII
 	// letters and digits.
 	OverwriteSynonyms, ASCIIPhrases bool
 	// Fallback ranks the chunks for questions without a linked entity.
-	Fallback Fallback
+	Fallback Fallback `default:"flat"`
 }
 
 // Fallback is what happens when no entity of a question can be linked.
@@ -56,35 +52,21 @@ const (
 	None Fallback = "none"
 )
 
-// Defaults returns the options with what zero stands for.
-func (o Options) Defaults() Options {
-	o.Damping, o.Fallback = cmp.Or(o.Damping, DefaultDamping), cmp.Or(o.Fallback, Flat)
-	if o.NoWalk {
-		o.Damping = 1e-12 // nobody walks on
-	}
-	return o
-}
-
-func (o Options) check() error {
-	var c kit.Checks
-	c.Add(ppr.Options{Damping: o.Damping}.Check())
-	c.Add(o.Synonyms.Check())
-	c.Want(o.Fallback == Flat || o.Fallback == None, "Fallback", o.Fallback, "flat or none")
-	return c.Err()
-}
-
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) { return kit.New(Frame(k, o)) }
 
 // Frame is what the system is made of, for those that put something around its
 // retriever.
 func Frame(k kit.Kit, o Options) kit.Frame {
-	o = o.Defaults()
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking, kit.QuestionNames}}
+	var c kit.Checks
+	c.Fill(&o)
+	c.Add(ppr.Options{Damping: o.Damping}.Check())
+	c.Add(o.Synonyms.Check())
+	c.Want(o.Fallback == Flat || o.Fallback == None, "Fallback", o.Fallback, "flat or none")
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []kit.Role{kit.Finding, kit.Linking, kit.QuestionNames}}
 	if o.ASCIIPhrases {
 		f.Knowledge.Folding = kg.FoldASCII
 	}
-	f.Problems = o.check()
 	f.ExtractBy(o.Extract, k.Triples)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return f

@@ -102,7 +102,7 @@ func TestWorkedExample(t *testing.T) {
 		{"four facts, last", Options{}, kg.ViewOptions{}, []int{0, 2, 5, 4}, []float64{.0512462606, .0261293115, .0257841656, .0232809812}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := golden(t, tt.o.Defaults(), tt.view)
+			s := golden(t, baselinestest.Filled(tt.o), tt.view)
 			got, err := s.walk.Solve(t.Context(), s.seeds(s.goldenFacts(t, tt.facts...), goldenSimilar), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -118,7 +118,7 @@ func TestWorkedExample(t *testing.T) {
 }
 
 func TestGoldenPhrases(t *testing.T) {
-	s := golden(t, Options{Damping: .5, Link: DefaultLink, Phrases: Mean}, kg.ViewOptions{})
+	s := golden(t, Options{Damping: .5, Link: 5, Phrases: Mean}, kg.ViewOptions{})
 	want := map[string]float64{"acme corp": .5, "alice smith": 1, "berlin": .7 / 3, "deep rivers": .6, "germany": .325}
 	seeds := s.phrases(s.goldenFacts(t, 0, 2, 5))
 	if len(seeds) != len(want) {
@@ -133,7 +133,7 @@ func TestGoldenPhrases(t *testing.T) {
 
 // Five facts are found, and five phrases of them are seeds.
 func TestLink(t *testing.T) {
-	s := golden(t, Options{}.Defaults(), kg.ViewOptions{})
+	s := golden(t, baselinestest.Filled(Options{}), kg.ViewOptions{})
 	s.facts, s.chunks, s.filter = baselinestest.Alike(goldenScores), baselinestest.Alike(goldenSimilar), keepAll
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1})
 	if err != nil || len(found.Steps[0].Found) != 5 {

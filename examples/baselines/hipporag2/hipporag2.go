@@ -22,14 +22,6 @@ import (
 // Name of the system in reports.
 const Name = "hipporag2"
 
-// Parameters of the paper (table 13) and of the code (OSU-NLP-Group/HippoRAG at
-// c617143).
-const (
-	DefaultDamping       = 0.5
-	DefaultLink          = 5    // facts, and phrases
-	DefaultPassageWeight = 0.05 // of a passage beside a phrase
-)
-
 // walkTolerance is the residual of a walk: passages are only put in order by it. Of 400
 // questions over 5,800 passages the first hundred are those of 1e-9, and in their order but
 // for a pair, the 92nd and 93rd of one question.
@@ -49,57 +41,37 @@ const (
 	Mean PhraseScore = "mean"
 )
 
-// Options of the system. The zero value is the paper's setting.
+// Options of the system. The zero value is the setting of the paper (table 13) and of the
+// code (OSU-NLP-Group/HippoRAG at c617143).
 type Options struct {
 	kit.Common
 	// Extract, when set, is used in place of the kit's extractor.
 	Extract extract.Extractor
 	// Damping is the probability of walking on, Link the number of facts and of
-	// phrases to start from, PassageWeight that of the best passage; 0 is the
-	// default of each.
-	Damping       float64
-	Link          int
-	PassageWeight float64
-	Phrases       PhraseScore `source:"the release of February 2025"`
+	// phrases to start from, PassageWeight that of the best passage beside a phrase.
+	Damping       float64     `default:"0.5"`
+	Link          int         `default:"5" min:"0"`
+	PassageWeight float64     `default:"0.05" min:"0"`
+	Phrases       PhraseScore `default:"last" source:"the release of February 2025"`
 	Synonyms      link.SynonymOptions
-	// NoFilter takes the facts as they are found; NoSynonyms, NoWalk and NoPassages
-	// (no passage to start from) leave the step out, for ablations.
-	NoFilter, NoSynonyms, NoWalk, NoPassages bool
+	// NoFilter takes the facts as they are found, NoSynonyms leaves the step out, for
+	// ablations.
+	NoFilter, NoSynonyms bool
 	// ASCIIPhrases keeps only ASCII letters and digits, as the code does.
 	ASCIIPhrases bool
 }
 
-func (o Options) check() error {
-	var c kit.Checks
-	c.Add(ppr.Options{Damping: o.Damping}.Check())
-	c.Add(o.Synonyms.Check())
-	c.Min("Link", float64(o.Link), 0)
-	c.Min("PassageWeight", o.PassageWeight, 0)
-	c.Want(o.Phrases == Last || o.Phrases == Mean, "Phrases", o.Phrases, "last or mean")
-	return c.Err()
-}
-
-// Defaults returns the options with what zero stands for.
-func (o Options) Defaults() Options {
-	o.Damping, o.Link, o.PassageWeight = cmp.Or(o.Damping, DefaultDamping), cmp.Or(o.Link, DefaultLink), cmp.Or(o.PassageWeight, DefaultPassageWeight)
-	o.Phrases = cmp.Or(o.Phrases, Last)
-	if o.NoWalk {
-		o.Damping = 1e-12 // nobody walks on
-	}
-	if o.NoPassages {
-		o.PassageWeight = 0
-	}
-	return o
-}
-
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	o = o.Defaults()
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}}
+	var c kit.Checks
+	c.Fill(&o)
+	c.Add(ppr.Options{Damping: o.Damping}.Check())
+	c.Add(o.Synonyms.Check())
+	c.Want(o.Phrases == Last || o.Phrases == Mean, "Phrases", o.Phrases, "last or mean")
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []kit.Role{kit.Finding, kit.Linking}}
 	if o.ASCIIPhrases {
 		f.Knowledge.Folding = kg.FoldASCII
 	}
-	f.Problems = o.check()
 	f.ExtractBy(o.Extract, k.Triples)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)

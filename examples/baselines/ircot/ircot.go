@@ -35,7 +35,6 @@ type Options struct {
 
 // Defaults returns the options with what zero stands for.
 func (o Options) Defaults() Options {
-	o.Options = o.Options.Defaults()
 	o.Steps, o.Passages = cmp.Or(o.Steps, DefaultSteps), cmp.Or(o.Passages, DefaultPassages)
 	return o
 }

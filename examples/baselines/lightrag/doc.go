@@ -6,17 +6,16 @@
 // keywords name themes and find relations with their ends. The chunks of both
 // are read.
 //
-// The algorithm is that of HKUDS/LightRAG 1.5.3 (commit 6232cd5), in five modes:
+// The algorithm is that of HKUDS/LightRAG 1.5.3 (commit 6232cd5), in four modes:
 // [Hybrid] of both levels, which is the default, [Local] and [Global] of one of
-// them, [Mix] with chunks that are like the question, and [Naive], which reads
-// such chunks alone and builds no graph. [Options].Paper is the algorithm of
-// the paper (commit 32464fa).
+// them, and [Mix] with chunks that are like the question. The fifth, naive, reads
+// such chunks alone: package flat has it, as naiverag. [Options].Paper is the
+// algorithm of the paper (commit 32464fa).
 //
 // Indexing takes one call per chunk, for entities and relations, and a second where
 // the model had to stop before it had written all (the code always asks again:
 // [Options].AlwaysGlean), and one for each entity or pair with eight descriptions, or
 // 1,200 tokens of them. A question takes one call for its keywords, and one to read.
-// Naive takes that one alone.
 //
 // Where this differs from the code, and why:
 //

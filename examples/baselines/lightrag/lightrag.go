@@ -24,18 +24,6 @@ const (
 	Local  Mode = "local"  // entities and their relations
 	Global Mode = "global" // relations and their ends
 	Mix    Mode = "mix"    // Hybrid, and chunks
-	Naive  Mode = "naive"  // chunks alone
-)
-
-// The settings of lightrag/constants.py.
-const (
-	DefaultTopK           = 40
-	DefaultChunkTopK      = 20
-	DefaultRelatedChunks  = 5
-	DefaultCosine         = 0.2
-	DefaultEntityTokens   = 6000
-	DefaultRelationTokens = 8000
-	DefaultTotalTokens    = 30_000
 )
 
 // The settings of the paper's code (lightrag/base.py).
@@ -44,11 +32,11 @@ const (
 	PaperTokens = 4000 // for entities, for relations, and for chunks
 )
 
-// Options of the system. The zero value is the setting of the code, but for the
-// mode, which is the paper's.
+// Options of the system. The zero value is the setting of the code (lightrag/constants.py),
+// but for the mode, which is the paper's.
 type Options struct {
 	kit.Common
-	Mode Mode
+	Mode Mode `default:"hybrid"`
 	// Paper searches as the paper's code did. It knows no Mix.
 	Paper bool
 	// Extract, when set, is used in place of the kit's extractor.
@@ -60,15 +48,18 @@ type Options struct {
 	// AlwaysGlean asks for more records where the model says that there are none, as
 	// the code does.
 	AlwaysGlean bool
-	// TopK is the number of entities or relations that keywords find, ChunkTopK
+	// TopK is the number of entities or relations that keywords find, 0 for 40, ChunkTopK
 	// that of chunks a question finds, RelatedChunks how many chunks an entity
-	// or relation brings; 0 for the default of each.
-	TopK, ChunkTopK, RelatedChunks int
-	// Cosine is the least likeness at which something is found, 0 for
-	// DefaultCosine, NoCosine for any.
-	Cosine float64
-	// The budgets in tokens, 0 for the default of each.
-	EntityTokens, RelationTokens, TotalTokens int
+	// or relation brings.
+	TopK          int `min:"0"`
+	ChunkTopK     int `default:"20" min:"0"`
+	RelatedChunks int `default:"5" min:"0"`
+	// Cosine is the least likeness at which something is found, NoCosine for any.
+	Cosine float64 `default:"0.2"`
+	// The budgets in tokens, of entities 0 for 6,000, of relations 0 for 8,000.
+	EntityTokens   int `min:"0"`
+	RelationTokens int `min:"0"`
+	TotalTokens    int `default:"30000" min:"0"`
 }
 
 // NoCosine as [Options].Cosine is no bound.
@@ -76,46 +67,32 @@ const NoCosine = -1
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	o.Mode = cmp.Or(o.Mode, Hybrid)
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding}}
+	var c kit.Checks
+	c.Fill(&o)
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Describing, kit.QuestionNames}}
 	if o.Mode != Hybrid {
 		f.Name += "-" + string(o.Mode)
 	}
 	o = o.Defaults()
-	f.Problems = o.check()
-	if o.Mode != Naive {
-		f.Needs = append(f.Needs, kit.Describing, kit.QuestionNames)
-		f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Lines, Types: o.Types, Language: o.Language, AlwaysGlean: o.AlwaysGlean}))
-	}
+	o.check(&c)
+	f.Problems = c.Err()
+	f.ExtractBy(o.Extract, k.RecordsFor(extract.RecordOptions{Format: extract.Lines, Types: o.Types, Language: o.Language, AlwaysGlean: o.AlwaysGlean}))
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)
 }
 
-func (o Options) check() error {
-	var c kit.Checks
-	c.Want(slices.Contains([]Mode{Hybrid, Local, Global, Mix, Naive}, o.Mode), "Mode", o.Mode, "hybrid, local, global, mix or naive")
+func (o Options) check(c *kit.Checks) {
+	c.Want(slices.Contains([]Mode{Hybrid, Local, Global, Mix}, o.Mode), "Mode", o.Mode, "hybrid, local, global or mix")
 	c.Want(o.Mode != Mix || !o.Paper, "Mode", o.Mode, "another one with Paper: the paper has none of this name")
 	c.Want(o.Cosine == NoCosine || o.Cosine >= 0 && o.Cosine <= 1, "Cosine", o.Cosine, "0 to 1, or NoCosine")
-	for _, n := range []struct {
-		field string
-		value int
-	}{
-		{"TopK", o.TopK}, {"ChunkTopK", o.ChunkTopK}, {"RelatedChunks", o.RelatedChunks},
-		{"EntityTokens", o.EntityTokens}, {"RelationTokens", o.RelationTokens}, {"TotalTokens", o.TotalTokens},
-	} {
-		c.Min(n.field, float64(n.value), 0)
-	}
-	return c.Err()
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with what zero stands for in the code or the paper's.
 func (o Options) Defaults() Options {
-	topK, entity, relation := DefaultTopK, DefaultEntityTokens, DefaultRelationTokens
+	topK, entity, relation := 40, 6000, 8000
 	if o.Paper {
 		topK, entity, relation = PaperTopK, PaperTokens, PaperTokens
 	}
-	o.TopK, o.ChunkTopK, o.RelatedChunks = cmp.Or(o.TopK, topK), cmp.Or(o.ChunkTopK, DefaultChunkTopK), cmp.Or(o.RelatedChunks, DefaultRelatedChunks)
-	o.EntityTokens, o.RelationTokens = cmp.Or(o.EntityTokens, entity), cmp.Or(o.RelationTokens, relation)
-	o.TotalTokens, o.Cosine = cmp.Or(o.TotalTokens, DefaultTotalTokens), cmp.Or(o.Cosine, DefaultCosine)
+	o.TopK, o.EntityTokens, o.RelationTokens = cmp.Or(o.TopK, topK), cmp.Or(o.EntityTokens, entity), cmp.Or(o.RelationTokens, relation)
 	return o
 }

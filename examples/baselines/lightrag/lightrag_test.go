@@ -26,7 +26,6 @@ func TestConform(t *testing.T) {
 		"lightrag-local":  {Mode: lightrag.Local},
 		"lightrag-global": {Mode: lightrag.Global},
 		"lightrag-mix":    {Mode: lightrag.Mix},
-		"lightrag-naive":  {Mode: lightrag.Naive},
 		"paper":           {Paper: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +69,7 @@ func TestCalls(t *testing.T) {
 	for _, tt := range []struct {
 		mode             lightrag.Mode
 		chunks, describe int
-	}{{lightrag.Hybrid, 7, 0}, {lightrag.Local, 8, 1}, {lightrag.Global, 9, 1}, {lightrag.Mix, 8, 1}, {lightrag.Naive, 8, 0}} {
+	}{{lightrag.Hybrid, 7, 0}, {lightrag.Local, 8, 1}, {lightrag.Global, 9, 1}, {lightrag.Mix, 8, 1}} {
 		m := scripted()
 		s, err := lightrag.New(baselinestest.ModelKit(t, m), lightrag.Options{Mode: tt.mode, Cosine: lightrag.NoCosine, AlwaysGlean: true})
 		if err != nil {
@@ -84,17 +83,14 @@ func TestCalls(t *testing.T) {
 		if tt.describe > 0 {
 			want["describe"] = tt.describe
 		}
-		calls := 2
-		if tt.mode == lightrag.Naive {
-			want, calls = map[string]int{}, 1
-		} else if stats.Entities != tt.chunks+1 || stats.Relations != tt.chunks {
+		if stats.Entities != tt.chunks+1 || stats.Relations != tt.chunks {
 			t.Errorf("%s: %+v", tt.mode, stats)
 		}
 		if diff := cmp.Diff(want, baselinestest.Stages(m)); diff != "" {
 			t.Errorf("%s: %d chunks: %s", tt.mode, tt.chunks, diff)
 		}
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who sailed on the Fram?", K: 3, Depth: 6})
-		if err != nil || a.Usage.Calls != calls {
+		if err != nil || a.Usage.Calls != 2 {
 			t.Errorf("%s: a question takes %d calls, %v", tt.mode, a.Usage.Calls, err)
 		}
 		if len(a.Ranked) != 6 || len(a.Evidence) != 3 {

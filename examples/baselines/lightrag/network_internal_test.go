@@ -194,11 +194,11 @@ func TestPick(t *testing.T) {
 	}
 	for lists, want := range map[int][]int32{0: nil, 1: {0, 10}, 3: {0, 10, 20, 1, 11, 21, 2}} {
 		of := [][]int32{one, {20}, {21}}[:lists]
-		if diff := cmp.Diff(want, pick(of, nil, likeness, DefaultRelatedChunks)); diff != "" {
+		if diff := cmp.Diff(want, pick(of, nil, likeness, 5)); diff != "" {
 			t.Errorf("%d: %s", lists, diff)
 		}
 	}
-	if diff := cmp.Diff([]int32{1, 2, 3, 4}, pick([][]int32{{1, 2, 3}, {2, 3, 4}, {3}, {9}}, []int32{9}, likeness, DefaultRelatedChunks)); diff != "" {
+	if diff := cmp.Diff([]int32{1, 2, 3, 4}, pick([][]int32{{1, 2, 3}, {2, 3, 4}, {3}, {9}}, []int32{9}, likeness, 5)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -245,7 +245,7 @@ func TestReadKeywords(t *testing.T) {
 // low and high, 1 for the first, chunks in that of the numbers given.
 func over(t *testing.T, o Options, g *kg.Graph, low, high, chunks []float64) *searcher {
 	t.Helper()
-	o = o.Defaults()
+	o = baselinestest.Filled(o).Defaults()
 	c := kit.NewCorpus(kit.Kit{}, nil, g)
 	for _, p := range g.Passages {
 		c.Chunks = append(c.Chunks, graphrag.Chunk{ID: p.Chunk, Doc: p.Doc})

@@ -24,7 +24,6 @@ type searcher struct {
 	count  func(string) int
 	corpus *kit.Corpus
 	units  retrieve.Texts // the chunks
-	// Without a graph, as in Naive, these are nil.
 	*network
 	keywords            finder
 	entities, relations retrieve.Texts
@@ -33,8 +32,8 @@ type searcher struct {
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
 	s := &searcher{o: o, count: k.Count, corpus: c, keywords: k.Decompose}
 	var err error
-	if s.units, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil || o.Mode == Naive {
-		return s, err
+	if s.units, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
+		return nil, err
 	}
 	if s.network, err = newNetwork(ctx, k, o, c); err != nil {
 		return nil, err
@@ -71,23 +70,19 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	if strings.TrimSpace(q.Text) == "" {
 		return graphrag.Nothing(), nil
 	}
-	var found material
-	var steps []graphrag.Step
-	if s.o.Mode != Naive {
-		k, err := s.keywords(ctx, q.Text)
-		if err != nil {
-			return graphrag.Found{}, err
-		}
-		if k = or(k, q.Text); len(k.Names) == 0 && len(k.Themes) == 0 {
-			return graphrag.Nothing(), nil
-		}
-		steps = []graphrag.Step{{Kind: "low-level keywords", Query: q.Text, Found: k.Names}, {Kind: "high-level keywords", Query: q.Text, Found: k.Themes}}
-		if found, err = s.search(ctx, k, q.Text); err != nil {
-			return graphrag.Found{}, err
-		}
+	k, err := s.keywords(ctx, q.Text)
+	if err != nil {
+		return graphrag.Found{}, err
 	}
-	if s.o.Mode == Mix || s.o.Mode == Naive {
-		var err error
+	if k = or(k, q.Text); len(k.Names) == 0 && len(k.Themes) == 0 {
+		return graphrag.Nothing(), nil
+	}
+	steps := []graphrag.Step{{Kind: "low-level keywords", Query: q.Text, Found: k.Names}, {Kind: "high-level keywords", Query: q.Text, Found: k.Themes}}
+	found, err := s.search(ctx, k, q.Text)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	if s.o.Mode == Mix {
 		if found.alike, err = s.nearest(ctx, s.units, q.Text, max(s.o.ChunkTopK, q.Want())); err != nil {
 			return graphrag.Found{}, err
 		}

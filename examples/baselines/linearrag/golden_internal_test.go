@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -84,7 +85,7 @@ func TestWorkedExample(t *testing.T) {
 		score float64
 		tier  int
 	}
-	wide := Options{Threshold: .1, Sentences: 4, Iterations: 5}.Defaults()
+	wide := baselinestest.Filled(Options{Threshold: .1, Sentences: 4, Iterations: 5})
 	narrow := Options{Threshold: .4, Sentences: 1, Iterations: 3, Ratio: 1.5, PassageWeight: .05}
 	for _, tt := range []struct {
 		name     string

@@ -3,7 +3,6 @@
 package linearrag
 
 import (
-	"cmp"
 	"context"
 	"math"
 
@@ -21,18 +20,8 @@ import (
 // Name of the system in reports.
 const Name = "linearrag"
 
-// Parameters. The program has others for each data set; these are its defaults
-// where it is run without naming one.
-const (
-	DefaultThreshold     = 0.4
-	DefaultSentences     = 3
-	DefaultIterations    = 3
-	DefaultRatio         = 2
-	DefaultPassageWeight = 0.05
-	DefaultDamping       = 0.5 // the program's; the paper prints 0.85
-)
-
-// Options of the system. The zero value is the program's setting.
+// Options of the system. The zero value is the program's setting where it is run without
+// naming a data set; it has others for each.
 type Options struct {
 	kit.Common
 	// Extract, when set, finds the entities in place of the rules; facts are not
@@ -40,49 +29,29 @@ type Options struct {
 	Extract extract.Extractor
 	// Entities, when set, finds those of a question.
 	Entities   kit.NameFinder
-	Activation Activation `source:"its program"`
+	Activation Activation `default:"bfs" source:"its program"`
 	// Threshold is the least score with which an entity is activated, Sentences
 	// how many sentences one entity leads to in one step, Iterations one more
 	// than the number of steps. Ratio weighs the passages' own likeness to the
-	// question, PassageWeight passages beside entities. 0 is the default of each.
-	Threshold             float64
-	Sentences, Iterations int
-	Ratio, PassageWeight  float64
-	// Damping is the probability of walking on, 0 for DefaultDamping.
-	Damping float64 `source:"its program; the paper prints 0.85"`
-	// NoWalk leaves the walk out, for ablations.
-	NoWalk bool
+	// question, PassageWeight passages beside entities.
+	Threshold     float64 `default:"0.4" min:"0"`
+	Sentences     int     `default:"3" min:"1"`
+	Iterations    int     `default:"3" min:"1"`
+	Ratio         float64 `default:"2" min:"0"`
+	PassageWeight float64 `default:"0.05" min:"0"`
+	// Damping is the probability of walking on.
+	Damping float64 `default:"0.5" source:"its program; the paper prints 0.85"`
 	// Adjacent ties each chunk to the next of its document, with weight 1.
 	Adjacent bool
 }
 
-// Defaults returns the options with what zero stands for.
-func (o Options) Defaults() Options {
-	o.Threshold, o.Sentences, o.Iterations = cmp.Or(o.Threshold, DefaultThreshold), cmp.Or(o.Sentences, DefaultSentences), cmp.Or(o.Iterations, DefaultIterations)
-	o.Ratio, o.PassageWeight, o.Damping = cmp.Or(o.Ratio, DefaultRatio), cmp.Or(o.PassageWeight, DefaultPassageWeight), cmp.Or(o.Damping, DefaultDamping)
-	o.Activation = cmp.Or(o.Activation, BFS)
-	if o.NoWalk {
-		o.Damping = 1e-12 // nobody walks on
-	}
-	return o
-}
-
-func (o Options) check() error {
-	var c kit.Checks
-	c.Add(ppr.Options{Damping: o.Damping}.Check())
-	c.Min("Threshold", o.Threshold, 0)
-	c.Min("Sentences", float64(o.Sentences), 1)
-	c.Min("Iterations", float64(o.Iterations), 1)
-	c.Min("Ratio", o.Ratio, 0)
-	c.Min("PassageWeight", o.PassageWeight, 0)
-	c.Want(o.Activation == BFS || o.Activation == Max, "Activation", o.Activation, "bfs or max")
-	return c.Err()
-}
-
 // New returns the system. It asks no model but the reader's.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	o = o.Defaults()
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: o.check(), Needs: []kit.Role{kit.Finding, kit.Linking}}
+	var c kit.Checks
+	c.Fill(&o)
+	c.Add(ppr.Options{Damping: o.Damping}.Check())
+	c.Want(o.Activation == BFS || o.Activation == Max, "Activation", o.Activation, "bfs or max")
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Problems: c.Err(), Needs: []kit.Role{kit.Finding, kit.Linking}}
 	f.ExtractBy(o.Extract, k.Entities)
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) }
 	return kit.New(f)

@@ -79,10 +79,7 @@ func TestReportOrder(t *testing.T) {
 // rest for entities and relations: of rows of 1,000 tokens 1, 6 and 4. Ten entities
 // are read, and ten relations that lead out of their circle for each.
 func TestLocalDefaults(t *testing.T) {
-	o, err := LocalOptions{}.resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := baselinestest.Filled(LocalOptions{}).Defaults()
 	const n = 14
 	var pairs [][2]int32
 	all := make([]int32, n)
@@ -127,10 +124,7 @@ func TestBatches(t *testing.T) {
 
 // The seed of the code is 86.
 func TestShuffleSeed(t *testing.T) {
-	o, err := GlobalOptions{}.resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := baselinestest.Filled(GlobalOptions{})
 	want := []int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	got := (&global{o: o}).shuffle(want)
 	if shuffle(86, 0, want); !slices.Equal(got, want) {

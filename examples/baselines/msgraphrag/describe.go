@@ -92,7 +92,7 @@ func (w writer) fold(ctx context.Context, subject string, of []kg.Description) (
 	tokens := 0
 	for _, t := range texts {
 		cost := w.count(t)
-		if len(pack) > 1 && tokens+cost > DefaultFoldTokens {
+		if len(pack) > 1 && tokens+cost > foldTokens {
 			partial, err := w.write(ctx, subject, pack)
 			if err != nil {
 				return "", err
@@ -105,7 +105,7 @@ func (w writer) fold(ctx context.Context, subject string, of []kg.Description) (
 }
 
 func (w writer) write(ctx context.Context, subject string, texts []string) (string, error) {
-	req, err := prompts.Request(ctx, StageDescribe, "describe", map[string]any{"Words": DefaultFoldWords, "Language": w.language},
+	req, err := prompts.Request(ctx, StageDescribe, "describe", map[string]any{"Words": foldWords, "Language": w.language},
 		llm.Data{Label: "subject", Text: subject}, llm.Data{Label: "descriptions", Rows: texts, First: 1})
 	if err != nil {
 		return "", err

@@ -17,47 +17,20 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// The settings of DRIFT (graphrag/config/defaults.py).
-const (
-	DefaultPrimerReports = 20
-	DefaultFolds         = 5
-	DefaultFollowUps     = 20
-	DefaultDepth         = 3
-	driftCommunityShare  = 0.1
-	driftChunkShare      = 0.9
-)
-
 // DriftOptions of [NewDrift]. The zero value is the setting of the code.
 type DriftOptions struct {
 	Options
 	// Reports are looked at first, divided into Folds. FollowUps is how many
-	// questions are asked in a round, Depth how many rounds there are; 0 for the
-	// defaults.
-	Reports, Folds, FollowUps, Depth int
-	// Tokens of each context; 0 for DefaultContext.
-	Tokens int
-	// Shuffle is the seed of the template and of the order of the questions; 0 for
-	// DefaultShuffleSeed. In the code neither has one.
-	Shuffle uint64
-}
-
-func (o DriftOptions) resolve() (DriftOptions, error) {
-	var c kit.Checks
-	c.Min("Reports", float64(o.Reports), 0)
-	c.Min("Folds", float64(o.Folds), 0)
-	c.Min("FollowUps", float64(o.FollowUps), 0)
-	c.Min("Depth", float64(o.Depth), 0)
-	c.Min("Tokens", float64(o.Tokens), 0)
-	return o.Defaults(), c.Err()
-}
-
-// Defaults returns the options with what zero stands for.
-func (o DriftOptions) Defaults() DriftOptions {
-	o.Options = o.Options.Defaults()
-	o.Reports, o.Folds = cmp.Or(o.Reports, DefaultPrimerReports), cmp.Or(o.Folds, DefaultFolds)
-	o.FollowUps, o.Depth = cmp.Or(o.FollowUps, DefaultFollowUps), cmp.Or(o.Depth, DefaultDepth)
-	o.Tokens, o.Shuffle = cmp.Or(o.Tokens, DefaultContext), cmp.Or(o.Shuffle, DefaultShuffleSeed)
-	return o
+	// questions are asked in a round, Depth how many rounds there are.
+	Reports   int `default:"20" min:"0"`
+	Folds     int `default:"5" min:"0"`
+	FollowUps int `default:"20" min:"0"`
+	Depth     int `default:"3" min:"0"`
+	// Tokens of each context.
+	Tokens int `default:"12000" min:"0"`
+	// Shuffle is the seed of the template and of the order of the questions. In the code
+	// neither has one.
+	Shuffle uint64 `default:"86"`
 }
 
 // NewDrift returns the system that begins with reports and goes on with
@@ -66,16 +39,17 @@ func (o DriftOptions) Defaults() DriftOptions {
 // each of Depth rounds, and one more. Offline the titles of the best reports are
 // the follow-ups.
 func NewDrift(k kit.Kit, o DriftOptions) (*kit.System, error) {
-	o, err := o.resolve()
+	var c kit.Checks
+	c.Fill(&o)
 	o.AllReports = true // any may be the nearest
-	return frame(NameDrift, k, o.Options, err, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
+	return frame(NameDrift, k, o.Options, c, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
 		global, err := newGlobal(ctx, x, GlobalOptions{Tokens: o.Tokens, ReduceTokens: o.Tokens, Shuffle: o.Shuffle})
 		if err != nil {
 			return nil, err
 		}
-		local, err := newLocal(ctx, x, LocalOptions{
-			Tokens: o.Tokens, CommunityShare: driftCommunityShare, ChunkShare: driftChunkShare, Entities: DefaultEntities, Relations: DefaultRelations,
-		})
+		l := LocalOptions{Tokens: o.Tokens, CommunityShare: 0.1, ChunkShare: 0.9}
+		c.Fill(&l)
+		local, err := newLocal(ctx, x, l)
 		if err != nil {
 			return nil, err
 		}

@@ -10,12 +10,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// DefaultThreshold is the least rating of a report that is kept
-// (graphrag/config/defaults.py), of at most maxRating.
-const (
-	DefaultThreshold = 1
-	maxRating        = 5
-)
+// maxRating is the highest rating of a report (graphrag/config/defaults.py).
+const maxRating = 5
 
 // dynamic goes down the hierarchy from its top (graphrag/query/context_builder/
 // dynamic_community_selection.py): where a report has to do with the question,

@@ -15,38 +15,20 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Lengths of what the model writes in global search (graphrag/config/defaults.py).
-const DefaultMapWords = 1000
-
 // GlobalOptions of [NewGlobal]. The zero value is the setting of the code.
 type GlobalOptions struct {
 	Options
 	// Tokens of the reports in one batch, ReduceTokens of the points that are
-	// read in the end; 0 for DefaultContext.
-	Tokens, ReduceTokens int
-	// Shuffle is the seed of the order of the reports; 0 for DefaultShuffleSeed.
-	Shuffle uint64
+	// read in the end.
+	Tokens       int `default:"12000" min:"0"`
+	ReduceTokens int `default:"12000" min:"0"`
+	// Shuffle is the seed of the order of the reports.
+	Shuffle uint64 `default:"86"`
 	// Dynamic looks through the hierarchy from the top for the reports that have
 	// to do with the question. KeepParent keeps a report some of whose parts are
-	// kept. Threshold is the least rating, from 0 to 5; 0 for DefaultThreshold.
+	// kept. Threshold is the least rating, up to 5.
 	Dynamic, KeepParent bool
-	Threshold           int
-}
-
-func (o GlobalOptions) resolve() (GlobalOptions, error) {
-	var c kit.Checks
-	c.Min("Tokens", float64(o.Tokens), 0)
-	c.Min("ReduceTokens", float64(o.ReduceTokens), 0)
-	c.Range("Threshold", float64(o.Threshold), 0, maxRating)
-	return o.Defaults(), c.Err()
-}
-
-// Defaults returns the options with what zero stands for.
-func (o GlobalOptions) Defaults() GlobalOptions {
-	o.Options = o.Options.Defaults()
-	o.Tokens, o.ReduceTokens = cmp.Or(o.Tokens, DefaultContext), cmp.Or(o.ReduceTokens, DefaultContext)
-	o.Shuffle, o.Threshold = cmp.Or(o.Shuffle, DefaultShuffleSeed), cmp.Or(o.Threshold, DefaultThreshold)
-	return o
+	Threshold           int `default:"1" min:"0" max:"5"`
 }
 
 // name is that of the system in reports.
@@ -59,9 +41,10 @@ func (o GlobalOptions) name() string {
 
 // NewGlobal returns the system that reads the reports.
 func NewGlobal(k kit.Kit, o GlobalOptions) (*kit.System, error) {
-	o, err := o.resolve()
+	var c kit.Checks
+	c.Fill(&o)
 	o.AllReports = o.AllReports || o.Dynamic
-	return frame(o.name(), k, o.Options, err, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
+	return frame(o.name(), k, o.Options, c, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
 		return newGlobal(ctx, x, o)
 	})
 }

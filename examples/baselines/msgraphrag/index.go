@@ -162,7 +162,7 @@ func (x *index) communities(ctx context.Context, weight []float64) error {
 		x.graph.Nodes[v].Degree = g.Degree(int32(v))
 	}
 	x.hierarchy, err = community.HierarchicalLeiden(ctx, g, community.HierarchyOptions{
-		Options: community.Options{Randomness: DefaultRandomness, MaxPasses: x.o.Passes, Seed: x.o.Seed},
+		Options: community.Options{Randomness: randomness, MaxPasses: x.o.Passes, Seed: x.o.Seed},
 		MaxSize: x.o.MaxSize,
 	})
 	return err

@@ -16,51 +16,35 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// The settings of local search (graphrag/config/defaults.py).
-const (
-	DefaultCommunityShare = 0.15
-	DefaultChunkShare     = 0.5
-	DefaultEntities       = 10
-	DefaultRelations      = 10
-)
-
 // LocalOptions of [NewLocal]. The zero value is the setting of the code.
 type LocalOptions struct {
 	Options
 	// Tokens of the context; CommunityShare of it goes to reports, ChunkShare to
-	// chunks, the rest to entities and relations; 0 for the defaults.
-	Tokens                     int
-	CommunityShare, ChunkShare float64
+	// chunks, the rest to entities and relations. Both shares 0 are .15 and .5.
+	Tokens         int     `default:"12000" min:"0"`
+	CommunityShare float64 `min:"0"`
+	ChunkShare     float64 `min:"0"`
 	// Entities is how many are read, Relations how many that lead out of their
-	// circle for each; 0 for the defaults.
-	Entities, Relations int
+	// circle for each.
+	Entities  int `default:"10" min:"0"`
+	Relations int `default:"10" min:"0"`
 }
 
-func (o LocalOptions) resolve() (LocalOptions, error) {
-	var c kit.Checks
-	c.Min("Tokens", float64(o.Tokens), 0)
-	c.Min("Entities", float64(o.Entities), 0)
-	c.Min("Relations", float64(o.Relations), 0)
-	c.Min("CommunityShare", o.CommunityShare, 0)
-	c.Min("ChunkShare", o.ChunkShare, 0)
-	c.Want(!(o.CommunityShare+o.ChunkShare > 1), "CommunityShare+ChunkShare", o.CommunityShare+o.ChunkShare, "1 or less")
-	return o.Defaults(), c.Err()
-}
-
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with the shares that two of 0 stand for.
 func (o LocalOptions) Defaults() LocalOptions {
-	o.Options = o.Options.Defaults()
 	if o.CommunityShare == 0 && o.ChunkShare == 0 {
-		o.CommunityShare, o.ChunkShare = DefaultCommunityShare, DefaultChunkShare
+		o.CommunityShare, o.ChunkShare = 0.15, 0.5
 	}
-	o.Tokens, o.Entities, o.Relations = cmp.Or(o.Tokens, DefaultContext), cmp.Or(o.Entities, DefaultEntities), cmp.Or(o.Relations, DefaultRelations)
 	return o
 }
 
 // NewLocal returns the system that searches around the entities of a question.
 func NewLocal(k kit.Kit, o LocalOptions) (*kit.System, error) {
-	o, err := o.resolve()
-	return frame(NameLocal, k, o.Options, err, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
+	var c kit.Checks
+	c.Fill(&o)
+	o = o.Defaults()
+	c.Want(!(o.CommunityShare+o.ChunkShare > 1), "CommunityShare+ChunkShare", o.CommunityShare+o.ChunkShare, "1 or less")
+	return frame(NameLocal, k, o.Options, c, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
 		return newLocal(ctx, x, o)
 	})
 }

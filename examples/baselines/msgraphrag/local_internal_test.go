@@ -5,12 +5,14 @@ package msgraphrag
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -44,7 +46,7 @@ func star(t *testing.T) *local {
 		t.Fatal(err)
 	}
 	x.kit.Count = llm.EstimateTokens
-	x.o.MaxSize = DefaultMaxSize
+	x.o.MaxSize = 10
 	related, weight := x.pairs()
 	for i, of := range related.All() {
 		x.graph.Edges[i].Descriptions = x.said(of)
@@ -120,11 +122,7 @@ func TestFold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := Options{}.resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := newDescriber(k, o)
+	d, err := newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +164,7 @@ func TestDescribeFallsBack(t *testing.T) {
 		if kind != "" {
 			k.IndexModel = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind})
 		}
-		o, _ := Options{}.resolve()
-		d, err := newDescriber(k, o)
+		d, err := newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func (s *global) mapped(m llm.Model) chooser {
 
 // points is one map step. A reply that cannot be read has no points.
 func (s *global) points(ctx context.Context, m llm.Model, question string, batch []int32) ([]point, error) {
-	req, err := request(ctx, StageMap, "map", DefaultMapWords, question, llm.Data{Label: "reports", Text: s.table(batch)})
+	req, err := request(ctx, StageMap, "map", mapWords, question, llm.Data{Label: "reports", Text: s.table(batch)})
 	if err != nil {
 		return nil, err
 	}

@@ -19,55 +19,37 @@ import (
 // Name of the system in reports.
 const Name = "raptor"
 
-// The settings of the paper (sections 3 and 4.1) and of its code
-// (parthsarthi03/raptor): the length of leaves and of summaries, the budget of the
-// collapsed tree, and the nodes that traversal takes of a layer.
-const (
-	DefaultLeaf    = 100
-	DefaultSummary = 100
-	DefaultTokens  = 2000
-	DefaultLayer   = 5
-)
-
-// Options of the system. The zero value is the paper's setting.
+// Options of the system. The zero value is the setting of the paper (sections 3 and 4.1) and
+// of its code (parthsarthi03/raptor).
 type Options struct {
 	kit.Common
-	// Leaf is the most tokens of a leaf, Summary those asked of a summary; 0 for the
-	// defaults.
-	Leaf, Summary int
-	// Tokens is the budget of a question that has none; 0 for DefaultTokens.
-	Tokens int
+	// Leaf is the most tokens of a leaf, Summary those asked of a summary.
+	Leaf    int `default:"100" min:"0"`
+	Summary int `default:"100" min:"0"`
+	// Tokens is the budget of a question that has none.
+	Tokens int `default:"2000" min:"0"`
 	// Traverse goes down the tree from its top and reads the best Layer nodes of
-	// each layer, 0 for DefaultLayer, in place of the best of all nodes.
+	// each layer, in place of the best of all nodes.
 	Traverse bool
-	Layer    int
+	Layer    int `default:"5" min:"0"`
 	// Tree says how leaves become a tree. Its Embedder and Summarizer, when set, are
 	// used in place of the kit's.
 	Tree summary.RaptorOptions `source:"its program"`
 }
 
-func (o Options) resolve() (Options, error) {
-	var c kit.Checks
-	c.Min("Leaf", float64(o.Leaf), 0)
-	c.Min("Summary", float64(o.Summary), 0)
-	c.Min("Tokens", float64(o.Tokens), 0)
-	c.Min("Layer", float64(o.Layer), 0)
-	return o.Defaults(), c.Err()
-}
-
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with what is not to be chosen.
 func (o Options) Defaults() Options {
-	o.Leaf, o.Summary = cmp.Or(o.Leaf, DefaultLeaf), cmp.Or(o.Summary, DefaultSummary)
-	o.Tokens, o.Layer = cmp.Or(o.Tokens, DefaultTokens), cmp.Or(o.Layer, DefaultLayer)
 	o.Cut.Sentences = true
 	return o
 }
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	o, err := o.resolve()
+	var c kit.Checks
+	c.Fill(&o)
+	o = o.Defaults()
 	return kit.New(kit.Frame{
-		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding, kit.Finding}, Problems: err,
+		Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding, kit.Finding}, Problems: c.Err(),
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) { return build(ctx, k, o, c) },
 	})
 }

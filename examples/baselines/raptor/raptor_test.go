@@ -53,7 +53,7 @@ func TestBudget(t *testing.T) {
 		}
 		budget, used := tokens, 0
 		if budget == 0 {
-			budget = raptor.DefaultTokens
+			budget = 2000 // the paper's
 		}
 		for _, h := range a.Evidence {
 			used += k.Count(retrieve.Titled(h.Chunk))

@@ -33,3 +33,29 @@ bm25: no corpus`
 		t.Error(err)
 	}
 }
+
+func TestFill(t *testing.T) {
+	type Part struct {
+		Mode string `default:"local"`
+	}
+	type options struct {
+		Part
+		Seed    uint64  `default:"0xDEADBEEF"`
+		Steps   int     `default:"3" min:"1"`
+		Share   float64 `default:"0.5" min:"0" max:"1"`
+		Depth   int     `min:"-1"`
+		Unbound float64
+	}
+	var c opt.Checks
+	var zero options
+	c.Fill(&zero)
+	if want := (options{Part{"local"}, 0xDEADBEEF, 3, .5, 0, 0}); zero != want || c.Err() != nil {
+		t.Errorf("%+v, %v", zero, c.Err())
+	}
+	given := options{Part{"global"}, 1, -2, math.NaN(), -2, -9}
+	c.Fill(&given)
+	want := "Steps is -2, want 1 or more\nShare is NaN, want 0 to 1\nDepth is -2, want -1 or more"
+	if err := c.Err(); given.Mode != "global" || given.Seed != 1 || err == nil || err.Error() != want {
+		t.Errorf("%+v, %v", given, err)
+	}
+}
