@@ -18,6 +18,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/netip"
@@ -54,12 +55,7 @@ type settings struct {
 func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
 	var s settings
 	fs := cli.NewFlags("buildbench")
-	fs.Usage = func() {
-		cli.Help(stderr, fs, "Makes a benchmark of articles that cite the web, or files beside them (file:NAME), for wildgraphbench -data.",
-			cli.Group{Title: "What to build", Flags: []string{"article", "articles", "parquet", "out", "single", "multi", "summary", "apart", "seed"}},
-			cli.Group{Title: "Pages", Flags: []string{"agent", "pause", "trust", "no-robots", "reader"}},
-			cli.Group{Title: "Model and money", Flags: []string{"model", "temperature", "concurrency", "budget-tokens", "prices", "cache"}})
-	}
+	fs.Usage = func() { usage(stderr, fs) }
 	fs.Func("article", "`URL, FILE or FOLDER` of an article, or of several (Markdown, HTML, or the wiki's markup in .wiki); each makes a domain (repeatable)", func(v string) error {
 		s.articles = append(s.articles, v)
 		return nil
@@ -113,6 +109,14 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 		}
 	}
 	return s, cli.Usage(errors.Join(problems...))
+}
+
+// usage writes what -h shows.
+func usage(w io.Writer, fs *flag.FlagSet) {
+	cli.Help(w, fs, "Makes a benchmark of articles that cite the web, or files beside them (file:NAME), for wildgraphbench -data.",
+		cli.Group{Title: "What to build", Flags: []string{"article", "articles", "parquet", "out", "single", "multi", "summary", "apart", "seed"}},
+		cli.Group{Title: "Pages", Flags: []string{"agent", "pause", "trust", "no-robots", "reader"}},
+		cli.Group{Title: "Model and money", Flags: []string{"model", "temperature", "concurrency", "budget-tokens", "prices", "cache"}})
 }
 
 func main() {

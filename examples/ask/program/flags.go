@@ -4,6 +4,7 @@ package program
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -39,17 +40,7 @@ var shared = []string{"embed-model", "embed-int8", "rerank-model", "name-model",
 func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
 	s := settings{}
 	fs := cli.NewFlags("ask")
-	fs.Usage = func() {
-		cli.Help(stderr, fs, "Answers questions over a folder of files, with the lines that say so.\n\n"+
-			"  ask -docs FOLDER \"question\"    one question\n"+
-			"  ask -docs FOLDER               a dialogue\n"+
-			"  ask -docs FOLDER -serve :8080  a page in the browser\n"+
-			"  ask -docs FOLDER -mcp          a server for the Model Context Protocol",
-			cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "q", "questions", "serve", "tokens", "mcp", "watch"}},
-			cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
-			cli.Group{Title: "Output", Flags: []string{"json", "v", "trace"}},
-			cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "encode-all", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
-	}
+	fs.Usage = func() { usage(stderr, fs) }
 	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files, or one file")
 	fs.Func("where", "`CONDITION` that limits questions to some files, such as 'folder = \"notes\" and year >= 2024'; the fields are those of front matter, folder and kind", func(v string) error {
 		s.where = new(graphrag.Condition)
@@ -84,6 +75,29 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	if s.ShowPrompts {
 		return s, cli.Usage(errors.Join(problems...))
 	}
+	problems = append(problems, s.readQuestion(fs)...)
+	if info, err := os.Stat(s.index); err == nil && !info.IsDir() {
+		problems = append(problems, fmt.Errorf("-index %s is a file: name a folder, which is made if it is not there", s.index))
+	}
+	return s, cli.Usage(errors.Join(append(problems, s.check(*system)...)...))
+}
+
+// usage writes what -h shows.
+func usage(w io.Writer, fs *flag.FlagSet) {
+	cli.Help(w, fs, "Answers questions over a folder of files, with the lines that say so.\n\n"+
+		"  ask -docs FOLDER \"question\"    one question\n"+
+		"  ask -docs FOLDER               a dialogue\n"+
+		"  ask -docs FOLDER -serve :8080  a page in the browser\n"+
+		"  ask -docs FOLDER -mcp          a server for the Model Context Protocol",
+		cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "q", "questions", "serve", "tokens", "mcp", "watch"}},
+		cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
+		cli.Group{Title: "Output", Flags: []string{"json", "v", "trace"}},
+		cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "encode-all", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
+}
+
+// readQuestion takes the question from behind the flags, where -q does not name it.
+func (s *settings) readQuestion(fs *flag.FlagSet) []error {
+	var problems []error
 	for _, word := range fs.Args() {
 		if strings.HasPrefix(word, "-") && len(word) > 1 {
 			problems = append(problems, fmt.Errorf("%s stands behind the question: flags come first", word))
@@ -97,10 +111,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	if strings.TrimSpace(s.question) == "" && (s.Given("q") || fs.NArg() > 0) {
 		problems = append(problems, errors.New("the question is empty: leave it out for a dialogue"))
 	}
-	if info, err := os.Stat(s.index); err == nil && !info.IsDir() {
-		problems = append(problems, fmt.Errorf("-index %s is a file: name a folder, which is made if it is not there", s.index))
-	}
-	return s, cli.Usage(errors.Join(append(problems, s.check(*system)...)...))
+	return problems
 }
 
 // among is how many pages a question is compared with by an encoder: 70 passages or so of 180 tokens,

@@ -3,6 +3,7 @@
 package baselinestest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -70,63 +71,76 @@ func Leaks(t *testing.T, s *kit.System, questions int) {
 				t.Fatal(err)
 			}
 		}
-		where, ctx := someCondition(r, 2), t.Context()
-		q := graphrag.Question{Text: []string{"Who built the Fram?", "Where did Nansen meet Archer?", "Summarize the voyages of the Fram."}[r.IntN(3)], K: 1 + r.IntN(6), Depth: 8, Where: &where}
-		if r.IntN(3) == 0 {
-			q.Text = fmt.Sprintf("What did %s Archer build?", words[r.IntN(len(words))])
-		}
-		if r.IntN(3) == 0 {
-			q.Tokens = 20 + r.IntN(100)
-		}
-		meets := where.Compile()
-		if r.IntN(2) == 0 {
-			scope := someCondition(r, 1)
-			ctx = graphrag.WithScope(ctx, scope)
-			if r.IntN(3) == 0 {
-				q.Where, meets = nil, func(graphrag.Fields) bool { return true }
-			}
-			asked, within := meets, graphrag.NewScope(scope).Compile()
-			meets = func(f graphrag.Fields) bool { return asked(f) && within(f) }
-		}
-		var out strings.Builder
-		put := func(v any, err error) {
-			data, _ := json.Marshal(v)
-			fmt.Fprintf(&out, "%s %+v %v\n", data, v, err)
-		}
-		answer, err := s.Answer(ctx, q)
-		put(answer, err)
-		if err != nil {
-			t.Fatalf("%v where %v: %v", q.Text, q.Where, err)
-		}
-		found, err := s.Retrieve(ctx, q)
-		put(found, err)
-		for part, err := range s.Stream(ctx, q) {
-			put(part, err)
-		}
-		g, err := s.GraphFor(ctx, q.Where)
-		if put(nil, err); g != nil {
-			put([]any{g.Entities, g.Relations, g.Passages, g.Rejected}, nil)
-		}
+		q, ctx, meets := someQuestion(t.Context(), r, words)
+		said := all(ctx, t, s, q)
 		permitted := map[string]bool{}
 		for _, d := range docs {
 			if meets(d.Fields) {
 				permitted[canaryOf(d)] = true
 			}
 		}
-		said := strings.ToLower(out.String())
+		apart := strings.ReplaceAll(strings.ToLower(said), strings.ToLower(q.Text), "")
 		for _, word := range words {
-			has := strings.Contains(strings.ReplaceAll(said, strings.ToLower(q.Text), ""), strings.ToLower(word))
+			has := strings.Contains(apart, strings.ToLower(word))
 			if has && permitted[word] {
 				seen++
 			}
 			if has && !permitted[word] && !strings.Contains(q.Text, word) {
-				t.Fatalf("question %d, %q where %v, scope %v: %s is in\n%.3000s", n, q.Text, q.Where, graphrag.ScopeOf(ctx), word, out.String())
+				t.Fatalf("question %d, %q where %v, scope %v: %s is in\n%.3000s", n, q.Text, q.Where, graphrag.ScopeOf(ctx), word, said)
 			}
 		}
 	}
 	if seen == 0 {
 		t.Error("no word of a permitted document was seen: nothing is tested")
 	}
+}
+
+// someQuestion is a random question under a condition, a scope, or both, and tells which fields they permit.
+func someQuestion(ctx context.Context, r *rand.Rand, words []string) (graphrag.Question, context.Context, func(graphrag.Fields) bool) {
+	where := someCondition(r, 2)
+	q := graphrag.Question{Text: []string{"Who built the Fram?", "Where did Nansen meet Archer?", "Summarize the voyages of the Fram."}[r.IntN(3)], K: 1 + r.IntN(6), Depth: 8, Where: &where}
+	if r.IntN(3) == 0 {
+		q.Text = fmt.Sprintf("What did %s Archer build?", words[r.IntN(len(words))])
+	}
+	if r.IntN(3) == 0 {
+		q.Tokens = 20 + r.IntN(100)
+	}
+	meets := where.Compile()
+	if r.IntN(2) == 0 {
+		scope := someCondition(r, 1)
+		ctx = graphrag.WithScope(ctx, scope)
+		if r.IntN(3) == 0 {
+			q.Where, meets = nil, func(graphrag.Fields) bool { return true }
+		}
+		asked, within := meets, graphrag.NewScope(scope).Compile()
+		meets = func(f graphrag.Fields) bool { return asked(f) && within(f) }
+	}
+	return q, ctx, meets
+}
+
+// all is whatever a system says to a question: answers, what was found, parts of a stream, the graph.
+func all(ctx context.Context, t *testing.T, s *kit.System, q graphrag.Question) string {
+	t.Helper()
+	var out strings.Builder
+	put := func(v any, err error) {
+		data, _ := json.Marshal(v)
+		fmt.Fprintf(&out, "%s %+v %v\n", data, v, err)
+	}
+	answer, err := s.Answer(ctx, q)
+	put(answer, err)
+	if err != nil {
+		t.Fatalf("%v where %v: %v", q.Text, q.Where, err)
+	}
+	found, err := s.Retrieve(ctx, q)
+	put(found, err)
+	for part, err := range s.Stream(ctx, q) {
+		put(part, err)
+	}
+	g, err := s.GraphFor(ctx, q.Where)
+	if put(nil, err); g != nil {
+		put([]any{g.Entities, g.Relations, g.Passages, g.Rejected}, nil)
+	}
+	return out.String()
 }
 
 // LeaksIn is Leaks of a system whose indexes are in a store.

@@ -171,23 +171,7 @@ func List(fs *flag.FlagSet, to *[]string, name, usage string) {
 func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 	s.auto = s.EmbedModel == autoEncoder
 	s.EmbedModel, s.byName = hub.Find(s.EmbedModel, hub.Options{})
-	s.given = make(map[string]bool)
-	fs.Visit(func(f *flag.Flag) {
-		s.given[f.Name] = true
-		if v := f.Value.String(); slices.Contains(deciding, f.Name) && v != f.DefValue {
-			s.changed = append(s.changed, "-"+f.Name+" "+v)
-		}
-	})
-	for _, set := range s.sets {
-		s.changed = append(s.changed, fmt.Sprintf("-set %s.%s=%s", set.system, set.option, set.value))
-	}
-	switch t := s.Temperature; {
-	case !s.given["temperature"]:
-	case t == nil:
-		s.changed = append(s.changed, "-temperature none")
-	case *t != 0:
-		s.changed = append(s.changed, fmt.Sprint("-temperature ", *t))
-	}
+	s.noteChanges(fs)
 	for i, name := range s.Systems { // in any case
 		if at := slices.IndexFunc(systems, func(known string) bool { return strings.EqualFold(known, name) }); at >= 0 {
 			s.Systems[i] = systems[at]
@@ -237,6 +221,27 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 		problems = s.choose()
 	}
 	return problems
+}
+
+// noteChanges notes which flags were given, and which of them decide what a run finds.
+func (s *Settings) noteChanges(fs *flag.FlagSet) {
+	s.given = make(map[string]bool)
+	fs.Visit(func(f *flag.Flag) {
+		s.given[f.Name] = true
+		if v := f.Value.String(); slices.Contains(deciding, f.Name) && v != f.DefValue {
+			s.changed = append(s.changed, "-"+f.Name+" "+v)
+		}
+	})
+	for _, set := range s.sets {
+		s.changed = append(s.changed, fmt.Sprintf("-set %s.%s=%s", set.system, set.option, set.value))
+	}
+	switch t := s.Temperature; {
+	case !s.given["temperature"]:
+	case t == nil:
+		s.changed = append(s.changed, "-temperature none")
+	case *t != 0:
+		s.changed = append(s.changed, fmt.Sprint("-temperature ", *t))
+	}
 }
 
 // deciding are the flags that a reader of figures has to know of.

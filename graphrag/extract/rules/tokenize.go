@@ -244,12 +244,7 @@ scan:
 			break
 		}
 	}
-	if capitals > 1 && smalls == 0 {
-		t.shape |= upperOnly
-	}
-	if letters == 1 && capitals == 1 {
-		t.shape |= initials
-	}
+	t.shape |= caseOf(letters, capitals, smalls)
 	z.lookup(t)
 	if i < len(s) && s[i] == '.' && i-start <= 4 && t.has(upperFirst) && t.is(honorific|organizationHead) { // Dr.  Inc.
 		t.shape |= dotted
@@ -257,6 +252,17 @@ scan:
 	}
 	t.end = int32(i)
 	return i
+}
+
+// caseOf returns the shape of a word of so many letters, capitals and small letters among them.
+func caseOf(letters, capitals, smalls int) shape {
+	switch {
+	case letters == 1 && capitals == 1:
+		return initials
+	case capitals > 1 && smalls == 0:
+		return upperOnly
+	}
+	return 0
 }
 
 // initialsAt reads on from the full stop after a lone capital: J.R.R.

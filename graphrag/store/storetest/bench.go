@@ -229,18 +229,7 @@ func Full(t *testing.T, s store.Store, fill, free func(t *testing.T)) {
 	}
 
 	free(t)
-	begun, err := time.Now(), errors.New("not tried")
-	for err != nil && time.Since(begun) < 2*time.Minute {
-		if err = building.Put(ctx, records...); err == nil {
-			err = second.Flush(ctx)
-		}
-		if err != nil {
-			wants(t, "put when there is room", err, store.ErrUnavailable)
-			time.Sleep(time.Second)
-		}
-	}
-	must(t, err)
-	t.Logf("it goes on %v after there is room", time.Since(begun).Round(time.Millisecond))
+	goesOn(t, second, building, records)
 	_, published, err := c.Generations(ctx)
 	must(t, err)
 	if published != now {
@@ -251,4 +240,21 @@ func Full(t *testing.T, s store.Store, fill, free func(t *testing.T)) {
 	}
 	same(t, "what was published before", all(t, table, ""), old)
 	same(t, "what was built", all(t, building, ""), records)
+}
+
+// goesOn puts the records within two minutes after there is room again.
+func goesOn(t *testing.T, g store.Generation, table store.Table, records []store.Record) {
+	t.Helper()
+	begun, err := time.Now(), errors.New("not tried")
+	for err != nil && time.Since(begun) < 2*time.Minute {
+		if err = table.Put(t.Context(), records...); err == nil {
+			err = g.Flush(t.Context())
+		}
+		if err != nil {
+			wants(t, "put when there is room", err, store.ErrUnavailable)
+			time.Sleep(time.Second)
+		}
+	}
+	must(t, err)
+	t.Logf("it goes on %v after there is room", time.Since(begun).Round(time.Millisecond))
 }

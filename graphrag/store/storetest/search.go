@@ -136,19 +136,13 @@ func testFilters(t *testing.T, s *suite) {
 	must(t, table.Delete(t.Context(), gone.ID)) // and a flush of a deletion alone
 	must(t, g.Flush(t.Context()))
 	r := rand.New(rand.NewPCG(8, 8))
-	checked := schema().Tables["chunks"]
 	met, found := 0, 0
 	for round := range 150 {
-		if round%8 == 7 { // one goes, another one changes sides
-			i := r.IntN(len(records))
-			must(t, table.Delete(t.Context(), records[i].ID))
-			records = slices.Delete(records, i, i+1)
-			a, b := r.IntN(len(records)), r.IntN(len(records))
-			records[a].Fields = records[b].Fields
-			put(t, g, table, records[a])
+		if round%8 == 7 {
+			records = change(t, g, table, r, records)
 		}
 		raw := randomFilter(r, 3)
-		f, err := checked.CheckFilter(raw)
+		f, err := schema().Tables["chunks"].CheckFilter(raw)
 		must(t, err)
 		var want []string
 		for _, x := range records {
@@ -188,6 +182,18 @@ func testFilters(t *testing.T, s *suite) {
 	if recall := float64(found) / float64(met); recall < .95 {
 		t.Errorf("under filters recall of the ten nearest is %.3f, want .95", recall)
 	}
+}
+
+// change deletes one of the records and gives another one the fields of a third.
+func change(t *testing.T, g store.Generation, table store.Table, r *rand.Rand, records []store.Record) []store.Record {
+	t.Helper()
+	i := r.IntN(len(records))
+	must(t, table.Delete(t.Context(), records[i].ID))
+	records = slices.Delete(records, i, i+1)
+	a, b := r.IntN(len(records)), r.IntN(len(records))
+	records[a].Fields = records[b].Fields
+	put(t, g, table, records[a])
+	return records
 }
 
 func randomFilter(r *rand.Rand, depth int) store.Filter {
