@@ -221,7 +221,7 @@ func (x *Index) communities(ctx context.Context, t Task) (Done, error) {
 	if err != nil {
 		return Done{}, err
 	}
-	h, err := community.HierarchicalLeiden(ctx, g, x.o.Leiden)
+	h, err := community.HierarchicalLeiden(ctx, g, leiden)
 	if err != nil {
 		return Done{}, err
 	}

@@ -47,8 +47,6 @@ type Options struct {
 	Knowledge Knowledge
 	Model     llm.Model
 	Reports   bool
-	// Leiden finds the communities.
-	Leiden community.HierarchyOptions
 	// Embedder makes vectors of Dim components of the chunks; nil for none.
 	Embedder llm.NamedEmbedder
 	Dim      int
@@ -186,11 +184,12 @@ func (x *Index) Model() llm.Model {
 // that may have been charged.
 func (x *Index) Doubtful(ctx context.Context) ([]Call, error) { return x.work.doubtful(ctx) }
 
-// Generation returns the name of the generation that a job publishes.
-func (x *Index) Generation(job Job) string { return x.generation(job.Root.Ref) }
+// leiden are the options of finding communities, a part of the names of generations.
+var leiden community.HierarchyOptions
 
+// generation is the name of the generation that the job of a root publishes.
 func (x *Index) generation(root string) string {
-	return "g" + refOf(root, x.settings, x.o.Leiden, x.o.Reports, x.kit.Language)[:32]
+	return "g" + refOf(root, x.settings, leiden, x.o.Reports, x.kit.Language)[:32]
 }
 
 // Plan returns the stages of the index.

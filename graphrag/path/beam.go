@@ -44,12 +44,6 @@ type BeamOptions struct {
 	// Neighbors is how many triples a chain may grow by at most, those most similar to
 	// the question by themselves.
 	Neighbors int
-	// OwnChain forbids a triple only to chains that contain it. By default, as the paper
-	// writes it, no chain grows by a triple that any of the chains contains.
-	OwnChain bool
-	// DropDeadEnds lets chains that cannot grow vanish, as the paper writes it. By
-	// default they stay, with their score.
-	DropDeadEnds bool
 }
 
 // Check reports everything that is wrong with the options.
@@ -81,7 +75,9 @@ type Chain struct {
 
 // Beam returns the best chains that start with one of the triples, best first. Of
 // equal ones the one with the smaller numbers comes first. Start may name a triple
-// twice; without any there are no chains.
+// twice; without any there are no chains. No chain grows by a triple that any of the chains
+// contains, as the paper writes it; chains that cannot grow stay, with their score, where
+// they would vanish in the paper.
 func Beam(ctx context.Context, g Triples, start []int32, o BeamOptions) ([]Chain, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -148,7 +144,7 @@ func (s beams) step(ctx context.Context, beams []Chain) ([]Chain, error) {
 	}
 	for i := range beams {
 		s.diversify(grown[ends[i]:ends[i+1]])
-		if !s.o.DropDeadEnds && ends[i] == ends[i+1] {
+		if ends[i] == ends[i+1] {
 			grown = append(grown, beams[i])
 		}
 	}
@@ -173,10 +169,10 @@ func (s beams) neighbors(ctx context.Context, beams []Chain) ([][]int32, error) 
 	if err != nil {
 		return nil, err
 	}
-	for i, b := range beams {
+	for i := range beams {
 		free := make([]int32, 0, len(found[i]))
 		for _, t := range found[i] {
-			if s.o.OwnChain && !slices.Contains(b.Triples, t) || !s.o.OwnChain && !held[t] {
+			if !held[t] {
 				free = append(free, t)
 			}
 		}

@@ -81,8 +81,7 @@ func curry() toy {
 }
 
 // Four cases worked out by hand and by a script: the penalty finds the answer (4)
-// that the plain search misses, the literal algorithm loses chains, and the two
-// readings of "not visited" differ.
+// that the plain search misses, dead ends stay, and no chain grows by a triple of another.
 func TestWorkedExamples(t *testing.T) {
 	type want struct {
 		triples string
@@ -103,12 +102,8 @@ func TestWorkedExamples(t *testing.T) {
 			[]want{{"2 1", .878993}, {"3 1", .676673}}, []int32{2, 3, 1}},
 		{"B, without", []int32{3, 2, 2}, path.BeamOptions{Width: 2, Length: 2, Diversity: path.None},
 			[]want{{"2 1", .878993}, {"2 7", .858298}}, []int32{2, 1, 7}},
-		{"C, chains vanish", []int32{2, 3}, path.BeamOptions{Width: 4, Length: 3, Diversity: 2, DropDeadEnds: true},
-			[]want{{"2 7 8", .835848}}, []int32{2, 7, 8}},
 		{"C, dead ends stay", []int32{2, 3}, path.BeamOptions{Width: 4, Length: 3, Diversity: 2},
 			[]want{{"2 1", .878993}, {"2 7 8", .835848}, {"3 1", .676673}, {"3 4", .358558}}, []int32{2, 3, 1, 7, 4, 8}},
-		{"D, its own chain", []int32{1, 2, 7}, path.BeamOptions{Width: 2, Length: 3, Diversity: 4, OwnChain: true},
-			[]want{{"2 1 3", 1.317592}, {"1 2 7", 1.220918}}, []int32{2, 1, 3, 7}},
 		{"D, any chain", []int32{1, 2, 7}, path.BeamOptions{Width: 2, Length: 3, Diversity: 4},
 			[]want{{"2 7 8", 1.173562}, {"1 3 4", 1.081479}}, []int32{2, 1, 7, 3, 8, 4}},
 	} {

@@ -53,8 +53,6 @@ type recorder struct {
 	fails map[int32]error
 }
 
-func (r *recorder) Name() string { return "recorder" }
-
 func (r *recorder) Report(_ context.Context, c *report.Input) (report.Report, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -121,7 +121,6 @@ func Unmarked(text string) string {
 // Report does not change its argument, is safe for concurrent use, and stops
 // with the context's error when ctx is cancelled.
 type Reporter interface {
-	Name() string
 	Report(ctx context.Context, c *Input) (Report, error)
 }
 

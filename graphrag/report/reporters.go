@@ -6,7 +6,6 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -40,11 +39,6 @@ func Extractive(s summary.Summarizer) (Reporter, error) {
 }
 
 type extractiveReporter struct{ summary.Summarizer }
-
-// Name implements [Reporter].
-func (x *extractiveReporter) Name() string {
-	return fmt.Sprintf("%s/%d findings", x.Summarizer.Name(), maxFindings)
-}
 
 // Report implements [Reporter].
 func (x *extractiveReporter) Report(ctx context.Context, c *Input) (Report, error) {
@@ -219,11 +213,6 @@ func ByModel(o ModelOptions) (Reporter, error) {
 }
 
 type modelReporter struct{ o ModelOptions }
-
-// Name implements [Reporter].
-func (m *modelReporter) Name() string {
-	return fmt.Sprintf("model/%d words/%s", reportWords, m.o.Model.Name())
-}
 
 //go:embed prompts/*.txt
 var promptFiles embed.FS

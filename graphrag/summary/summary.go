@@ -23,8 +23,6 @@ import (
 // the summary is empty. Summarize does not keep or change its argument, is safe
 // for concurrent use, and stops with the context's error when ctx is cancelled.
 type Summarizer interface {
-	// Name identifies the summarizer in reports: kind, length, model.
-	Name() string
 	Summarize(ctx context.Context, texts []string) (Summary, error)
 }
 
@@ -78,9 +76,6 @@ func ByModel(o ModelOptions) (Summarizer, error) {
 }
 
 type byModel struct{ o ModelOptions }
-
-// Name implements [Summarizer].
-func (m *byModel) Name() string { return fmt.Sprintf("model/%d/%s", m.o.Tokens, m.o.Model.Name()) }
 
 // Summarize implements [Summarizer].
 func (m *byModel) Summarize(ctx context.Context, texts []string) (Summary, error) {
@@ -156,9 +151,6 @@ type extractive struct {
 	o       ExtractiveOptions
 	readers sync.Pool // of *reader
 }
-
-// Name implements [Summarizer].
-func (x *extractive) Name() string { return fmt.Sprintf("extractive/%d", x.o.Tokens) }
 
 const (
 	// redundancy is the weight of the similarity to a chosen sentence against the score

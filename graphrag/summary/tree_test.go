@@ -26,8 +26,6 @@ type joiner struct {
 
 var errBroken = errors.New("broken")
 
-func (j *joiner) Name() string { return "joiner" }
-
 func (j *joiner) Summarize(ctx context.Context, texts []string) (summary.Summary, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
