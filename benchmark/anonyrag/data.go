@@ -130,10 +130,13 @@ func Dataset(name string, languages ...Language) *benchmark.Dataset {
 }
 
 func (l Language) domain() benchmark.Domain {
-	d := benchmark.Domain{Name: l.Name, Documents: l.documents, Pages: len(l.Corpus)}
+	var docs []graphrag.Document
 	var texts []string
+	d := benchmark.Domain{Name: l.Name, Pages: len(l.Corpus)}
+	d.Documents = func() iter.Seq2[graphrag.Document, error] { return graphrag.Documents(docs...) }
 	known := make(map[string]bool)
 	for _, p := range l.Corpus {
+		docs = append(docs, graphrag.Document{ID: p.ID, Title: p.Title, Text: p.Text})
 		texts = append(texts, p.ID, p.Title, p.Text)
 		known[p.ID] = true
 		d.Bytes += int64(len(p.Text))
@@ -154,14 +157,4 @@ func (l Language) domain() benchmark.Domain {
 		d.Items = append(d.Items, it)
 	}
 	return d
-}
-
-func (l Language) documents() iter.Seq2[graphrag.Document, error] {
-	return func(yield func(graphrag.Document, error) bool) {
-		for _, p := range l.Corpus {
-			if !yield(graphrag.Document{ID: p.ID, Title: p.Title, Text: p.Text}, nil) {
-				return
-			}
-		}
-	}
 }

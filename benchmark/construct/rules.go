@@ -179,7 +179,7 @@ func shares(statement string, pages []Page) (alone, together float64) {
 	union := make([]bool, len(words))
 	for _, p := range pages {
 		best, most := -1, 0
-		have := held(windows(p.Text), words)
+		have := held(pieces(p.Text, window), words)
 		for i, h := range have {
 			n := 0
 			for _, has := range h {
@@ -221,21 +221,6 @@ func citedBy(pages []Page, t Triple) []Page {
 // window is how much of a page is looked at at once, in bytes: about three paragraphs.
 const window = 1500
 
-// windows are the pieces of a page, cut at line ends where there are some.
-func windows(page string) []string {
-	var out []string
-	for page != "" {
-		end := len(page)
-		if end > window {
-			if end = strings.LastIndexByte(page[:window], '\n') + 1; end < window/2 {
-				end = len(text.Head(page, window))
-			}
-		}
-		out, page = append(out, page[:end]), page[end:]
-	}
-	return out
-}
-
 // terms are the distinct content words of a text, sorted.
 func terms(s string) []string {
 	all := text.Default().Terms(s)
@@ -265,7 +250,7 @@ func Excerpt(page, statement string, bytes int) string {
 	if len(page) <= bytes {
 		return page
 	}
-	all, words := windows(page), terms(statement)
+	all, words := pieces(page, window), terms(statement)
 	have := held(all, words)
 	rare := make([]float64, len(words))
 	for j := range words {

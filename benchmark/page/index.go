@@ -2,14 +2,17 @@
 
 package page
 
-import "math"
+import (
+	"encoding/json"
+	"math"
+)
 
 // index is what the page needs before a question is opened.
 type index struct {
 	Systems   []System  `json:"systems"`
 	Domains   []string  `json:"domains"`
 	Types     []Type    `json:"types"`
-	Measures  []measure `json:"measures"`
+	Measures  []Measure `json:"measures"`
 	Questions questions `json:"questions"`
 	Cells     []cells   `json:"cells"` // by system
 	// Pieces are the first questions of the pieces with the details.
@@ -17,13 +20,6 @@ type index struct {
 	// Charts are those of the tables, in the order of the page.
 	Charts []Chart           `json:"charts"`
 	Help   map[string]string `json:"help,omitempty"`
-}
-
-// measure is a [Measure] whose values are null, [mean] or [mean, low, high] in
-// percent.
-type measure struct {
-	Measure
-	Values [][][][]float64 `json:"values"`
 }
 
 // questions are columns of the matrix.
@@ -65,9 +61,8 @@ func (p *Page) index(pieces []int) index {
 		out.Types = append(out.Types, Type{name(t.Title), t.Fact})
 	}
 	for _, m := range p.Run.Measures {
-		values := percents(m.Values)
 		m.Key, m.Title, m.Help = name(m.Key), name(m.Title), clean(m.Help, longQuote)
-		out.Measures = append(out.Measures, measure{m, values})
+		out.Measures = append(out.Measures, m)
 	}
 	out.Cells = make([]cells, len(p.Run.Systems))
 	for _, q := range p.Run.Questions {
@@ -107,21 +102,8 @@ func percent(share *float64) int {
 	return int(100 * *share)
 }
 
-func percents(values [][][]Value) [][][][]float64 {
-	out := make([][][][]float64, len(values))
-	for d, types := range values {
-		out[d] = make([][][]float64, len(types))
-		for t, systems := range types {
-			out[d][t] = make([][]float64, len(systems))
-			for s, v := range systems {
-				out[d][t][s] = v.percent()
-			}
-		}
-	}
-	return out
-}
-
-func (v Value) percent() []float64 {
+// MarshalJSON writes null, [mean] or [mean, low, high], in percent.
+func (v Value) MarshalJSON() ([]byte, error) {
 	var out []float64
 	for _, f := range []*float64{v.Mean, v.Low, v.High} {
 		if f == nil {
@@ -129,7 +111,7 @@ func (v Value) percent() []float64 {
 		}
 		out = append(out, math.Round(1e4**f)/100)
 	}
-	return out
+	return json.Marshal(out)
 }
 
 func (c Chart) clean() Chart {

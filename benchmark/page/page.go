@@ -63,12 +63,12 @@ type Measure struct {
 	Title string `json:"title"`
 	// Help says what it is, in a sentence or two.
 	Help string `json:"help,omitempty"`
-	// Values are by domain (first all of them together), by type of questions (first
-	// all) and by system.
-	Values [][][]Value `json:"values"`
 	// Level tells by system whether it is level with the best, over all questions;
 	// nil where that was not tested.
 	Level []bool `json:"level,omitempty"`
+	// Values are by domain (first all of them together), by type of questions (first
+	// all) and by system.
+	Values [][][]Value `json:"values"`
 }
 
 // Value is a share in 0..1 with its 95 % interval; nil where there is none.

@@ -43,32 +43,33 @@ func (Answer) kind() uint8   { return kindAnswer }
 func (Judgment) kind() uint8 { return kindJudgment }
 func (Closing) kind() uint8  { return kindClosing }
 
+func (r Settings) key() any { return r.Digest }
+func (r Index) key() any    { return indexOf(r.Cell) }
+func (r Answer) key() any   { return r.Key }
+func (r Judgment) key() any { return judged{r.Key, r.Judge, r.Case} }
+func (r Closing) key() any  { return closingOf(r.Cell) }
+
+// judged names a judgment, indexOf and closingOf an index and the end of the work on it.
+type (
+	judged struct {
+		Key
+		judge, shown string
+	}
+	indexOf   Cell
+	closingOf Cell
+)
+
 // Log holds records, in memory and, when there is a folder, on disk. It is safe
 // for concurrent use.
 type Log struct {
 	journal *journal.Journal // nil: nothing is kept
 
-	mu        sync.Mutex
-	settings  map[string]Settings
-	indexes   map[Cell]Index
-	answers   map[Key]Answer
-	judgments map[judged]Judgment
-	closings  map[Cell]Closing
-}
-
-// judged names a judgment.
-type judged struct {
-	Key
-	judge, shown string
+	mu      sync.Mutex
+	records map[any]Record // by their keys
 }
 
 // New makes a log that keeps nothing on disk.
-func New() *Log {
-	return &Log{
-		settings: make(map[string]Settings), indexes: make(map[Cell]Index), answers: make(map[Key]Answer),
-		judgments: make(map[judged]Judgment), closings: make(map[Cell]Closing),
-	}
-}
+func New() *Log { return &Log{records: make(map[any]Record)} }
 
 // Open reads the records of a folder, or starts new ones. Nobody else can open
 // it before it is closed.
@@ -195,18 +196,7 @@ func unmarshal[R Record](payload []byte) (Record, error) {
 func (l *Log) keep(r Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch r := r.(type) {
-	case Settings:
-		l.settings[r.Digest] = r
-	case Index:
-		l.indexes[r.Cell] = r
-	case Answer:
-		l.answers[r.Key] = r
-	case Judgment:
-		l.judgments[judged{r.Key, r.Judge, r.Case}] = r
-	case Closing:
-		l.closings[r.Cell] = r
-	}
+	l.records[r.key()] = r
 }
 
 // Add keeps a record: on disk first, then in memory.
@@ -220,7 +210,11 @@ func (l *Log) Add(r Record) error {
 		if errors.Is(err, journal.ErrGone) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			return fmt.Errorf("record: %w; the %d answers and %d judgments in it are gone with it", err, len(l.answers), len(l.judgments))
+			lost := make(map[uint8]int)
+			for _, r := range l.records {
+				lost[r.kind()]++
+			}
+			return fmt.Errorf("record: %w; the %d answers and %d judgments in it are gone with it", err, lost[kindAnswer], lost[kindJudgment])
 		}
 		if err != nil {
 			return fmt.Errorf("record: keeping a record (what is already kept stays; make room and start again): %w", err)
@@ -230,30 +224,30 @@ func (l *Log) Add(r Record) error {
 	return nil
 }
 
-func get[K comparable, R Record](l *Log, from map[K]R, key K) (R, bool) {
+func get[R Record](l *Log, key any) (R, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r, ok := from[key]
+	r, ok := l.records[key].(R)
 	return r, ok
 }
 
 // Settings finds what a digest stands for.
-func (l *Log) Settings(digest string) (Settings, bool) { return get(l, l.settings, digest) }
+func (l *Log) Settings(digest string) (Settings, bool) { return get[Settings](l, digest) }
 
 // Index finds the record of an index.
-func (l *Log) Index(c Cell) (Index, bool) { return get(l, l.indexes, c) }
+func (l *Log) Index(c Cell) (Index, bool) { return get[Index](l, indexOf(c)) }
 
 // Answer finds the answer to a question.
-func (l *Log) Answer(k Key) (Answer, bool) { return get(l, l.answers, k) }
+func (l *Log) Answer(k Key) (Answer, bool) { return get[Answer](l, k) }
 
 // Judgment finds what a judge said of the answer to a question when it was shown
 // this case.
 func (l *Log) Judgment(k Key, judge, shown string) (Judgment, bool) {
-	return get(l, l.judgments, judged{k, judge, shown})
+	return get[Judgment](l, judged{k, judge, shown})
 }
 
 // Closing finds the end of the work on a cell.
-func (l *Log) Closing(c Cell) (Closing, bool) { return get(l, l.closings, c) }
+func (l *Log) Closing(c Cell) (Closing, bool) { return get[Closing](l, closingOf(c)) }
 
 // Recovered tells what was found in the folder, and cut off.
 func (l *Log) Recovered() journal.Recovery {

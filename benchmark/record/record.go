@@ -14,7 +14,10 @@ import (
 )
 
 // Record is a [Settings], [Index], [Answer], [Judgment] or [Closing].
-type Record interface{ kind() uint8 }
+type Record interface {
+	kind() uint8
+	key() any // what it is found by; a later one takes the place of an earlier one
+}
 
 // Settings tell what a digest in a [Cell] stands for.
 type Settings struct {
