@@ -65,6 +65,8 @@ func TestReadPredictions(t *testing.T) {
 		{"empty", ``, "", "", "no line for 2 of 2 questions"},
 		{"duplicate", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": \"What?\", \"answer\": \"b\"}", "", "", "f.jsonl:2: the question of line 1 again"},
 		{"stranger", "{\"question\": \"What?\", \"answer\": \"a\"}\n\n{\"question\": \"Where?\", \"answer\": \"b\"}", "", "", "f.jsonl:3: the data set does not have this question"},
+		{"a hostile stranger", `{"question": "\u001b[2J", "answer": "y"}`, "", "", `\x1b[2J`},
+		{"without an end", strings.Repeat("[", 200_000), "", "", "f.jsonl"},
 		{"no answer", `{"question": "What?", "text": "a"}`, "", "", "f.jsonl:1: no answer"},
 		{"answer is no text", `{"question": "What?", "answer": 7}`, "", "", `f.jsonl:1: "answer" is not a text`},
 		{"evidence is no list", `{"question": "What?", "answer": "a", "evidence": "page"}`, "", "", `f.jsonl:1: "evidence" is not a list of texts`},
@@ -154,9 +156,11 @@ func TestEvidenceOfPredictions(t *testing.T) {
 			}
 		}
 	}
-	p, set := read(`["GOLD.txt", "dodo.txt#1"]`)
-	if err := p.Locate(set); err == nil || !strings.Contains(err.Error(), `"dodo.txt#1", the evidence for "What does the owl eat?", is no page of birds`) {
-		t.Errorf("a page that is not there: %v", err)
+	for evidence, want := range map[string]string{`["GOLD.txt", "dodo.txt#1"]`: `"dodo.txt#1"`, `[null]`: `""`, `["#"]`: `"#"`} {
+		p, set := read(evidence)
+		if err := p.Locate(set); err == nil || !strings.Contains(err.Error(), want+`, the evidence for "What does the owl eat?", is no page of birds`) {
+			t.Errorf("a page that is not there: %v", err)
+		}
 	}
 }
 

@@ -84,6 +84,7 @@ func TestLoadReportsProblems(t *testing.T) {
 		`"difficulty" is "hard"`:                  folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "A", "level": "hard"}`),
 		"names no placeholder":                    folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "Jim", "type": "subjective"}`),
 		"2 options for the answer C":              folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "C", "options": ["x", "y"]}`),
+		"27 options":                              folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "A", "options": [`+strings.Repeat(`"x",`, 26)+`"x"]}`),
 		`"options" is no list`:                    folder("eng_corpus.json", `["x"]`, "eng_qa.json", `{"question": "Who?", "answer": "C", "options": {"A": "x"}}`),
 		"eng_qa.json is not a regular file":       fstest.MapFS{"eng_corpus.json": &fstest.MapFile{Data: []byte(`["x"]`)}, "eng_qa.json": &fstest.MapFile{Mode: fs.ModeNamedPipe}},
 		"and 5 more problems":                     folder("eng_corpus.json", `["x"]`, "eng_qa.json", strings.Repeat("{}\n", 10)),

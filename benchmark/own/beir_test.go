@@ -100,6 +100,7 @@ func TestBEIRErrors(t *testing.T) {
 		{"queries.jsonl", `{"_id": "zzz", "text": "x"}`, "no query of queries.jsonl has a relevant document"},
 		{"qrels/test.tsv", "query-id\tcorpus-id\tscore\nq1 d1 1", "qrels/test.tsv:2: 1 columns"},
 		{"qrels/test.tsv", "q1\td1\tgood", "no whole number"},
+		{"qrels/test.tsv", "q1\td1\t99999999999999", "qrels/test.tsv:1: the score"},
 		{"qrels/test.tsv", "q1\td1\t1\nq1\td1\t2", "judged twice"},
 		{"qrels/test.tsv", strings.Repeat("x", 1<<17), "qrels/test.tsv"},
 	} {

@@ -109,6 +109,8 @@ func TestLoadErrors(t *testing.T) {
 		{`{"question": "a?", "type": "search", "gold": ["owls.md"], "answer": "x"}`, "only searched for, with an answer"},
 		{`{"question": "a?", "answer": "x", "gold": ["cats.md"]}`, `"cats.md" is no file of the folder`},
 		{`{"question": "a?", "answer": "x", "gold": ["../owls.md"]}`, "is no file of the folder"},
+		{`{"question": "a?", "answer": "x", "gold": [[""]]}`, `"" is no file of the folder`},
+		{strings.Repeat("[", 200_000), "line 2"},
 		{`{"question": "a?", "answer": "x", "gold": ["notes.md"]}`, `2 files are named "notes.md": name its folders as well, such as "a/notes.md"`},
 		{`{"question": "a?", "answer": "x", "id": "first"}`, `"first" of line 1 again`},
 		{`{"question": "a?", "answer": "x", "Gold": []}`, "Gold"},

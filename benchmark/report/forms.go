@@ -182,9 +182,9 @@ func writeLaTeX(w io.Writer, tables []page.Table) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(b, "%% %s\n", t.Title)
+		fmt.Fprintf(b, "%% %s\n", text.OneLine(t.Title))
 		for _, n := range t.Notes {
-			fmt.Fprintf(b, "%% %s\n", n)
+			fmt.Fprintf(b, "%% %s\n", text.OneLine(n))
 		}
 		fmt.Fprintf(b, "\\begin{tabular}{l%s}\n\\toprule\n%s", strings.Repeat("r", len(t.Columns())), latexText(t.Heading))
 		for _, c := range t.Columns() {

@@ -111,7 +111,7 @@ type namedGraph struct {
 	index   Index
 }
 
-func (g namedGraph) name() string { return text.OneLine(g.domain) + ": " + g.group() }
+func (g namedGraph) name() string { return g.domain + ": " + g.group() }
 
 // group names up to three systems, or the first and how many more.
 func (g namedGraph) group() string {

@@ -3,7 +3,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,18 +107,6 @@ type measured struct {
 	size     bool
 	unmarked bool
 	ranked   bool // of the ranked chunks
-}
-
-// clean removes control characters from names and notes, and names the rows.
-func clean(t page.Table) page.Table {
-	t.Title, t.Heading = text.OneLine(t.Title), cmp.Or(t.Heading, "System")
-	for i := range t.Rows {
-		t.Rows[i].Name = text.OneLine(t.Rows[i].Name)
-	}
-	for i := range t.Notes {
-		t.Notes[i] = text.OneLine(t.Notes[i])
-	}
-	return t
 }
 
 // addFigures adds rows of figures and marks the best of every column.

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,7 +37,7 @@ func (r *Report) Tables() []page.Table {
 	}
 	out = slices.DeleteFunc(out, func(t page.Table) bool { return len(t.Rows) == 0 })
 	for i := range out {
-		out[i] = clean(out[i])
+		out[i].Heading = cmp.Or(out[i].Heading, "System")
 	}
 	return out
 }

@@ -168,7 +168,7 @@ func TestByRules(t *testing.T) {
 // once more, and then no score and counted apart. Nothing is asked about an answer that says nothing.
 func TestAccuracyReply(t *testing.T) {
 	for reply, want := range map[string]string{
-		"1": "1", " 1\n": "1", "0": "0", "1.": "1", "**0**": "0", "1\n\nThe answer names Hall.": "1", "yes": "unscored", "0 or 1": "unscored", "The answer is 1": "unscored", "10": "unscored",
+		"1": "1", " 1\n": "1", "0": "0", "1.": "1", "**0**": "0", "1\n\nThe answer names Hall.": "1", "yes": "unscored", "0 or 1": "unscored", "The answer is 1": "unscored", "10": "unscored", "\x00": "unscored", "1\u202e": "unscored", "<think>1": "unscored",
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, reply)
 		f := fact(t, short.Options{Model: m}, judge.Case{Type: "musique", Question: "Who?", Reference: "Hall", Answer: "Hall"})

@@ -15,7 +15,7 @@ func FuzzReply(f *testing.F) {
 	b := NewBatch("p", "0123456789abcdef", 3, True, False)
 	for _, s := range []string{
 		`{"results": [{"id": "` + b.Items[0].ID + `", "score": 1}, {"id": "p9", "score": "yes"}]}`,
-		`{"results": [{"id": 1, "gold": ["g1", 2, null]}, {"id": null, "statements": ["a"]}]}`, `{"results": {}}`, `[]`, `{"results": [{}]}`,
+		`{"results": [{"id": 1, "gold": ["g1", 2, null]}, {"id": null, "statements": ["a"]}]}`, `{"results": {}}`, `[]`, `{"results": [{"id": {"a": 1}, "score": 1e400}]}`, `{"results": [[1]]}`, `{"results": [{}]}`,
 	} {
 		f.Add(s)
 	}
