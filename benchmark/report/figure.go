@@ -138,14 +138,6 @@ func statements(of func(judge.SummaryJudgment) judge.Verdict) func(benchmark.Res
 	}
 }
 
-// value is the figure in a report; nil where it is not defined.
-func (f figure) value(t Type) *float64 {
-	if at := f.at(&t); at != nil {
-		return *at
-	}
-	return nil
-}
-
 // find returns a figure of the table, and false for the name of a score.
 func find(key string) (figure, bool) {
 	for _, f := range figures {
@@ -154,20 +146,6 @@ func find(key string) (figure, bool) {
 		}
 	}
 	return figure{}, false
-}
-
-// score is a named score with its interval.
-func (t Type) score(name string) measured {
-	v := t.Verdicts()
-	if v == nil {
-		return measured{}
-	}
-	var m measured
-	if value, ok := v.Scores[name]; ok {
-		m.value = &value
-	}
-	m.interval = t.interval(name)
-	return m
 }
 
 // interval is that of a figure or of a named score; nil without.
@@ -183,14 +161,22 @@ func (t Type) interval(key string) *Interval {
 	return nil
 }
 
-// measured is a figure of a type of questions with its interval.
-func (t Types) measured(of, key string) measured {
-	in := t[of]
-	f, ok := find(key)
-	if !ok {
-		return in.score(key)
+// measured is a figure, or a named score, of a type of questions with its interval.
+func (t Types) measured(of, key string) measured { return t[of].measured(key) }
+
+func (t Type) measured(key string) measured {
+	f, known := find(key)
+	m := measured{interval: t.interval(key), size: f.size, unmarked: f.plain, ranked: f.ranked}
+	if known {
+		if at := f.at(&t); at != nil {
+			m.value = *at
+		}
+	} else if v := t.Verdicts(); v != nil {
+		if score, ok := v.Scores[key]; ok {
+			m.value = &score
+		}
 	}
-	return measured{value: f.value(in), interval: in.interval(key), size: f.size, unmarked: f.plain, ranked: f.ranked}
+	return m
 }
 
 // unscoredKey is the key of the share of questions without a score.
@@ -207,19 +193,11 @@ func Keys() []string {
 
 // Figure returns a figure by its key, and false if it is not defined.
 func (t Type) Figure(key string) (float64, bool) {
-	var value *float64
 	if v := t.Verdicts(); key == unscoredKey && v != nil {
-		value = &v.Unscored
+		return v.Unscored, true
 	}
-	if f, ok := find(key); ok {
-		value = f.value(t)
-	} else if m := t.score(key); m.value != nil {
-		value = m.value
-	}
-	if value == nil {
-		return 0, false
-	}
-	return *value, true
+	value := t.measured(key).value
+	return deref(value), value != nil
 }
 
 // spelled is the key of a figure in words.

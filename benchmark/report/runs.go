@@ -256,12 +256,8 @@ func addPoint(c *page.Chart, name string, x int, m measured) {
 	if n := len(c.Lines); n == 0 || c.Lines[n-1].Name != name {
 		c.Lines = append(c.Lines, page.Line{Name: name})
 	}
-	p := page.Point{X: float64(x), Y: 100 * *m.value}
-	if m.interval != nil {
-		p.Low, p.High = ref(100*m.interval[0]), ref(100*m.interval[1])
-	}
 	line := &c.Lines[len(c.Lines)-1]
-	line.Points = append(line.Points, p)
+	line.Points = append(line.Points, m.point(float64(x)))
 }
 
 // The steps after indexing.

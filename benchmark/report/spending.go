@@ -139,11 +139,7 @@ func (r *Report) costChart() page.Chart {
 		if s.Spending == nil || m.value == nil || !s.compared() || s.Spending.Question == 0 {
 			continue
 		}
-		p := page.Point{X: math.Round(s.Spending.at(1000)), Y: 100 * *m.value}
-		if m.interval != nil {
-			p.Low, p.High = ref(100*m.interval[0]), ref(100*m.interval[1])
-		}
-		dots = append(dots, page.Line{Name: s.System, Points: []page.Point{p}})
+		dots = append(dots, page.Line{Name: s.System, Points: []page.Point{m.point(math.Round(s.Spending.at(1000)))}})
 	}
 	if len(dots) < 2 {
 		return page.Chart{}

@@ -109,6 +109,15 @@ type measured struct {
 	ranked   bool // of the ranked chunks
 }
 
+// point is a figure that has a value, in percent, over x.
+func (m measured) point(x float64) page.Point {
+	p := page.Point{X: x, Y: 100 * *m.value}
+	if m.interval != nil {
+		p.Low, p.High = ref(100*m.interval[0]), ref(100*m.interval[1])
+	}
+	return p
+}
+
 // addFigures adds rows of figures and marks the best of every column.
 func addFigures(t *page.Table, names []string, rows [][]measured) {
 	for i, name := range names {
