@@ -189,7 +189,6 @@ type topic struct {
 	files []string // names below reference_pages, sorted
 	// others are the names there that are no pages.
 	others []string
-	refs   []Reference
 	join   *Join
 }
 
@@ -209,14 +208,13 @@ func (t *topic) open() error {
 		return fmt.Errorf("%s holds no .txt page", pages)
 	}
 	slices.Sort(t.files)
-	for l, err := range readLines[Reference](t.fsys, path.Join(t.dir, "references.jsonl")) {
-		if err != nil {
-			return err
-		}
-		t.refs = append(t.refs, l.Value)
-	}
-	t.join = NewJoin(t.refs, t.files)
-	return nil
+	var refs []Reference
+	err := jsonl.Each(t.fsys, path.Join(t.dir, "references.jsonl"), jsonl.DefaultMaxLine, func(_ int, r Reference) error {
+		refs = append(refs, r)
+		return nil
+	})
+	t.join = NewJoin(refs, t.files)
+	return err
 }
 
 // check reads all pages once: a text that cannot be indexed should be known

@@ -141,7 +141,6 @@ func TestLoadErrors(t *testing.T) {
 		{"no statements", set(qa, `{"question": "q", "question_type": "summary", "ref_urls": ["http://c.example/"]}`), "without gold_statements"},
 		{"statements without a word", set(qa, `{"question": "q", "question_type": "summary", "gold_statements": [null, "", " "], "ref_urls": ["http://c.example/"]}`), "without gold_statements"},
 		{"key in another case", set(qa, `{"question": "q", "question_type": "single", "answer": "a", "ANSWER": "b", "ref_urls": ["http://c.example/"]}`), qa + `:1: the key "ANSWER" must be written "answer"`},
-		{"printed over lines", set(qa, "{\n  \"question\": \"q\"\n}\n"), qa + ":1: the line is no whole JSON value"},
 		{"blank URL", set(qa, `{"question": "q", "question_type": "single", "answer": "a", "ref_urls": [" "]}`), qa + ":1: an empty URL in ref_urls"},
 		{"no URLs", set(qa, `{"question": "q", "question_type": "single", "answer": "a"}`), "no ref_urls"},
 		{"question asked twice", set(qa, strings.Repeat(`{"question": "q", "question_type": "single", "answer": "a", "ref_urls": ["http://c.example/"]}`+"\n", 2)), qa + ":2: the question of line 1 again"},

@@ -5,8 +5,6 @@ package wildgraph
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -60,17 +58,11 @@ func (t *topic) questions(domain string, n *notes) ([]benchmark.Item, error) {
 	name := path.Join("QA", domain, "questions.jsonl")
 	var items []benchmark.Item
 	var dropped []string // gold statements
-	var problems []error
 	seen := make(map[string]int)
-	for l, err := range readLines[question](t.fsys, name) {
-		if err != nil {
-			problems = append(problems, err)
-			break
-		}
-		q := l.Value
+	err := jsonl.Each(t.fsys, name, jsonl.DefaultMaxLine, func(line int, q question) error {
 		text := strings.TrimSpace(q.Question)
 		it, err := t.item(q)
-		id := fmt.Sprintf("%s/%d", domain, l.Number)
+		id := fmt.Sprintf("%s/%d", domain, line)
 		if lost := len(q.Statements) - len(it.Statements); lost > 0 && err == nil {
 			dropped = append(dropped, fmt.Sprintf("%d of %s", lost, id))
 		}
@@ -78,18 +70,18 @@ func (t *topic) questions(domain string, n *notes) ([]benchmark.Item, error) {
 			err = fmt.Errorf("the question of line %d again", first)
 		}
 		if err != nil {
-			problems = append(problems, &jsonl.Error{File: name, Line: l.Number, Err: err})
-			continue
+			return err
 		}
-		seen[text] = l.Number
+		seen[text] = line
 		it.Question.ID = id
 		items = append(items, it)
-	}
+		return nil
+	})
 	n.add(domain, "gold statements left out, being null, blank or repeated", dropped)
-	if len(items) == 0 && len(problems) == 0 {
-		problems = append(problems, fmt.Errorf("%s holds no question", name))
+	if len(items) == 0 && err == nil {
+		err = fmt.Errorf("%s holds no question", name)
 	}
-	return items, jsonl.Some(problems, 5)
+	return items, err
 }
 
 // item checks one question and joins it to its pages.
@@ -144,20 +136,6 @@ func distinct(statements []string) []string {
 		}
 	}
 	return out
-}
-
-// readLines decodes every non-empty line of a JSON-lines file. Errors are
-// *jsonl.Error for what a line holds and *fs.PathError for the file.
-func readLines[T any](fsys fs.FS, name string) iter.Seq2[jsonl.Line[T], error] {
-	return func(yield func(jsonl.Line[T], error) bool) {
-		f, err := jsonl.Open(fsys, name)
-		if err != nil {
-			yield(jsonl.Line[T]{}, err)
-			return
-		}
-		defer f.Close() // only read
-		jsonl.Read[T](f, jsonl.Options{Name: name})(yield)
-	}
 }
 
 // notes say what was unusual and how it was handled.
