@@ -60,7 +60,6 @@ func TestReadPredictions(t *testing.T) {
 		{"array", `[{"question": "What?", "result": {"response": "that"}}, {"question": "Who?", "response": "she"}]`, "that", "she", ""},
 		{"first key present counts, even if empty", `{"question": "What?", "pred_answer": null, "answer": "x"} {"question": "Who?", "result": "she"}`, "", "she", ""},
 		{"more than asked for", `[{"question": "What?", "answer": "a"}, {"question": "Who?", "answer": "b"}, {"question": "When?", "answer": "c"}]`, "a", "b", ""},
-		{"byte order mark", "\ufeff" + `[{"question": "What?", "answer": "a"}, {"question": "Who?", "answer": "b"}]`, "a", "b", ""},
 		{"gap", `{"question": "What?", "answer": "a"}`, "", "", `no line for 1 of 2 questions, the first is "Who?"`},
 		{"empty", ``, "", "", "no line for 2 of 2 questions"},
 		{"duplicate", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": \"What?\", \"answer\": \"b\"}", "", "", "f.jsonl:2: the question of line 1 again"},
@@ -74,12 +73,7 @@ func TestReadPredictions(t *testing.T) {
 		{"steps are no steps", `{"question": "What?", "answer": "a", "steps": [1]}`, "", "", `f.jsonl:1: "steps" is not a list`},
 		{"usage below nothing", `{"question": "What?", "answer": "a", "usage": {"prompt_tokens": -1}}`, "", "", `f.jsonl:1: "steps" is not a list of {"kind", "query", "found", "tokens"}, or "usage" no object`},
 		{"more cached than asked", `{"question": "What?", "answer": "a", "usage": {"prompt_tokens": 1, "provider_cached_tokens": 2}}`, "", "", `or "usage" no object`},
-		{"a key twice", `{"question": "What?", "answer": "a", "answer": "b"}`, "", "", `f.jsonl:1: the key "answer" stands twice`},
-		{"a second array", `[{"question": "What?", "answer": "a"}] [{"question": "Who?", "answer": "b"}]`, "", "", "f.jsonl:1: something follows"},
-		{"not UTF-8", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": \"Wh\xff?\", \"answer\": \"b\"}", "", "", "f.jsonl:2: not valid UTF-8"},
 		{"no question", `{"answer": "a"}`, "", "", `f.jsonl:1: no "question"`},
-		{"not an object", "[\n1]", "", "", "f.jsonl:2: the value is a JSON number"},
-		{"cut off", "{\"question\": \"What?\", \"answer\": \"a\"}\n{\"question\": ", "", "", "f.jsonl:2: unexpected EOF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(tt.data), want, known)

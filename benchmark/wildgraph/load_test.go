@@ -17,7 +17,6 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/internal/zoo"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // small returns a complete data set of one domain that tests may damage.
@@ -131,16 +130,13 @@ func TestLoadErrors(t *testing.T) {
 		{"no references", func(m fstest.MapFS) { delete(m, refs) }, "references.jsonl"},
 		{"malformed line", set(qa, "{}\n{\"question\": \n"), qa + ":2"},
 		{"line that is no object", set(qa, "\n[1]\n"), qa + ":2"},
-		{"key twice", set(qa, `{"question": "q", "question_type": "single", "answer": "a", "answer": "b", "ref_urls": ["http://c.example/"]}`), qa + `:1: the key "answer" stands twice`},
 		{"deep nesting", set(qa, `{"question": `+strings.Repeat("[", 100_000)), qa + ":1"},
-		{"number without measure", set(qa, `{"question": 1e999}`), qa + ":1"},
 		{"unknown type", set(qa, `{"question": "q", "question_type": ["riddle"], "answer": "a", "ref_urls": ["http://c.example/"]}`), `"riddle"`},
 		{"no type", set(qa, `{"question": "q", "answer": "a", "ref_urls": ["http://c.example/"]}`), "0 types"},
 		{"empty question", set(qa, `{"question": " ", "question_type": "single", "answer": "a", "ref_urls": ["http://c.example/"]}`), "question is empty"},
 		{"no answer", set(qa, `{"question": "q", "question_type": "single", "ref_urls": ["http://c.example/"]}`), "without answer"},
 		{"no statements", set(qa, `{"question": "q", "question_type": "summary", "ref_urls": ["http://c.example/"]}`), "without gold_statements"},
 		{"statements without a word", set(qa, `{"question": "q", "question_type": "summary", "gold_statements": [null, "", " "], "ref_urls": ["http://c.example/"]}`), "without gold_statements"},
-		{"key in another case", set(qa, `{"question": "q", "question_type": "single", "answer": "a", "ANSWER": "b", "ref_urls": ["http://c.example/"]}`), qa + `:1: the key "ANSWER" must be written "answer"`},
 		{"blank URL", set(qa, `{"question": "q", "question_type": "single", "answer": "a", "ref_urls": [" "]}`), qa + ":1: an empty URL in ref_urls"},
 		{"no URLs", set(qa, `{"question": "q", "question_type": "single", "answer": "a"}`), "no ref_urls"},
 		{"question asked twice", set(qa, strings.Repeat(`{"question": "q", "question_type": "single", "answer": "a", "ref_urls": ["http://c.example/"]}`+"\n", 2)), qa + ":2: the question of line 1 again"},
@@ -161,23 +157,6 @@ func TestLoadErrors(t *testing.T) {
 	}
 	if _, err := wildgraph.Load(small(), wildgraph.Options{Domains: []string{"fish"}}); !errors.Is(err, wildgraph.ErrUnknownDomain) {
 		t.Errorf("unknown domain: %v", err)
-	}
-}
-
-func TestLongLines(t *testing.T) {
-	fsys := small()
-	const qa = "QA/birds/questions.jsonl"
-	long := `{"question": "` + strings.Repeat("long ", 20000) + `?", "question_type": ["single-fact"], "answer": "a", "ref_urls": ["http://c.example/"]}`
-	fsys[qa].Data = append(fsys[qa].Data, long...)
-	set, err := wildgraph.Load(fsys, wildgraph.Options{})
-	zoo.OK(t, err)
-	if n := len(set.Domains[0].Items); n != 4 {
-		t.Errorf("%d questions, want 4", n)
-	}
-	fsys[qa].Data = []byte(`{"question": "` + strings.Repeat("x", 17<<20))
-	var lineErr *jsonl.Error
-	if _, err := wildgraph.Load(fsys, wildgraph.Options{}); !errors.As(err, &lineErr) || lineErr.Line != 1 {
-		t.Errorf("endless line: %v", err)
 	}
 }
 
