@@ -194,35 +194,51 @@ type letters struct {
 func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letters) []int32 {
 	stop := len(dst) + limit - 1
 	dst = append(dst, w.begin)
+	w.walk(text, s, func(special string, _, _ int) bool {
+		dst = w.word(dst, special, s)
+		return len(dst) < stop
+	})
+	return append(dst[:min(len(dst), stop)], w.end)
+}
+
+// walk calls take for each word of a text, cut at spaces, punctuation and Chinese characters, as
+// long as it returns true: for the name of a special token, or else with the word in s.word.
+func (w *wordPiece) walk(text string, s *letters, take func(special string, start, end int) bool) {
 	s.word = s.word[:0]
-	read := 0 // up to here, as special tokens
+	start, read, more := 0, 0, true
+	word := func(end int) {
+		if len(s.word) > 0 && more {
+			more = take("", start, end)
+		}
+		s.word, start = s.word[:0], end
+	}
 	for i, r := range text {
 		if i < read {
 			continue
 		}
-		if name := w.specialAt(text[i:]); name != "" {
-			dst = append(w.flush(dst, s), w.special[name])
+		_, size := utf8.DecodeRuneInString(text[i:])
+		switch name := w.specialAt(text[i:]); {
+		case name != "":
+			word(i)
 			read = i + len(name)
-			continue
-		}
-		switch {
+			more = more && take(name, i, read)
+			start = read
 		case w.rules.Clean && dropped(r):
-			continue
 		case unicode.IsSpace(r):
-			dst = w.flush(dst, s)
-		case w.rules.Chinese && chinese(r):
-			dst = w.flush(dst, s)
+			word(i)
+			start += size
+		case w.rules.Chinese && chinese(r), punctuation(r):
+			word(i)
 			s.word = utf8.AppendRune(s.word, r)
-			dst = w.flush(dst, s)
+			word(i + size)
 		default:
 			s.word = utf8.AppendRune(s.word, r)
 		}
-		if len(dst) >= stop {
-			break
+		if !more {
+			return
 		}
 	}
-	dst = w.flush(dst, s)
-	return append(dst[:min(len(dst), stop)], w.end)
+	word(len(text))
 }
 
 // specialAt returns the name of a special token that a text begins with, or "".
@@ -252,13 +268,12 @@ func chinese(r rune) bool {
 		r >= 0x20000 && r <= 0x2A6DF || r >= 0x2A700 && r <= 0x2CEAF || r >= 0x2F800 && r <= 0x2FA1F)
 }
 
-// flush ends a word between spaces.
-func (w *wordPiece) flush(dst []int32, s *letters) []int32 {
-	if len(s.word) == 0 {
-		return dst
+// word appends the tokens of what walk takes.
+func (w *wordPiece) word(dst []int32, special string, s *letters) []int32 {
+	if special != "" {
+		return append(dst, w.special[special])
 	}
 	s.fold(w.rules)
-	s.word = s.word[:0]
 	from := 0
 	for at := 0; at < len(s.folded); {
 		r, size := rune(s.folded[at]), 1

@@ -8,8 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Span is a piece of a text, in bytes, and what the model thinks of it.
@@ -219,40 +217,12 @@ func (l *located) cut(from, n int) int {
 }
 
 // locate returns the tokens of a text, without the two around them, and where the words
-// stand that they are of: BERT's words, cut at spaces, punctuation and Chinese characters.
+// stand that they are of.
 func (w *wordPiece) locate(text string, s *letters) (l located) {
-	start, read := 0, 0
-	word := func(end int) {
-		s.word = s.word[:0]
-		for _, r := range text[start:end] {
-			if !w.rules.Clean || !dropped(r) {
-				s.word = utf8.AppendRune(s.word, r)
-			}
-		}
-		l.add(w.flush(l.ids, s), start, end)
-		start = end
-	}
-	for i, r := range text {
-		if i < read {
-			continue
-		}
-		_, size := utf8.DecodeRuneInString(text[i:])
-		switch name := w.specialAt(text[i:]); {
-		case name != "":
-			word(i)
-			read = i + len(name)
-			l.add(append(l.ids, w.special[name]), i, read)
-			start = read
-		case w.rules.Clean && dropped(r):
-		case unicode.IsSpace(r):
-			word(i)
-			start += size
-		case w.rules.Chinese && chinese(r), punctuation(r):
-			word(i)
-			word(i + size)
-		}
-	}
-	word(len(text))
+	w.walk(text, s, func(special string, start, end int) bool {
+		l.add(w.word(l.ids, special, s), start, end)
+		return true
+	})
 	return l
 }
 
