@@ -46,30 +46,13 @@ type Block struct {
 	// Start and End delimit the block in the source.
 	Start, End int
 
-	pieces []piece
+	source text.Mapping // of Text, from Start on
 }
-
-// piece maps the offset clean of the text of a block, and those after it, to source.
-type piece struct{ clean, source int }
 
 // Span maps a span of Text to the source.
 func (b Block) Span(p text.Span) text.Span {
-	if p.Start >= p.End {
-		at := b.at(p.Start)
-		return text.Span{Start: at, End: at}
-	}
-	return text.Span{Start: b.at(p.Start), End: b.at(p.End-1) + 1}
-}
-
-func (b Block) at(offset int) int {
-	i := len(b.pieces) - 1
-	for i > 0 && b.pieces[i].clean > offset {
-		i--
-	}
-	if i < 0 {
-		return b.Start + offset
-	}
-	return b.pieces[i].source + offset - b.pieces[i].clean
+	p = b.source.Span(p)
+	return text.Span{Start: b.Start + p.Start, End: b.Start + p.End}
 }
 
 // Cell returns the text of a column, "" if the row lacks it.

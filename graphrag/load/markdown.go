@@ -196,49 +196,40 @@ func (w *walker) table(n ast.Node, caption int) {
 
 // add appends a block of lines; it returns false if they are blank.
 func (w *walker) add(b Block, lines *gtext.Segments) bool {
-	var out strings.Builder
+	var kept []text.Span // from b.Start on
 	for i := range lines.Len() {
 		l := lines.At(i)
 		if l.Stop <= l.Start {
 			continue
 		}
-		start, end := w.body+l.Start, w.body+l.Stop
-		if n := len(b.pieces); n > 0 && b.End == start {
-			b.End = end
-			continue
-		} else if n > 0 {
-			w.flush(&b, &out)
+		if len(kept) == 0 {
+			b.Start = w.body + l.Start
 		}
-		b.pieces = append(b.pieces, piece{out.Len(), start})
-		if len(b.pieces) == 1 {
-			b.Start = start
+		p := text.Span{Start: w.body + l.Start - b.Start, End: w.body + l.Stop - b.Start}
+		if n := len(kept); n > 0 && kept[n-1].End == p.Start {
+			kept[n-1].End = p.End
+		} else {
+			kept = append(kept, p)
 		}
-		b.End = end
 	}
-	if len(b.pieces) == 0 {
-		return false
+	whole := ""
+	if len(kept) == 1 {
+		whole = kept[0].In(w.source[b.Start:])
+	} else if len(kept) > 1 {
+		var out strings.Builder
+		for _, p := range kept {
+			out.WriteString(p.In(w.source[b.Start:]))
+		}
+		whole, b.source = out.String(), text.NewMapping(kept)
 	}
-	if len(b.pieces) == 1 {
-		b.Text, b.pieces = w.source[b.Start:b.End], nil
-	} else {
-		w.flush(&b, &out)
-		b.Text = out.String()
-	}
-	if trimmed := strings.TrimRight(b.Text, " \t\r\n"); len(trimmed) < len(b.Text) {
-		b.End -= len(b.Text) - len(trimmed)
-		b.Text = trimmed
-	}
+	b.Text = strings.TrimRight(whole, " \t\r\n")
 	if strings.TrimSpace(b.Text) == "" {
 		return false
 	}
+	b.End = b.Start + kept[len(kept)-1].End - (len(whole) - len(b.Text))
 	b.Under = w.under
 	w.blocks = append(w.blocks, b)
 	return true
-}
-
-// flush copies the open piece of a block, whose source ends at b.End.
-func (w *walker) flush(b *Block, out *strings.Builder) {
-	out.WriteString(w.source[b.pieces[len(b.pieces)-1].source:b.End])
 }
 
 // parent returns the parent of a heading with a level.
