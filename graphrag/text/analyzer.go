@@ -45,14 +45,8 @@ type Options struct {
 	Otherwise Language
 	// NoStems keeps words as they are.
 	NoStems bool
-	// NoStopWords keeps the function words of the language.
-	NoStopWords bool
-	// NoBigrams treats the letters of scripts without blanks (Chinese, Thai,
-	// …) like all others: a run of them is one word.
-	NoBigrams bool
-	// NoMarks makes separators of combining marks and invisible joiners, so
-	// that words hold letters and numbers only, each as it is but for its case.
-	NoMarks bool
+
+	plain bool // no bigrams, nor marks and joiners in words, see [Plain]
 }
 
 // Standard is the [Analyzer] of this package. It never changes. One for every language
@@ -88,12 +82,9 @@ func New(o Options) (*Standard, error) {
 // newStandard makes an analyzer of one language.
 func newStandard(o Options) *Standard {
 	l, _ := lexiconOf(o.Language)
-	a := &Standard{options: o, classes: withMarks(), scans: &sync.Pool{New: func() any { return new(scanner) }}}
-	if o.NoMarks {
+	a := &Standard{options: o, classes: withMarks(), stop: l.stopWords(), scans: &sync.Pool{New: func() any { return new(scanner) }}}
+	if o.plain {
 		a.classes = lettersOnly()
-	}
-	if !o.NoStopWords {
-		a.stop = l.stopWords()
 	}
 	if !o.NoStems && l.stem != nil {
 		a.stems = newMemory(func(word string) string { return stemOf(l, a.stop, word) })
@@ -157,7 +148,7 @@ var each = sync.OnceValue(func() *Standard { return must(Options{Language: Each}
 // BM25 figures are compared. It is the same one each time.
 func Plain() *Standard { return unadorned() }
 
-var unadorned = sync.OnceValue(func() *Standard { return must(Options{Language: None, NoBigrams: true, NoMarks: true}) })
+var unadorned = sync.OnceValue(func() *Standard { return must(Options{Language: None, plain: true}) })
 
 // must builds from options that are known to be valid.
 func must(o Options) *Standard {
@@ -174,13 +165,11 @@ func (a *Standard) Name() string {
 	if a.each != nil {
 		name += ", else " + string(a.options.Otherwise)
 	}
-	for _, o := range []struct {
-		is   bool
-		name string
-	}{{a.options.NoStems, "stems"}, {a.options.NoStopWords, "stop words"}, {a.options.NoBigrams, "bigrams"}, {a.options.NoMarks, "marks"}} {
-		if o.is {
-			name += ", no " + o.name
-		}
+	if a.options.NoStems {
+		name += ", no stems"
+	}
+	if a.options.plain {
+		name += ", no bigrams, no marks"
 	}
 	return name
 }

@@ -19,8 +19,7 @@
 //
 // A word is a run of Unicode letters and numbers, begun by one of them; the
 // combining marks that follow stay inside, so that Devanagari and decomposed
-// accents are not torn apart (unless Options.NoMarks, as in [Plain], asks for
-// letters and numbers only). Soft hyphens and the zero-width joiner and
+// accents are not torn apart ([Plain] has letters and numbers only). Soft hyphens and the zero-width joiner and
 // non-joiner are dropped from within a word. Everything else separates: white
 // space, punctuation, symbols, the underscore, the hyphen, control characters
 // such as NUL, the zero-width space, and every byte that is not valid UTF-8.
@@ -31,7 +30,7 @@
 // Spellings of one word meet: words are in Unicode's normal form NFC, full-width
 // letters and digits become ASCII, ς becomes σ and ß ss. Names are folded in the
 // same way. The compatibility forms of NFKC stay apart, since it takes x² for x2
-// and ½ for 1⁄2. NoMarks leaves all this out.
+// and ½ for 1⁄2. [Plain] leaves all this out.
 //
 // Chinese, Japanese, Korean, Thai, Lao, Khmer and Burmese do not mark words
 // with blanks, or glue particles to them. A run of their letters is yielded as

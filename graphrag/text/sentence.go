@@ -371,7 +371,6 @@ type punkt struct {
 // Bits of punkt.context.
 const (
 	seenUpperInside = 1 << 2
-	seenUpper       = 1<<1 | 1<<2 | 1<<3
 	seenLower       = 1<<4 | 1<<5 | 1<<6
 )
 

@@ -192,7 +192,7 @@ func (a *Standard) scan(s string) *scanner {
 
 // begin prepares for a text.
 func (sc *scanner) begin(a *Standard, s string) {
-	sc.s, sc.classes, sc.bigrams = s, a.classes, !a.options.NoBigrams
+	sc.s, sc.classes, sc.bigrams = s, a.classes, !a.options.plain
 	sc.base, sc.turn, sc.edge, sc.edges = 0, 0, 0, 0
 	sc.pos, sc.limit, sc.paired, sc.folds = 0, 0, false, false
 }

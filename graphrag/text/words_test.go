@@ -190,9 +190,7 @@ func TestTerms(t *testing.T) {
 		{"default", text.Options{}, "Which typhoons were passing over the islands in 2012?", "typhoon pass island 2012"},
 		{"contractions", text.Options{}, "Don't say it's O'Neill's", "say o neill"},
 		{"no stems", text.Options{NoStems: true}, "The running islands", "running islands"},
-		{"no stop words", text.Options{NoStopWords: true}, "The running islands", "the run island"},
 		{"none", text.Options{Language: text.None}, "The running islands 东京都", "the running islands 东京 京都"},
-		{"no bigrams", text.Options{NoBigrams: true}, "东京都", "东京都"},
 		{"french", text.Options{Language: text.French}, "L'homme qu'il a continué d'aimer", "homm continu aim"},
 		{"spanish", text.Options{Language: text.Spanish}, "Las ciudades y los pueblos", "ciudad puebl"},
 		{"russian", text.Options{Language: text.Russian}, "Война и мир в городах", "войн мир город"},
@@ -236,10 +234,10 @@ func TestNewRefusesUnknownLanguage(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	bare, err := text.New(text.Options{Language: text.French, NoStems: true, NoStopWords: true})
+	bare, err := text.New(text.Options{Language: text.French, NoStems: true})
 	texttest.OK(t, err)
 	for a, want := range map[*text.Standard]string{
-		text.Default(): "english", text.Plain(): "none, no bigrams, no marks", bare: "french, no stems, no stop words",
+		text.Default(): "english", text.Plain(): "none, no bigrams, no marks", bare: "french, no stems",
 	} {
 		if got := a.Name(); got != want {
 			t.Errorf("name %q, want %q", got, want)
