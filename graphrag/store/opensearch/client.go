@@ -66,7 +66,7 @@ const (
 	awayFor     = 3 * time.Second        // how long a node that did not answer is skipped
 	firstPause  = 50 * time.Millisecond  // doubled with each try
 	longPause   = 2 * time.Second        // the longest pause that no server asked for
-	busyPause   = 500 * time.Millisecond // for a throttling node that names no time
+	busyPause   = 500 * time.Millisecond // for a throttling node, or part of a request, that names no time
 	maxAnswer   = 1 << 30
 )
 
@@ -166,24 +166,25 @@ func (c *client) send(q *http.Request) ([]byte, error) {
 	if err := namedError(answer.StatusCode, body); err != nil {
 		return nil, err
 	}
-	return nil, statusError(answer, fmt.Sprintf("%s %s: %s: %.300s", q.Method, q.URL.Path, answer.Status, body))
+	return nil, statusError(answer.StatusCode, retryAfter(answer.Header), fmt.Sprintf("%s %s: %s: %.300s", q.Method, q.URL.Path, answer.Status, body))
 }
 
-// statusError names an error by the status of an answer.
-func statusError(answer *http.Response, text string) error {
-	switch s := answer.StatusCode; {
-	case s == http.StatusTooManyRequests:
-		return fmt.Errorf("%w: %s", &store.ThrottledError{After: retryAfter(answer.Header)}, text)
-	case s == http.StatusUnauthorized || s == http.StatusForbidden:
-		return fmt.Errorf("%w: %s", store.ErrDenied, text)
-	case s == http.StatusNotFound:
-		return fmt.Errorf("%w: %s", store.ErrNotFound, text)
-	case s == http.StatusConflict:
-		return fmt.Errorf("%w: %s", store.ErrConflict, text)
-	case s >= 500 || s == http.StatusRequestTimeout:
-		return fmt.Errorf("%w: %s", store.ErrUnavailable, text)
+// statusError names an error by a status; after is the pause that a throttling node asks for.
+func statusError(status int, after time.Duration, text string) error {
+	var kind error = store.ErrInvalid
+	switch {
+	case status == http.StatusTooManyRequests:
+		kind = &store.ThrottledError{After: after}
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		kind = store.ErrDenied
+	case status == http.StatusNotFound:
+		kind = store.ErrNotFound
+	case status == http.StatusConflict:
+		kind = store.ErrConflict
+	case status >= 500 || status == http.StatusRequestTimeout:
+		kind = store.ErrUnavailable
 	}
-	return fmt.Errorf("%w: %s", store.ErrInvalid, text)
+	return fmt.Errorf("%w: %s", kind, text)
 }
 
 // retryAfter reads Retry-After in seconds, fractions included. A date is ignored: it would
@@ -231,9 +232,6 @@ type cause struct {
 	Reason string `json:"reason"`
 }
 
-// busyAfter is the pause after a rejected part of a request, which names no time.
-const busyAfter = 500 * time.Millisecond
-
 // namedError maps OpenSearch's error types; nil leaves it to the status.
 func namedError(status int, answer []byte) error {
 	var e struct {
@@ -277,14 +275,5 @@ func (c *cause) error(status int) error {
 	if err := c.name(status); err != nil {
 		return err
 	}
-	var kind error = store.ErrInvalid
-	switch {
-	case status == http.StatusTooManyRequests:
-		kind = &store.ThrottledError{After: busyAfter}
-	case status == http.StatusForbidden || status == http.StatusUnauthorized:
-		kind = store.ErrDenied
-	case status >= 500:
-		kind = store.ErrUnavailable
-	}
-	return fmt.Errorf("%w: %s: %s", kind, c.Type, c.Reason)
+	return statusError(status, busyPause, c.Type+": "+c.Reason)
 }

@@ -333,6 +333,8 @@ func (d *fakeDoc) holds(q any) bool {
 	for op, v := range m {
 		arg := v.(map[string]any)
 		switch op {
+		case "match_none":
+			return false
 		case "exists":
 			return d.values[arg["field"].(string)] != nil
 		case "bool":

@@ -40,12 +40,11 @@ type document struct {
 type query struct {
 	Terms  []term
 	Vector []float32
-	Exact  bool   // compute all similarities
-	After  string // skip ids up to this one, in the order of ids
-	// Where has names of spec.Fields, and no op without filters.
-	Where  store.Filter
-	K      int  // 1 to maxK
-	Bodies bool // return the bodies of hits
+	Exact  bool     // compute all similarities
+	After  string   // skip ids up to this one, in the order of ids
+	Where  []object // conditions, as the server takes them
+	K      int      // 1 to maxK
+	Bodies bool     // return the bodies of hits
 }
 
 // term is a term of a query with its frequency there.
@@ -126,15 +125,11 @@ type batch struct {
 // add appends a query with a checked filter. One that is not worth sending finds nothing.
 func (b *batch) add(q query, f store.Filter, worth bool) {
 	b.n++
-	where, holds := fold(f, b.name)
-	if holds != nil && *holds {
-		where = store.Filter{}
-	}
-	if !worth || q.K <= 0 || holds != nil && !*holds {
+	if !worth || q.K <= 0 {
 		return
 	}
 	q.K = min(q.K, b.c.maxK)
-	q.Where = where
+	q.Where = filter(f, b.name)
 	b.queries = append(b.queries, q)
 	b.places = append(b.places, b.n-1)
 }
@@ -222,56 +217,7 @@ func queryTerms(a text.Analyzer, s string) (list []term) {
 	return list
 }
 
-// fold rewrites a filter with the names and values of the index, without empty ops. holds
-// is set if it always holds, or never.
-func fold(f store.Filter, name func(field string) string) (_ store.Filter, holds *bool) {
-	yes, no := true, false
-	switch f.Op {
-	case "":
-		return f, &yes
-	case store.OpIn:
-		if len(f.Values) == 0 {
-			return f, &no
-		}
-		values := make([]any, len(f.Values))
-		for i, v := range f.Values {
-			values[i] = value(v)
-		}
-		return store.Filter{Op: f.Op, Field: name(f.Field), Values: values}, nil
-	case store.OpRange:
-		if f.Low > f.High {
-			return f, &no
-		}
-		return store.Filter{Op: f.Op, Field: name(f.Field), Low: finite(f.Low), High: finite(f.High)}, nil
-	case store.OpNot:
-		inner, holds := fold(f.Filters[0], name)
-		if holds != nil {
-			*holds = !*holds
-		}
-		return store.Not(inner), holds
-	}
-	// And and Or: a part that decides alone is the result; constant parts are left out.
-	decides := &no
-	if f.Op == store.OpOr {
-		decides = &yes
-	}
-	out := store.Filter{Op: f.Op}
-	for _, part := range f.Filters {
-		part, holds := fold(part, name)
-		switch {
-		case holds == nil:
-			out.Filters = append(out.Filters, part)
-		case *holds == *decides:
-			return f, holds
-		}
-	}
-	if len(out.Filters) == 0 {
-		rest := !*decides
-		return f, &rest
-	}
-	return out, nil
-}
-
+// value is a value of a field as it is indexed.
 func value(v any) any {
 	switch v := v.(type) {
 	case string:

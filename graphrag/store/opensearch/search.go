@@ -160,7 +160,7 @@ func similarity(score float64) float64 {
 
 // body is the request of a query. Hits are sorted by id last.
 func (c *cluster) body(q query) object {
-	where := filter(q.Where)
+	where := append([]object{}, q.Where...) // nil is null in JSON
 	out := object{"size": q.K, "_source": q.Bodies, "track_total_hits": false, "sort": []object{{"_score": "desc"}, {"id": "asc"}}, "track_scores": true}
 	switch {
 	case q.Terms != nil:
@@ -192,24 +192,31 @@ func (c *cluster) body(q query) object {
 	return out
 }
 
-// filter translates a filter; the empty list matches all.
-func filter(f store.Filter) []object {
+// filter translates a checked filter, with the names and values of the index; the empty list matches all.
+func filter(f store.Filter, name func(field string) string) []object {
 	if f.Op == "" {
-		return []object{}
+		return nil
 	}
-	return []object{clause(f)}
+	return []object{clause(f, name)}
 }
 
-func clause(f store.Filter) object {
+func clause(f store.Filter, name func(field string) string) object {
+	if f.Op == store.OpRange && f.Low > f.High || f.Op == store.OpOr && len(f.Filters) == 0 {
+		return object{"match_none": object{}} // where a bool query of nothing matches all
+	}
 	switch f.Op {
 	case store.OpIn:
-		return object{"terms": object{f.Field: f.Values}}
+		values := make([]any, len(f.Values))
+		for i, v := range f.Values {
+			values[i] = value(v)
+		}
+		return object{"terms": object{name(f.Field): values}}
 	case store.OpRange:
-		return object{"range": object{f.Field: object{"gte": f.Low, "lte": f.High}}}
+		return object{"range": object{name(f.Field): object{"gte": finite(f.Low), "lte": finite(f.High)}}}
 	}
 	parts := make([]object, len(f.Filters))
 	for i, part := range f.Filters {
-		parts[i] = clause(part)
+		parts[i] = clause(part, name)
 	}
 	switch f.Op {
 	case store.OpNot:
