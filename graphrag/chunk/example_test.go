@@ -53,12 +53,12 @@ func ExampleSentences() {
 	// 10 "Nobody else had come, so he left again."
 }
 
-func ExamplePages() {
+func ExampleNewSite() {
 	var docs []graphrag.Document
 	for _, said := range []string{"Barn owls hunt by ear.", "The moon raises the tides.", "The Fram was built in Larvik.", "Amundsen reached the pole in 1911."} {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprint(len(docs)), Text: "# Notes\n\n[Subscribe](https://example.org) now.\n\n" + said})
 	}
-	pages, err := chunk.Pages(context.Background(), docs, chunk.PageOptions{})
+	_, pages, err := chunk.NewSite(context.Background(), docs, chunk.PageOptions{})
 	if err != nil {
 		panic(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,7 +27,7 @@ const (
 	DefaultPassage = 150
 )
 
-// PageOptions are the options of [Pages].
+// PageOptions are the options of [NewSite].
 type PageOptions struct {
 	// Unit is the most tokens of a unit of several sentences, Passage the least of a
 	// passage; 0 means DefaultUnit and DefaultPassage.
@@ -52,34 +51,6 @@ type Page struct {
 func (o PageOptions) Defaults() PageOptions {
 	o.Unit, o.Passage = cmp.Or(o.Unit, DefaultUnit), cmp.Or(o.Passage, DefaultPassage)
 	return o
-}
-
-// Pages cuts pages into clean passages: short, overlapping, of whole sentences, and
-// without boilerplate.
-//
-// Boilerplate is what several pages share, so pages are cut together: a sentence that
-// stands on four pages, or on six if it is longer than 80 characters, stays on the first
-// of them alone. Links, lines without a word and sentences that a page repeats are
-// dropped as well. The first line of a page, its title, always stays.
-//
-// What is left is divided into units of about 50 tokens: runs of whole sentences, with a
-// new unit at each heading; a sentence of more than 90 tokens is cut evenly. A passage
-// begins with a unit and takes further ones until it has 150 tokens, so passages overlap,
-// and what is asked for stands in the middle of one of them. [Page.Chunk] returns a chunk
-// of any run of units, so a passage that was found can be widened. A blank page has no unit.
-//
-// Within a budget, many pages by short passages are worth more than few by long ones:
-// docs/systems.md has figures. The result depends on the pages and their order alone.
-func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page, error) {
-	numbered := slices.Clone(docs)
-	for i := range numbered {
-		numbered[i].ID = fmt.Sprintf("%010d", i)
-	}
-	_, pages, err := NewSite(ctx, numbered, o)
-	for i := range pages {
-		pages[i].Doc = docs[i].ID
-	}
-	return pages, err
 }
 
 // read cuts pages into sentences.

@@ -25,9 +25,9 @@ func cut(t *testing.T, o chunk.PageOptions, texts ...string) []chunk.Page {
 	t.Helper()
 	var docs []graphrag.Document
 	for i, s := range texts {
-		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("p%d", i), Title: fmt.Sprint("Page ", i), Text: s})
+		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("p%02d", i), Title: fmt.Sprint("Page ", i), Text: s})
 	}
-	pages, err := chunk.Pages(t.Context(), docs, o)
+	_, pages, err := chunk.NewSite(t.Context(), docs, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestUnitsAndOffsets(t *testing.T) {
 		t.Errorf("the page begins with %.40q", p.Text)
 	}
 	c := p.Chunk(2, 5)
-	if c.ID != "p0#000002" || c.Start != p.Units[2].From || c.End != p.Units[4].To || c.Tokens != p.Tokens(2, 5) || c.Title != "Page 0" {
+	if c.ID != "p00#000002" || c.Start != p.Units[2].From || c.End != p.Units[4].To || c.Tokens != p.Tokens(2, 5) || c.Title != "Page 0" {
 		t.Errorf("chunk %+v", c)
 	}
 }
@@ -198,13 +198,13 @@ func TestWorkers(t *testing.T) {
 }
 
 func TestPageErrors(t *testing.T) {
-	_, err := chunk.Pages(t.Context(), nil, chunk.PageOptions{Unit: -1, Passage: -2})
+	_, _, err := chunk.NewSite(t.Context(), nil, chunk.PageOptions{Unit: -1, Passage: -2})
 	if err == nil || !strings.Contains(err.Error(), "Unit is -1") || !strings.Contains(err.Error(), "Passage is -2") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := chunk.Pages(ctx, []graphrag.Document{{ID: "a", Text: "Owls."}}, chunk.PageOptions{}); !errors.Is(err, context.Canceled) {
+	if _, _, err := chunk.NewSite(ctx, []graphrag.Document{{ID: "a", Text: "Owls."}}, chunk.PageOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -255,9 +255,7 @@ func TestSite(t *testing.T) {
 			now[p.Doc] = p
 		}
 		recut += len(pages) - len(come)
-		want, err := chunk.Pages(t.Context(), slices.SortedFunc(maps.Values(docs), func(a, b graphrag.Document) int {
-			return cmpID(chunk.Page{Doc: a.ID}, chunk.Page{Doc: b.ID})
-		}), chunk.PageOptions{})
+		_, want, err := chunk.NewSite(t.Context(), slices.Collect(maps.Values(docs)), chunk.PageOptions{})
 		texttest.OK(t, err)
 		if diff := cmp.Diff(want, slices.SortedFunc(maps.Values(now), cmpID)); diff != "" {
 			t.Fatalf("step %d (-anew +changed):\n%s", step, diff)

@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Site is pages that were cut together as [Pages] does, in the order of [Page.ID]. It knows where
+// Site is pages that were cut together, in the order of [Page.ID]. It knows where
 // each sentence stands, so pages come and go at the cost of what changes. It stays as it is: a
 // change makes another one, which shares what is alike with it.
 type Site struct {
@@ -33,7 +33,22 @@ func (a standing) before(b standing) bool {
 	return a.hash < b.hash || a.hash == b.hash && a.page < b.page
 }
 
-// NewSite cuts pages. Each has an ID of its own.
+// NewSite cuts pages into clean passages: short, overlapping, of whole sentences, and
+// without boilerplate. Each page has an ID of its own, and they come in the order of [Page.ID].
+//
+// Boilerplate is what several pages share, so pages are cut together: a sentence that
+// stands on four pages, or on six if it is longer than 80 characters, stays on the first
+// of them alone. Links, lines without a word and sentences that a page repeats are
+// dropped as well. The first line of a page, its title, always stays.
+//
+// What is left is divided into units of about 50 tokens: runs of whole sentences, with a
+// new unit at each heading; a sentence of more than 90 tokens is cut evenly. A passage
+// begins with a unit and takes further ones until it has 150 tokens, so passages overlap,
+// and what is asked for stands in the middle of one of them. [Page.Chunk] returns a chunk
+// of any run of units, so a passage that was found can be widened. A blank page has no unit.
+//
+// Within a budget, many pages by short passages are worth more than few by long ones:
+// docs/systems.md has figures. The result depends on the pages alone.
 func NewSite(ctx context.Context, docs []graphrag.Document, o PageOptions) (*Site, []Page, error) {
 	s := &Site{o, btree.NewMap[string, graphrag.Document](0), btree.NewBTreeGOptions(standing.before, btree.Options{NoLocks: true})}
 	return s.Change(ctx, docs, nil)
