@@ -18,28 +18,24 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
-// DefaultMaxName is the length in bytes up to which a text is taken for a name
-// (LightRAG cuts at 512, lightrag/constants.py; we do not cut: two long names
-// with one beginning are two).
-const DefaultMaxName = 512
+// maxName is the length in bytes up to which a text is taken for a name, and goes to
+// Graph.Rejected otherwise (LightRAG cuts at 512, lightrag/constants.py; we do not cut: two
+// long names with one beginning are two).
+const maxName = 512
 
 // Options of a [Base].
 type Options struct {
 	// Folding tells which names are one, by default FoldUnicode.
 	Folding Folding
-	// MaxName is the length of the longest name in bytes, 0 for DefaultMaxName.
-	// Longer texts are not names and go to Graph.Rejected.
-	MaxName int
 	// OnlyDescribed leaves out names that no chunk describes or types, and facts about
 	// them: a model relates names that it did not list as entities.
 	OnlyDescribed bool
 }
 
 func (o Options) withDefaults() (Options, error) {
-	o.Folding, o.MaxName = cmp.Or(o.Folding, FoldUnicode), cmp.Or(o.MaxName, DefaultMaxName)
+	o.Folding = cmp.Or(o.Folding, FoldUnicode)
 	checks := opt.Checks{Of: "kg"}
 	checks.Want(o.Folding == FoldUnicode || o.Folding == FoldASCII, "Folding", strconv.Quote(string(o.Folding)), fmt.Sprintf("%q or %q", FoldUnicode, FoldASCII))
-	opt.Range(&checks, "MaxName", o.MaxName, 1, math.MaxInt32)
 	return o, checks.Err()
 }
 

@@ -129,7 +129,7 @@ func (b *builder) name(name string) (known, error) {
 	k, ok := b.names[name]
 	if !ok {
 		k.key = -1
-		if len(name) <= b.o.MaxName {
+		if len(name) <= maxName {
 			spelling := oneLine(name)
 			k.spelling = b.spellings.id(spelling)
 			if key := b.o.Folding.Key(spelling); key != "" {
@@ -141,8 +141,8 @@ func (b *builder) name(name string) (known, error) {
 	switch {
 	case k.key >= 0:
 		return k, nil
-	case len(name) > b.o.MaxName:
-		return k, fmt.Errorf("a name of %d bytes, more than %d", len(name), b.o.MaxName)
+	case len(name) > maxName:
+		return k, fmt.Errorf("a name of %d bytes, more than %d", len(name), maxName)
 	}
 	return k, fmt.Errorf("nothing is left of the name when it is folded (%s)", b.o.Folding)
 }

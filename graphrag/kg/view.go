@@ -3,14 +3,11 @@
 package kg
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag/graph"
-	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 )
 
 // Synonym says that an entity has found another whose name is like its own. It
@@ -21,24 +18,18 @@ type Synonym struct {
 	Score    float64
 }
 
-// ViewOptions say which of a graph's knowledge becomes edges, and how heavy.
-// The zero value is HippoRAG 2's balance: 2 for a fact, 1 for each direction of
-// a synonym, 1 for a passage and an entity it states a fact about.
+// ViewOptions say which of a graph's knowledge becomes edges. The weights are
+// HippoRAG 2's balance: 2 for a fact, the score for each direction of a synonym, 1 for
+// a passage and an entity it states a fact about.
 type ViewOptions struct {
-	// Facts is the weight of one fact, 0 for 2.
-	Facts float64
-	// Synonyms become edges of Similarity (0 for 1) times their score; two
-	// that answer each other add up.
-	Synonyms   []Synonym
-	Similarity float64
+	// Synonyms become edges; two that answer each other add up.
+	Synonyms []Synonym
 	// Overwrite lets a synonym take the place of the facts in its direction,
 	// half of their weight, instead of adding to them (HippoRAG's code).
 	Overwrite bool
-	// Passages adds the passages as nodes, with an edge of weight Context (0
-	// for 1) to each entity of their facts, or with Mentioned to each entity
-	// they name at all.
+	// Passages adds the passages as nodes, with an edge to each entity of their facts,
+	// or with Mentioned to each entity they name at all.
 	Passages  bool
-	Context   float64
 	Mentioned bool
 }
 
@@ -55,14 +46,6 @@ func (v *View) Passage(p int32) int32 { return int32(v.Entities) + p }
 // View makes a weighted undirected graph of the facts. A fact about one entity alone
 // is no edge.
 func (g *Graph) View(o ViewOptions) (*View, error) {
-	o.Facts, o.Similarity, o.Context = cmp.Or(o.Facts, 2), cmp.Or(o.Similarity, 1), cmp.Or(o.Context, 1)
-	checks := opt.Checks{Of: "kg: view"}
-	opt.Between(&checks, "Facts", o.Facts, 0, math.Inf(1))
-	opt.Between(&checks, "Similarity", o.Similarity, 0, math.Inf(1))
-	opt.Between(&checks, "Context", o.Context, 0, math.Inf(1))
-	if err := checks.Err(); err != nil {
-		return nil, err
-	}
 	v := &View{Entities: len(g.Entities)}
 	edges, err := g.entityEdges(o)
 	if err != nil {
@@ -96,12 +79,12 @@ func (g *Graph) entityEdges(o ViewOptions) ([]graph.Edge, error) {
 		if r.Head == r.Tail {
 			continue
 		}
-		weight := float64(r.Count) * o.Facts / 2
+		weight := float64(r.Count) // half of it in each direction
 		arcs = append(arcs, arc{r.Head, r.Tail, weight, false}, arc{r.Tail, r.Head, weight, false})
 	}
 	for _, s := range o.Synonyms {
 		if s.From != s.To {
-			arcs = append(arcs, arc{s.From, s.To, s.Score * o.Similarity, true})
+			arcs = append(arcs, arc{s.From, s.To, s.Score, true})
 		}
 	}
 	for _, a := range arcs {
@@ -167,7 +150,7 @@ func (g *Graph) contextEdges(o ViewOptions, v *View) []graph.Edge {
 			ends = g.AppendFactEntities(ends, int32(p))
 		}
 		for _, e := range ends {
-			edges = append(edges, graph.Edge{From: v.Passage(int32(p)), To: e, Weight: o.Context})
+			edges = append(edges, graph.Edge{From: v.Passage(int32(p)), To: e, Weight: 1})
 		}
 	}
 	return edges

@@ -195,10 +195,6 @@ type Community struct {
 type Partition struct {
 	Labels      []int32
 	Communities []Community
-	// Passes over the communities; the last one merged nothing unless Stable is
-	// false.
-	Passes int
-	Stable bool
 }
 
 // merger merges communities of entities.
@@ -334,7 +330,7 @@ func (m *merger) partition() Partition {
 	slices.SortFunc(m.groups, func(a, b *group) int {
 		return cmp.Or(cmp.Compare(len(b.members), len(a.members)), cmp.Compare(a.members[0], b.members[0]))
 	})
-	out := Partition{Labels: make([]int32, m.n), Passes: m.passes, Stable: m.stable}
+	out := Partition{Labels: make([]int32, m.n)}
 	for id, c := range m.groups {
 		for _, e := range c.members {
 			out.Labels[e] = int32(id)

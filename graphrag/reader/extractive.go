@@ -43,8 +43,6 @@ type ExtractiveOptions struct {
 	// mode and begins with [Closest] in Open mode; for overviews, a tenth of it,
 	// and no mark. 0 means DefaultThreshold.
 	Threshold float64
-	// Analyzer maps words to terms; nil means that of the question's language.
-	Analyzer text.Analyzer
 	// Embedder, if set, raises the scores of the 20 best candidates by their cosine
 	// with the question, for answers in other words. It does not change the
 	// confidence.
@@ -105,9 +103,6 @@ func Extractive(o ExtractiveOptions) (Reader, error) {
 	o.FactSentences = cmp.Or(o.FactSentences, DefaultFactSentences)
 	o.SummarySentences = cmp.Or(o.SummarySentences, DefaultSummarySentences)
 	o.Threshold = cmp.Or(o.Threshold, DefaultThreshold)
-	if o.Analyzer == nil {
-		o.Analyzer, _ = text.New(text.Options{Language: text.Each})
-	}
 	return newExtractive(o), nil
 }
 
@@ -134,13 +129,15 @@ func (r *extractive) library(l text.Language) *library {
 	if known := r.known[l]; known != nil && !known.full() {
 		return known
 	}
-	a := r.o.Analyzer
-	if s, ok := a.(*text.Standard); ok {
-		a = s.In(l)
-	}
-	r.known[l] = newLibrary(a)
+	r.known[l] = newLibrary(analyzer().In(l))
 	return r.known[l]
 }
+
+// analyzer maps words to terms, by the language of the question.
+var analyzer = sync.OnceValue(func() *text.Standard {
+	a, _ := text.New(text.Options{Language: text.Each}) // which is known
+	return a
+})
 
 // Read implements [Reader].
 func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) (graphrag.Answer, error) {

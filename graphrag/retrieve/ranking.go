@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -29,26 +28,21 @@ type Ranking struct {
 // ByScore returns the n best chunks with a score above 0, best first, equal ones
 // in the order of the chunks. scores has one entry for each chunk.
 func (r Ranking) ByScore(scores []float64, n int, source string) []graphrag.Hit {
-	var order []int32
+	most := len(scores)
 	if r.PerDoc == 0 { // the first n are enough
-		var top rank.Top[int32]
-		top.Reset(min(max(n, 0), len(scores)))
-		for i, s := range scores {
-			if s > 0 {
-				top.Push(int32(i), s)
-			}
-		}
-		for _, s := range top.Append(nil) {
-			order = append(order, s.ID)
-		}
-		return r.hits(order, n, source, func(i int32, _ int) float64 { return scores[i] })
+		most = min(max(n, 0), most)
 	}
+	var top rank.Top[int32]
+	top.Reset(most)
 	for i, s := range scores {
 		if s > 0 {
-			order = append(order, int32(i))
+			top.Push(int32(i), s)
 		}
 	}
-	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b)) })
+	var order []int32
+	for _, s := range top.Append(nil) {
+		order = append(order, s.ID)
+	}
 	return r.hits(order, n, source, func(i int32, _ int) float64 { return scores[i] })
 }
 

@@ -29,7 +29,7 @@ var (
 	goldenSimilar  = []float64{1, .8095238095238095, 0, .42857142857142855}
 )
 
-func golden(t *testing.T, o Options, view kg.ViewOptions) *searcher {
+func golden(t *testing.T, o Options) *searcher {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
 	if err != nil {
@@ -51,12 +51,12 @@ func golden(t *testing.T, o Options, view kg.ViewOptions) *searcher {
 	if err != nil {
 		t.Fatal(err)
 	}
+	view := kg.ViewOptions{Passages: true, Overwrite: true}
 	for pair, score := range goldenSynonyms {
 		a, _ := g.Find(pair[0])
 		b, _ := g.Find(pair[1])
 		view.Synonyms = append(view.Synonyms, kg.Synonym{From: a, To: b, Score: score}, kg.Synonym{From: b, To: a, Score: score})
 	}
-	view.Passages, view.Overwrite = true, true
 	s := &searcher{o: o, corpus: kit.NewCorpus(kit.Kit{}, chunks, g)}
 	_, s.passages = g.Phrases()
 	if s.view, err = g.View(view); err != nil {
@@ -91,18 +91,16 @@ func TestWorkedExample(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		o     Options
-		view  kg.ViewOptions
 		facts []int
 		want  []float64
 	}{
-		{"d .5", Options{Damping: .5, Phrases: Mean}, kg.ViewOptions{}, []int{0, 2, 5}, []float64{.0458059706, .0249927540, .0321466341, .0208836472}},
-		{"d .85", Options{Damping: .85, Phrases: Mean}, kg.ViewOptions{}, []int{0, 2, 5}, []float64{.0511953218, .0398470224, .0496612059, .0379617135}},
-		{"facts not doubled", Options{Damping: .5, Phrases: Mean}, kg.ViewOptions{Facts: 1, Similarity: .5}, []int{0, 2, 5}, []float64{.0672057217, .0322174156, .0479029041, .0290772613}},
-		{"four facts, mean", Options{Damping: .5, Phrases: Mean}, kg.ViewOptions{}, []int{0, 2, 5, 4}, []float64{.0454287016, .0222823627, .0364008351, .0182348826}},
-		{"four facts, last", Options{}, kg.ViewOptions{}, []int{0, 2, 5, 4}, []float64{.0512462606, .0261293115, .0257841656, .0232809812}},
+		{"d .5", Options{Damping: .5, Phrases: Mean}, []int{0, 2, 5}, []float64{.0458059706, .0249927540, .0321466341, .0208836472}},
+		{"d .85", Options{Damping: .85, Phrases: Mean}, []int{0, 2, 5}, []float64{.0511953218, .0398470224, .0496612059, .0379617135}},
+		{"four facts, mean", Options{Damping: .5, Phrases: Mean}, []int{0, 2, 5, 4}, []float64{.0454287016, .0222823627, .0364008351, .0182348826}},
+		{"four facts, last", Options{}, []int{0, 2, 5, 4}, []float64{.0512462606, .0261293115, .0257841656, .0232809812}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := golden(t, baselinestest.Filled(tt.o), tt.view)
+			s := golden(t, baselinestest.Filled(tt.o))
 			got, err := s.walk.Solve(t.Context(), s.seeds(s.goldenFacts(t, tt.facts...), goldenSimilar), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -118,7 +116,7 @@ func TestWorkedExample(t *testing.T) {
 }
 
 func TestGoldenPhrases(t *testing.T) {
-	s := golden(t, Options{Damping: .5, Link: 5, Phrases: Mean}, kg.ViewOptions{})
+	s := golden(t, Options{Damping: .5, Link: 5, Phrases: Mean})
 	want := map[string]float64{"acme corp": .5, "alice smith": 1, "berlin": .7 / 3, "deep rivers": .6, "germany": .325}
 	seeds := s.phrases(s.goldenFacts(t, 0, 2, 5))
 	if len(seeds) != len(want) {
@@ -133,7 +131,7 @@ func TestGoldenPhrases(t *testing.T) {
 
 // Five facts are found, and five phrases of them are seeds.
 func TestLink(t *testing.T) {
-	s := golden(t, baselinestest.Filled(Options{}), kg.ViewOptions{})
+	s := golden(t, baselinestest.Filled(Options{}))
 	s.facts, s.chunks, s.filter = baselinestest.Alike(goldenScores), baselinestest.Alike(goldenSimilar), keepAll
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 1})
 	if err != nil || len(found.Steps[0].Found) != 5 {
