@@ -427,9 +427,7 @@ func FuzzRecords(f *testing.F) {
 	for _, format := range []extract.Format{extract.Tuples, extract.Lines, extract.Objects} {
 		o := extract.ModelOptions{Model: &m, Concurrency: 1}
 		x, err := extract.NewRecords(extract.RecordOptions{ModelOptions: o, Format: format, Gleanings: extract.NoGleaning, Types: []string{"ship", "person"}})
-		if err != nil {
-			f.Fatal(err)
-		}
+		texttest.OK(f, err)
 		extractors = append(extractors, x)
 	}
 	f.Fuzz(func(t *testing.T, answer string) {

@@ -50,20 +50,14 @@ func newHome(t testing.TB, files ...string) home {
 
 func (h home) write(name, data string) {
 	h.Helper()
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(h.Docs, name)), 0o755); err != nil {
-		h.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(h.Docs, name), []byte(data), 0o644); err != nil {
-		h.Fatal(err)
-	}
+	texttest.OK(h, os.MkdirAll(filepath.Dir(filepath.Join(h.Docs, name)), 0o755))
+	texttest.OK(h, os.WriteFile(filepath.Join(h.Docs, name), []byte(data), 0o644))
 }
 
 func (h home) open() (*folder.Folder, folder.Change) {
 	h.Helper()
 	f, c, err := h.try()
-	if err != nil {
-		h.Fatal(err)
-	}
+	texttest.OK(h, err)
 	h.Cleanup(func() { _ = f.Close() })
 	return f, c
 }
@@ -80,9 +74,7 @@ func (h home) try() (_ *folder.Folder, _ folder.Change, err error) {
 func (h home) ask(f *folder.Folder, question string) (string, []folder.Source) {
 	h.Helper()
 	a, err := f.System.Answer(context.Background(), graphrag.Question{Text: question, K: 5})
-	if err != nil {
-		h.Fatal(err)
-	}
+	texttest.OK(h, err)
 	return a.Text, f.Sources(a)
 }
 
@@ -187,9 +179,7 @@ func TestRebuilt(t *testing.T) {
 			if err == nil {
 				err = os.WriteFile(names[0], change(data), 0o600)
 			}
-			if err != nil {
-				h.Fatal(err)
-			}
+			texttest.OK(h, err)
 		}
 	}
 	half := func(data []byte) []byte { return data[:len(data)/2] }
@@ -199,9 +189,7 @@ func TestRebuilt(t *testing.T) {
 	}{
 		"a folder": {func(h home) {
 			name := filepath.Join(h.Index, "current")
-			if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o700)); err != nil {
-				h.Fatal(err)
-			}
+			texttest.OK(h, errors.Join(os.Remove(name), os.Mkdir(name, 0o700)))
 		}, "current"},
 		"half a manifest":  {damage("g*/manifest.json", half), "manifest.json"},
 		"half of the rest": {damage("g*/parsed", half), "parsed"},

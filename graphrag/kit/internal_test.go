@@ -41,25 +41,17 @@ func TestLSAIsFittedOnce(t *testing.T) {
 // hold chunks, extractions, replies and vectors of one length.
 func FuzzSaved(f *testing.F) {
 	k, err := Offline(OfflineOptions{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	texttest.OK(f, err)
 	x, err := k.Triples()
-	if err != nil {
-		f.Fatal(err)
-	}
+	texttest.OK(f, err)
 	s, err := New(Frame{Name: "saved", Kit: k, Extract: Extraction{Extractor: x.Extractor},
 		Build: func(context.Context, *Corpus) (graphrag.Retriever, error) { return nil, nil }})
-	if err != nil {
-		f.Fatal(err)
-	}
+	texttest.OK(f, err)
 	base, err := kg.NewBase(kg.Options{})
 	if err == nil {
 		err = base.Insert(kg.Extraction{Chunk: "a#0", Doc: "a", Mentions: []kg.Mention{{Name: "Ann"}}})
 	}
-	if err != nil {
-		f.Fatal(err)
-	}
+	texttest.OK(f, err)
 	s.paid.texts[replyKey{1}] = llm.Reply{Text: "yes"}
 	s.paid.dim, s.paid.vectors[replyKey{2}] = 2, []float32{1, 2}
 	docs := newLibrary()

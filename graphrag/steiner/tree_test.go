@@ -415,9 +415,7 @@ func BenchmarkFind(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				t, err := Find(b.Context(), g, prizes)
-				if err != nil {
-					b.Fatal(err)
-				}
+				texttest.OK(b, err)
 				b.ReportMetric(float64(len(t.Nodes)), "nodes")
 			}
 		})

@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// Node is a leaf or a
+// Node is a leaf, or a summary of other nodes.
 type Node struct {
 	// Level is 0 for leaves, and the number of the round in which a summary was
 	// made: each is above those of all its children.

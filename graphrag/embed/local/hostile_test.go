@@ -219,13 +219,9 @@ func FuzzTensors(f *testing.F) {
 // in the vocabulary, between the two that stand around a text.
 func FuzzTokens(f *testing.F) {
 	dir := f.TempDir()
-	if err := embedtest.WriteBERT(dir); err != nil {
-		f.Fatal(err)
-	}
+	texttest.OK(f, embedtest.WriteBERT(dir))
 	tokenizer, err := os.ReadFile(filepath.Join(dir, tokenizerFile))
-	if err != nil {
-		f.Fatal(err)
-	}
+	texttest.OK(f, err)
 	f.Add(tokenizer, "The barn owl, naïve 東京!")
 	f.Add([]byte("[CLS]\n[SEP]\n[UNK]\nowl\n##s\n東"), "\x00\xff\u0301\u0301 I\u0307İ"+strings.Repeat("a", 200))
 	f.Add([]byte("[CLS]\r\n[SEP]\n[UNK]\n##\n\n\xff"), "##\xff")

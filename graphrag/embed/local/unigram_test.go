@@ -189,9 +189,7 @@ func TestUnigramRefuses(t *testing.T) {
 func FuzzUnigram(f *testing.F) {
 	g := readUnigram(f)
 	u, err := parseUnigram(g.file(f, nil, false), 752)
-	if err != nil {
-		f.Fatal(err)
-	}
+	texttest.OK(f, err)
 	for _, text := range g.Texts {
 		f.Add(text, []byte(nil))
 	}
