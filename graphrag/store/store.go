@@ -35,16 +35,10 @@ type Store interface {
 
 // Capabilities of an engine.
 type Capabilities struct {
-	// BM25 reports that text is ranked by BM25, rather than by another function of the engine.
-	BM25 bool
-	// Exact reports that an Effort of 1 finds the exact nearest vectors.
-	Exact bool
 	// FixedReads reports that a pinned generation does not change even if it is written to.
 	FixedReads bool
 	// Durable reports that puts are durable, and visible to Get and All, before a Flush.
 	Durable bool
-	// MaxK is the limit of hits; 0 is no limit.
-	MaxK int
 }
 
 // Collection is the index of one corpus.

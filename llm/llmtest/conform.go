@@ -5,7 +5,6 @@ package llmtest
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -99,50 +98,4 @@ func checkReply(t *testing.T, reply llm.Reply) {
 	if u := reply.Usage; u.Calls+u.CachedCalls < 1 || u.Calls > 0 && u.PromptTokens == 0 {
 		t.Errorf("usage %+v, want a call and its tokens", u)
 	}
-}
-
-// TestEmbedder checks that e keeps the contract of [llm.Embedder].
-func TestEmbedder(t *testing.T, e llm.Embedder) {
-	t.Helper()
-	texts := []string{"a red fox", "line one\nline two", "", "a red fox", "猫"}
-	t.Run("Documents", func(t *testing.T) {
-		given := slices.Clone(texts)
-		all, err := e.EmbedDocuments(t.Context(), given)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(given, texts) {
-			t.Errorf("the texts were changed to %q", given)
-		}
-		if len(all) != len(texts) {
-			t.Fatalf("%d vectors for %d texts", len(all), len(texts))
-		}
-		for i, v := range all {
-			if len(v) == 0 || len(v) != len(all[0]) {
-				t.Errorf("text %d has %d dimensions, text 0 has %d", i, len(v), len(all[0]))
-			}
-		}
-		if !slices.Equal(all[0], all[3]) || slices.Equal(all[0], all[4]) {
-			t.Error("equal texts need equal vectors, different ones different vectors")
-		}
-	})
-	t.Run("None", func(t *testing.T) {
-		all, err := e.EmbedDocuments(t.Context(), nil)
-		if err != nil || len(all) != 0 {
-			t.Errorf("no texts gave %d vectors, error %v", len(all), err)
-		}
-	})
-	t.Run("Query", func(t *testing.T) {
-		v, err := e.EmbedQuery(t.Context(), "a red fox")
-		if err != nil || len(v) == 0 {
-			t.Errorf("%d dimensions, error %v", len(v), err)
-		}
-	})
-	t.Run("Cancelled", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := e.EmbedDocuments(ctx, []string{"never seen before"}); !errors.Is(err, context.Canceled) {
-			t.Errorf("error %v, want context.Canceled", err)
-		}
-	})
 }

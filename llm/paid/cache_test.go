@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -18,9 +19,9 @@ import (
 )
 
 func TestConforms(t *testing.T) {
-	c := open(t, paid.Options{File: file(t), Tokens: 100_000})
+	c := open(t, paid.Options{File: file(t), Tokens: 1_000_000})
 	llmtest.TestModel(t, llm.Metered(model(t, c, llmtest.NewScript("m"))))
-	llmtest.TestEmbedder(t, embedder(t, c, &counter{}))
+	embedtest.Test(t, embedder(t, c, &counter{}))
 }
 
 // Settings go with every call that has none of its own, the probe included, and decide

@@ -62,7 +62,7 @@ func Open(dir string, o Options) (*Store, error) {
 
 // Can implements [store.Store].
 func (s *Store) Can() store.Capabilities {
-	return store.Capabilities{BM25: true, Exact: true, FixedReads: true}
+	return store.Capabilities{FixedReads: true}
 }
 
 // Create implements [store.Store].

@@ -49,7 +49,7 @@ func (s *clusterStore) wrap(doing string, err error) error {
 
 // Can implements [store.Store].
 func (s *clusterStore) Can() store.Capabilities {
-	return store.Capabilities{BM25: true, Exact: true, MaxK: s.c.maxK}
+	return store.Capabilities{}
 }
 
 // Create implements [store.Store].

@@ -28,9 +28,8 @@ type Options struct {
 	// Shards is the number of parts of an index (1), Replicas the number of further copies
 	// of each (0).
 	Shards, Replicas int
-	// M and EfConstruction are parameters of Lucene's HNSW (16, 100). EfSearch is the number of
-	// candidates of a search in each shard (100), at least K.
-	M, EfConstruction, EfSearch int
+	// EfSearch is the number of candidates of a search of vectors in each shard (100), at least K.
+	EfSearch int
 	// HTTP sends requests; nil is http.DefaultClient. Header is added to all of them, for
 	// Authorization.
 	HTTP   *http.Client
@@ -45,12 +44,11 @@ const version = 1
 
 // Open opens the store of a cluster, named by the base URLs of some of its nodes, or begins one.
 func Open(ctx context.Context, nodes []string, o Options) (store.Store, error) {
-	o.Prefix, o.Shards = cmp.Or(o.Prefix, "wildgraph"), cmp.Or(o.Shards, 1)
-	o.M, o.EfConstruction, o.EfSearch = cmp.Or(o.M, 16), cmp.Or(o.EfConstruction, 100), cmp.Or(o.EfSearch, 100)
+	o.Prefix, o.Shards, o.EfSearch = cmp.Or(o.Prefix, "wildgraph"), cmp.Or(o.Shards, 1), cmp.Or(o.EfSearch, 100)
 	c := &cluster{o: o, client: &client{nodes: nodes, o: o}, maxK: maxK}
 	errs := []error{c.client.check(), store.CheckName("prefix", o.Prefix)}
-	if min(o.Shards, o.M, o.EfConstruction, o.EfSearch) < 1 || o.Replicas < 0 || o.EfSearch > maxK {
-		errs = append(errs, fmt.Errorf("%w: Shards %d, Replicas %d, M %d, EfConstruction %d or EfSearch %d is negative, or EfSearch is above %d", store.ErrInvalid, o.Shards, o.Replicas, o.M, o.EfConstruction, o.EfSearch, maxK))
+	if min(o.Shards, o.EfSearch) < 1 || o.Replicas < 0 || o.EfSearch > maxK {
+		errs = append(errs, fmt.Errorf("%w: Shards %d, Replicas %d or EfSearch %d is negative, or EfSearch is above %d", store.ErrInvalid, o.Shards, o.Replicas, o.EfSearch, maxK))
 	}
 	err := errors.Join(errs...)
 	if err == nil {
@@ -172,7 +170,7 @@ func (c *cluster) create(ctx context.Context, index string, s spec) error {
 	if s.Dim > 0 {
 		settings["knn"] = true
 		properties["vector"] = object{"type": "knn_vector", "dimension": s.Dim, "method": object{"name": "hnsw", "engine": "lucene", "space_type": "innerproduct",
-			"parameters": object{"m": c.o.M, "ef_construction": c.o.EfConstruction}}}
+			"parameters": object{"m": 16, "ef_construction": 100}}}
 	}
 	for name, kind := range s.Fields {
 		properties[name] = object{"type": map[store.Kind]string{store.String: "keyword", store.Number: "double"}[kind]}

@@ -322,18 +322,7 @@ func (g *generation) analyze(ctx context.Context, name string, n float64) error 
 }
 
 func (g *generation) indexVectors(ctx context.Context, tx pgx.Tx, name string) error {
-	var with []string
-	if h := g.c.store.o.HNSW; h.M > 0 {
-		with = append(with, fmt.Sprintf("m = %d", h.M))
-	}
-	if h := g.c.store.o.HNSW; h.EfConstruction > 0 {
-		with = append(with, fmt.Sprintf("ef_construction = %d", h.EfConstruction))
-	}
-	sql := fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s ON %s.%s USING hnsw (vec vector_cosine_ops)`, pgx.Identifier{"h_" + short(name)}.Sanitize(), g.schema, rowsOf(name))
-	if len(with) > 0 {
-		sql += " WITH (" + strings.Join(with, ", ") + ")"
-	}
-	_, err := tx.Exec(ctx, sql)
+	_, err := tx.Exec(ctx, fmt.Sprintf(`CREATE INDEX IF NOT EXISTS %s ON %s.%s USING hnsw (vec vector_cosine_ops)`, pgx.Identifier{"h_" + short(name)}.Sanitize(), g.schema, rowsOf(name)))
 	return err
 }
 

@@ -362,7 +362,7 @@ func factory(o postgres.Options) storetest.Factory {
 func TestStore(t *testing.T) { storetest.Test(t, factory(postgres.Options{})) }
 
 func TestHNSW(t *testing.T) {
-	storetest.Test(t, factory(postgres.Options{HNSW: &postgres.HNSW{EfConstruction: 128, EfSearch: 200}}))
+	storetest.Test(t, factory(postgres.Options{HNSW: &postgres.HNSW{}}))
 }
 
 // The server of WILDGRAPH_POSTGRES_SMALL is the only one on its disk.

@@ -32,9 +32,8 @@ type Options struct {
 	Schema string
 }
 
-// HNSW are the settings of pgvector's graph of vectors; 0 is pgvector's default, but for EfSearch.
+// HNSW are the settings of pgvector's graph of vectors.
 type HNSW struct {
-	M, EfConstruction int
 	// EfSearch is the number of candidates of a search, at least K, up to 1000; 0 is 300, with which
 	// .96 of the ten nearest of a million are found, and .89 with 100 (docs/stores.md).
 	EfSearch int
@@ -122,7 +121,7 @@ func (s *Store) begin(ctx context.Context) error {
 
 // Can implements [store.Store].
 func (s *Store) Can() store.Capabilities {
-	return store.Capabilities{BM25: true, Exact: true, Durable: true}
+	return store.Capabilities{Durable: true}
 }
 
 // Create implements [store.Store].

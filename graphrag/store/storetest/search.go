@@ -52,12 +52,8 @@ func testWords(t *testing.T, s *suite) {
 				t.Errorf("%s: %d hits for %+v", when, len(got), q)
 			}
 		}
-		least := .9
-		if s.s.Can().BM25 {
-			least = .99 // of equal scores at the end either may be left out
-		}
-		if overlap := float64(shared) / float64(most); overlap < least {
-			t.Errorf("%s: %.3f of the ten best are those of BM25, want %.2f", when, overlap, least)
+		if overlap := float64(shared) / float64(most); overlap < .99 { // of equal scores at the end either may be left out
+			t.Errorf("%s: %.3f of the ten best are those of BM25, want .99", when, overlap)
 		}
 	}
 	check("flushed")
@@ -98,7 +94,7 @@ func testVectors(t *testing.T, s *suite) {
 	if recall := float64(shared) / float64(most); recall < .95 {
 		t.Errorf("recall of the ten nearest is %.3f, want .95", recall)
 	}
-	if s.s.Can().Exact && exact != most {
+	if exact != most {
 		t.Errorf("%d of the %d nearest are found with full effort", exact, most)
 	}
 }
@@ -160,10 +156,8 @@ func testFilters(t *testing.T, s *suite) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("%+v holds for %d records, and %d are found", raw, len(want), len(got))
 		}
-		if s.s.Can().Exact {
-			if diff := cmp.Diff(nearest(records, records[0].Vector, 3, f), idsOf(byVector[1])); diff != "" && len(want) > 0 {
-				t.Errorf("the three nearest of %+v: %s", raw, diff)
-			}
+		if diff := cmp.Diff(nearest(records, records[0].Vector, 3, f), idsOf(byVector[1])); diff != "" && len(want) > 0 {
+			t.Errorf("the three nearest of %+v: %s", raw, diff)
 		}
 		ordered(t, byWord[0])
 		for _, id := range append(idsOf(byWord[0]), idsOf(byVector[2])...) {
