@@ -52,7 +52,7 @@ func ReadPredictions(name, file string, r io.Reader, want []string, known func(q
 	p := &Predictions{name: name, answers: make(map[string]string), evidence: make(map[string][]string), refused: make(map[string]bool), made: make(map[string]graphrag.Found)}
 	seen := make(map[string]int)
 	var problems []error
-	for l, err := range jsonl.ReadValues[map[string]json.RawMessage](r, jsonl.Options{Name: file}) {
+	for l, err := range jsonl.Read[map[string]json.RawMessage](r, jsonl.Options{Name: file}) {
 		if err != nil {
 			problems = append(problems, err)
 			continue

@@ -148,7 +148,7 @@ func readQuestions(name string, r io.Reader, named names) (items []benchmark.Ite
 	told := make(map[string]bool)
 	var problems []error
 	lines := make(map[string]int)
-	for l, err := range jsonl.ReadValues[line](r, jsonl.Options{Name: name}) {
+	for l, err := range jsonl.Read[line](r, jsonl.Options{Name: name}) {
 		if err != nil {
 			problems = append(problems, err)
 			continue

@@ -3,11 +3,9 @@
 // Package jsonl reads JSON lines from files that somebody else wrote: with
 // limits, and with the number of the line in every error.
 //
-// [Read] takes one value a line and goes on after a bad one, so that all of
-// them can be reported. [ReadValues] also takes a JSON array, or values over
-// several lines. Both pass over a byte order mark, and refuse what is not
-// UTF-8, objects that hold a key twice, and keys in another case: which of the values
-// is meant, a reader could only guess.
+// [Read] takes one value a line, a JSON array, or values over several lines. It passes
+// over a byte order mark, and refuses what is not UTF-8, objects that hold a key twice,
+// and keys in another case: which of the values is meant, a reader could only guess.
 package jsonl
 
 import (
@@ -70,50 +68,6 @@ func Open(fsys fs.FS, name string) (fs.File, error) {
 	return fsys.Open(name)
 }
 
-// Read decodes every line that is not empty. An error is an [*Error] and comes
-// with the number of its line; the lines after it are read as well, unless the
-// reader failed or the line is too long.
-func Read[T any](r io.Reader, o Options) iter.Seq2[Line[T], error] {
-	return func(yield func(Line[T], error) bool) {
-		in := bufio.NewReaderSize(r, 1<<16)
-		for n := 1; ; n++ {
-			raw, err := o.line(in)
-			if errors.Is(err, io.EOF) && len(raw) == 0 {
-				return
-			}
-			if err != nil && !errors.Is(err, io.EOF) {
-				yield(Line[T]{Number: n}, &Error{o.Name, n, err})
-				return
-			}
-			if n == 1 {
-				raw = bytes.TrimPrefix(raw, []byte(byteOrderMark))
-			}
-			if raw = bytes.TrimSpace(raw); len(raw) == 0 {
-				continue
-			}
-			if !yield(decode[T](raw, o.Name, n)) {
-				return
-			}
-		}
-	}
-}
-
-// line returns the next line with its end; io.EOF comes with the last.
-func (o Options) line(r *bufio.Reader) ([]byte, error) {
-	var buf []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if len(buf)+len(part) > o.maxLine() {
-			return nil, o.tooLong()
-		}
-		buf = append(buf, part...)
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
-		}
-		return buf, err
-	}
-}
-
 func (o Options) maxLine() int {
 	return cmp.Or(o.MaxLine, DefaultMaxLine)
 }
@@ -129,8 +83,6 @@ func decode[T any](raw []byte, name string, number int) (Line[T], error) {
 		err = errors.New("not valid UTF-8")
 	} else if err = json.Unmarshal(raw, &l.Value); err == nil {
 		err = keys(raw, names(reflect.TypeFor[T](), nil))
-	} else if s := (*json.SyntaxError)(nil); errors.As(err, &s) && !json.Valid(raw) {
-		err = fmt.Errorf("the line is no whole JSON value (%w): want one on each line, not over several", err)
 	} else if t := (*json.UnmarshalTypeError)(nil); errors.As(err, &t) {
 		err = fmt.Errorf("%s is a JSON %s, want %s", cmp.Or(t.Field, "the value"), t.Value, wanted(t.Type))
 	}
@@ -216,10 +168,10 @@ func keys(raw []byte, known []string) error {
 	}
 }
 
-// ReadValues decodes the elements of a JSON array, or values one after another,
+// Read decodes the elements of a JSON array, or values one after another,
 // on lines of their own or not. After a value that is no T the next is read;
 // anything else that is wrong ends them.
-func ReadValues[T any](r io.Reader, o Options) iter.Seq2[Line[T], error] {
+func Read[T any](r io.Reader, o Options) iter.Seq2[Line[T], error] {
 	return func(yield func(Line[T], error) bool) {
 		in := &counted{r: r, o: o}
 		dec, array, err := in.open()
@@ -354,7 +306,7 @@ func Each[T any](fsys fs.FS, name string, maxRecord int, take func(line int, val
 	}
 	defer f.Close() // only read
 	var problems []error
-	for l, err := range ReadValues[T](&Capped{R: f, Left: MaxFile}, Options{Name: name, MaxLine: maxRecord}) {
+	for l, err := range Read[T](&Capped{R: f, Left: MaxFile}, Options{Name: name, MaxLine: maxRecord}) {
 		if err == nil {
 			if err = take(l.Number, l.Value); err != nil {
 				err = &Error{File: name, Line: l.Number, Err: err}

@@ -35,12 +35,9 @@ func Example() {
 }
 
 // read renders what a reader yields.
-func read(values bool, text string, o jsonl.Options) []string {
+func read(text string, o jsonl.Options) []string {
 	o.Name = "f"
-	lines := jsonl.Read[owl](strings.NewReader(text), o)
-	if values {
-		lines = jsonl.ReadValues[owl](iotest.OneByteReader(strings.NewReader(text)), o)
-	}
+	lines := jsonl.Read[owl](iotest.OneByteReader(strings.NewReader(text)), o)
 	var out []string
 	for l, err := range lines {
 		switch e := (*jsonl.Error)(nil); {
@@ -61,31 +58,6 @@ func TestRead(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"lines", "{\"name\": \"a\"}\n \r\n{\"name\": \"b\"}", []string{"1 a", "3 b"}},
-		{"byte order mark", "\ufeff{\"name\": \"a\"}\n", []string{"1 a"}},
-		{"nothing", "\n\n", nil},
-		{"every bad line", "{\n{\"name\": \"a\"}\n\xff\n", []string{"f:1: the line is no whole JSON value (unexpected end of JSON input): want one on each line, not over several", "2 a", "f:3: not valid UTF-8"}},
-		{"a key twice", `{"name": "a", "more": [{"k": 1, "k": 2}]}`, []string{`f:1: the key "k" stands twice`}},
-		{"a key in another case", `{"NAME": "a"}`, []string{`f:1: the key "NAME" must be written "name"`}},
-		{"and the key", `{"name": "a", "Name": "b"}`, []string{`f:1: the key "Name" must be written "name"`}},
-		{"the same key of two objects", `{"name": "a", "more": [{"k": "k"}, {"k": ["k", "k"]}]}`, []string{"1 a"}},
-		{"another kind of value", "{\"name\": {}}\n[1]\n", []string{"f:1: name is a JSON object, want a text", "f:2: the value is a JSON array, want an object"}},
-		{"too long", "{\"name\": \"a\"}\n" + long, []string{"1 a", "f:2: line is longer than 1 MiB"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, read(false, tt.text, jsonl.Options{MaxLine: 1 << 20})); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestReadValues(t *testing.T) {
-	long := `{"name": "` + strings.Repeat("x", 1<<20) + `"}`
-	for _, tt := range []struct {
-		name, text string
-		want       []string
-	}{
 		{"array", "\ufeff\n [{\"name\": \"a\"}\n,\n{\"name\":\n\"b\"}]\n", []string{"2 a", "4 b"}},
 		{"lines", "{\"name\": \"a\"}\r\n\r\n{\"name\": \"b\"} {\"name\": \"c\"}", []string{"1 a", "3 b", "3 c"}},
 		{"one value over lines", "{\n \"name\": \"a\"\n}\n", []string{"1 a"}},
@@ -99,10 +71,15 @@ func TestReadValues(t *testing.T) {
 		{"a bracket too many", "{\"name\": \"a\"}]", []string{"1 a", "f:1: something follows the last value"}},
 		{"not UTF-8", "[{\"name\": \"\xff\"}]", []string{"f:1: not valid UTF-8"}},
 		{"a key twice", `[{"name": "a", "name": "b"}]`, []string{`f:1: the key "name" stands twice`}},
+		{"deeper", `{"name": "a", "more": [{"k": 1, "k": 2}]}`, []string{`f:1: the key "k" stands twice`}},
+		{"a key in another case", `{"NAME": "a"}`, []string{`f:1: the key "NAME" must be written "name"`}},
+		{"and the key", `{"name": "a", "Name": "b"}`, []string{`f:1: the key "Name" must be written "name"`}},
+		{"the same key of two objects", `{"name": "a", "more": [{"k": "k"}, {"k": ["k", "k"]}]}`, []string{"1 a"}},
+		{"another kind of value", "{\"name\": {}}\n[1]\n", []string{"f:1: name is a JSON object, want a text", "f:2: the value is a JSON array, want an object"}},
 		{"too long", "[{\"name\": \"a\"},\n" + long + "]", []string{"1 a", "f:2: line is longer than 1 MiB"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, read(true, tt.text, jsonl.Options{MaxLine: 1 << 20})); diff != "" {
+			if diff := cmp.Diff(tt.want, read(tt.text, jsonl.Options{MaxLine: 1 << 20})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -110,37 +87,30 @@ func TestReadValues(t *testing.T) {
 }
 
 func TestBrokenReader(t *testing.T) {
-	broken := func() io.Reader {
-		return io.MultiReader(strings.NewReader("{\"name\": \"a\"}\n"), iotest.ErrReader(errors.New("gone")))
+	broken := io.MultiReader(strings.NewReader("{\"name\": \"a\"}\n"), iotest.ErrReader(errors.New("gone")))
+	n, failed := 0, error(nil)
+	for _, err := range jsonl.Read[owl](broken, jsonl.Options{}) {
+		n++
+		failed = err
 	}
-	for name, lines := range map[string]func(func(jsonl.Line[owl], error) bool){
-		"lines":  jsonl.Read[owl](broken(), jsonl.Options{}),
-		"values": jsonl.ReadValues[owl](broken(), jsonl.Options{}),
-	} {
-		n, failed := 0, error(nil)
-		for _, err := range lines {
-			n++
-			failed = err
-		}
-		if n != 2 || failed == nil || !strings.Contains(failed.Error(), "gone") {
-			t.Errorf("%s: %d, %v", name, n, failed)
-		}
+	if n != 2 || failed == nil || !strings.Contains(failed.Error(), "gone") {
+		t.Errorf("%d, %v", n, failed)
 	}
 }
 
-func FuzzReadValues(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	for _, seed := range []string{`[{"name": "a"}]`, "{\"name\": \"a\"}\n{\"name\": \"b\"}", "[", "[]]", "\ufeff [{\"name\": \"a\"}]", "\xff", "  \n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		last := 0
-		for l, err := range jsonl.ReadValues[owl](strings.NewReader(text), jsonl.Options{}) {
+		for l, err := range jsonl.Read[owl](strings.NewReader(text), jsonl.Options{}) {
 			if l.Number < max(last, 1) || l.Number > 1+strings.Count(text, "\n") || err != nil && err.Error() == "" {
 				t.Fatalf("line %d after %d: %v", l.Number, last, err)
 			}
 			last = l.Number
 		}
-		for range jsonl.ReadValues[owl](strings.NewReader(text), jsonl.Options{}) {
+		for range jsonl.Read[owl](strings.NewReader(text), jsonl.Options{}) {
 			break // stops at once
 		}
 	})

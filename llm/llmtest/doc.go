@@ -3,7 +3,7 @@
 // Package llmtest holds what tests need in place of a paid model: [Script],
 // a model with canned replies; [Server], an HTTP server that speaks the wire
 // formats of OpenAI and Ollama, fails on command and keeps a bill;
-// [TestModel] and [TestEmbedder], which check the contract of an interface.
+// [TestModel], which checks the contract of a model.
 //
 // Everything is deterministic and safe for concurrent use.
 package llmtest

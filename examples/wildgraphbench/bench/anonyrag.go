@@ -106,7 +106,7 @@ func readSeeds(name string) ([]string, error) {
 	}
 	defer f.Close() // only read
 	var all []string
-	for l, err := range jsonl.ReadValues[struct{ Question string }](f, jsonl.Options{Name: name, MaxLine: anonyrag.MaxRecord}) {
+	for l, err := range jsonl.Read[struct{ Question string }](f, jsonl.Options{Name: name, MaxLine: anonyrag.MaxRecord}) {
 		if err != nil {
 			return nil, err
 		}
