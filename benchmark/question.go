@@ -146,7 +146,7 @@ func (s *state) answer(ctx context.Context, system System, e Entry, d Domain, it
 	// Of a foreign prompt, and of one of summaries alone, there is no text of the
 	// sources that could hold the statements.
 	if s.opts.Found && !e.Foreign && (len(a.Evidence) > 0 || a.Ranked != nil && len(a.Derived) == 0) {
-		words, err := s.words(ctx, d)
+		words, err := s.words()
 		if err != nil {
 			return record.Answer{}, err
 		}

@@ -36,11 +36,10 @@ type state struct {
 	total    int
 	cells    int
 
-	counting sync.Mutex        // while the words of a domain are counted
-	counted  map[string]*Words // by domain
-
-	lengths map[string]int64 // of documents in tokens, by domain
-	freed   string           // domain since whose beginning memory was given back
+	// words counts those of the documents of the domain in work, tokens is their length; both
+	// once, when they are first needed.
+	words  func() (*Words, error)
+	tokens func() (int64, error)
 
 	mu      sync.Mutex // guards the counters and keeps events apart
 	begun   int
@@ -56,7 +55,7 @@ func (r *Runner) Run(ctx context.Context) (*Run, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
 	}
-	s := &state{Runner: r, opts: r.Options.withDefaults(), counted: make(map[string]*Words), lengths: make(map[string]int64)}
+	s := &state{Runner: r, opts: r.Options.withDefaults()}
 	s.set = s.asked()
 	if err := s.openLog(); err != nil {
 		return nil, fmt.Errorf("benchmark: %w", err)
@@ -192,20 +191,6 @@ func (s *state) name() error {
 	return nil
 }
 
-// words counts the words of a domain when they are first needed.
-func (s *state) words(ctx context.Context, d Domain) (*Words, error) {
-	s.counting.Lock()
-	defer s.counting.Unlock()
-	if w, ok := s.counted[d.Name]; ok {
-		return w, nil
-	}
-	w, err := CountWords(ctx, d.Documents())
-	if err == nil {
-		s.counted[d.Name] = w
-	}
-	return w, err
-}
-
 func (s *state) cell(e Entry, d Domain) record.Cell {
 	return record.Cell{System: e.Name, Domain: d.Name, Corpus: d.Fingerprint, Settings: s.settings[e.Name]}
 }
@@ -230,8 +215,20 @@ func (s *state) runAll(ctx context.Context) error {
 // runDomain runs every system on a domain. What systems derive alike from its documents is
 // made once.
 func (s *state) runDomain(ctx context.Context, d Domain) error {
-	defer delete(s.counted, d.Name)
 	d.Documents = once(d.Documents)
+	s.words = sync.OnceValues(func() (*Words, error) { return CountWords(ctx, d.Documents()) })
+	s.tokens = sync.OnceValues(func() (n int64, err error) {
+		for doc, err := range d.Documents() {
+			if err != nil {
+				return 0, err
+			}
+			n += int64(s.opts.CountTokens(doc.Text))
+		}
+		return n, nil
+	})
+	// Once per domain: between systems it would take a tenth of a run's time. A system's peak
+	// therefore includes garbage of the systems before it.
+	debug.FreeOSMemory()
 	for _, e := range s.Systems {
 		if e.NotApplicable != "" {
 			continue
@@ -339,13 +336,6 @@ func (s *state) rebuilt(x record.Index) bool {
 // built makes a system and its index. A panic is recorded, and then there is no
 // system.
 func (s *state) built(ctx context.Context, e Entry, d Domain) (System, error) {
-	// Once per domain: between systems it would take a tenth of a run's time. A system's peak
-	// therefore includes garbage of the systems before it.
-	if s.freed != d.Name {
-		s.freed = d.Name
-		debug.FreeOSMemory()
-		resetPeakRSS()
-	}
 	system, err := guarded(func() (System, error) { return e.New(d.Name) })
 	if err == nil {
 		if err = s.index(ctx, system, e, d); err == nil {
@@ -381,8 +371,8 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 			return record.Index{}, fmt.Errorf("indexing: %w", err)
 		}
 		r := record.Index{Cell: cell, Stats: stats, Seconds: time.Since(start).Seconds(), Bytes: bytes, Usage: meter.Stages()}
-		if err = describe(system, &r); err == nil && r.Stats.Entities > 0 {
-			r.Tokens, err = s.tokens(d)
+		if err = describe(system, &r); err == nil && r.Stats.Entities > 0 && s.opts.CountTokens != nil {
+			r.Tokens, err = s.tokens()
 		}
 		return r, err
 	})
@@ -399,22 +389,6 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 		r.Build++
 	}
 	return s.log.Add(r)
-}
-
-// tokens is the length of a domain's documents, counted once.
-func (s *state) tokens(d Domain) (int64, error) {
-	if n, known := s.lengths[d.Name]; known || s.opts.CountTokens == nil {
-		return n, nil
-	}
-	var n int64
-	for doc, err := range d.Documents() {
-		if err != nil {
-			return 0, err
-		}
-		n += int64(s.opts.CountTokens(doc.Text))
-	}
-	s.lengths[d.Name] = n
-	return n, nil
 }
 
 // Grapher is a system that shows the knowledge graph it has built; nil is

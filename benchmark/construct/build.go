@@ -222,22 +222,21 @@ func statsOf(t Topic) Stats {
 			s.MultiFact++
 		}
 	}
-	s.Overlap = len(overlaps(t.Questions))
+	s.Overlap = overlaps(t.Questions)
 	return s
 }
 
-// overlaps lists the questions of one fact whose answer is a gold statement of a summary.
-func overlaps(questions []Question) []Question {
+// overlaps counts the questions of one fact whose answer is a gold statement of a summary.
+func overlaps(questions []Question) (n int) {
 	var gold []string
 	for _, q := range questions {
 		gold = append(gold, q.Statements...)
 	}
 	slices.Sort(gold)
-	var out []Question
 	for _, q := range questions {
 		if _, found := slices.BinarySearch(gold, q.Answer); found && q.Answer != "" {
-			out = append(out, q)
+			n++
 		}
 	}
-	return out
+	return n
 }

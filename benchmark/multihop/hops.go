@@ -105,7 +105,7 @@ func (c *context) UnmarshalJSON(data []byte) error {
 
 // loadHops reads HotpotQA or 2Wiki; item says what type a question is of, and which
 // other answers it has.
-func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]string) (benchmark.Item, error)) func(fs.FS, string, string) (part, error) {
+func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]string) benchmark.Item) func(fs.FS, string, string) (part, error) {
 	return func(fsys fs.FS, set, file string) (part, error) {
 		r, err := newHopReader(fsys, file, joiner)
 		if err != nil {
@@ -116,7 +116,7 @@ func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]strin
 			return part{}, err
 		}
 		err = records(fsys, file, func(_ int, q hopQuestion) error {
-			it, err := item(q, aliases)
+			it := item(q, aliases)
 			it.Question = graphrag.Question{ID: q.ID, Text: q.Question}
 			if it.Question.ID == "" {
 				it.Question.ID = q.OtherID
@@ -135,7 +135,7 @@ func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]strin
 					gold = append(gold, graphrag.Document{Title: title})
 				}
 			}
-			return errors.Join(err, r.add(set, it, gold, all))
+			return r.add(set, it, gold, all)
 		})
 		if err != nil {
 			return part{}, err
@@ -144,18 +144,18 @@ func loadHops(joiner string, item func(q hopQuestion, aliases map[string][]strin
 	}
 }
 
-func hotpotItem(q hopQuestion, _ map[string][]string) (benchmark.Item, error) {
-	return benchmark.Item{Type: strings.TrimSpace(q.Type)}, nil
+func hotpotItem(q hopQuestion, _ map[string][]string) benchmark.Item {
+	return benchmark.Item{Type: strings.TrimSpace(q.Type)}
 }
 
-func twoWikiItem(q hopQuestion, aliases map[string][]string) (benchmark.Item, error) {
+func twoWikiItem(q hopQuestion, aliases map[string][]string) benchmark.Item {
 	it := benchmark.Item{Type: "2wiki-" + strings.ReplaceAll(strings.TrimSpace(q.Type), "_", "-")}
 	for _, a := range aliases[q.AnswerID] {
 		if a != q.Answer {
 			it.Aliases = append(it.Aliases, a)
 		}
 	}
-	return it, nil
+	return it
 }
 
 // alias is a line of 2Wiki's file of other names.
