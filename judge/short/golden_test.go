@@ -146,7 +146,7 @@ func TestScoresAsPython(t *testing.T) {
 				golds[i] = words()
 			}
 			var row []byte
-			for _, p := range Scripts() {
+			for p := range Script(len(byScript)) {
 				golds := golds
 				if p == HotpotQA {
 					golds = golds[:1]

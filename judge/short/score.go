@@ -171,11 +171,6 @@ var byScript = [...]rules{
 	MRQA:     {name: "mrqa"},
 }
 
-// Scripts are all scripts.
-func Scripts() []Script {
-	return []Script{SQuAD1, SQuAD2, HotpotQA, TwoWiki, MuSiQue, MRQA}
-}
-
 // String is the name of the script, as in "f1/hotpot".
 func (p Script) String() string {
 	if !p.valid() {

@@ -23,7 +23,7 @@ func TestNormalizeLong(t *testing.T) {
 }
 
 func TestScoreErrors(t *testing.T) {
-	for _, p := range Scripts() {
+	for p := range Script(len(byScript)) {
 		_, err := p.Score("x", nil)
 		if wantErr := p != SQuAD2; errors.Is(err, ErrGolds) != wantErr {
 			t.Errorf("%v without gold answers: %v", p, err)
@@ -54,7 +54,7 @@ func FuzzNormalize(f *testing.F) {
 				t.Fatalf("%q holds an article or a stray space", got)
 			}
 		}
-		for _, p := range Scripts() {
+		for p := range Script(len(byScript)) {
 			sc, err := p.Score(s, []string{s})
 			if err != nil || sc.EM != 1 || sc.F1 != 1 && got != "" {
 				t.Fatalf("%v of an answer against itself: %+v, %v", p, sc, err)
