@@ -10,6 +10,7 @@ import (
 	"iter"
 	"log/slog"
 	"maps"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -210,14 +211,9 @@ func (r *Runner) validate() error {
 
 // ValidName reports whether a system can have this name: letters, digits, "-", "_", ":"
 // and "." but not at the start, at most 64 of them. It becomes a file name, see [FileName].
-func ValidName(s string) bool {
-	for _, r := range s {
-		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.:", r)) {
-			return false
-		}
-	}
-	return s != "" && s[0] != '.' && len(s) <= 64
-}
+func ValidName(s string) bool { return validName.MatchString(s) }
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9_:-][A-Za-z0-9_.:-]{0,63}$`)
 
 // FileName is the name of a system as a part of the names of files, which not every disk lets
 // have a colon.

@@ -21,9 +21,8 @@ import (
 // Item is one thing a model is asked about. Real items carry their index in
 // what the caller asked; canaries carry what they must come out as.
 type Item struct {
-	ID       string
-	Index    int // of a real item, or True or False
-	position int // in the batch
+	ID    string // no other of the batch has it
+	Index int    // of a real item, or True or False
 }
 
 // The places of canaries, which are no indices.
@@ -80,9 +79,6 @@ func Brief(seed string, lists ...List) Batch {
 		b := number(l.Letter, seed, l.N, l.Canaries)
 		all.Items, all.Code = append(all.Items, b.Items...), b.Code
 	}
-	for i := range all.Items {
-		all.Items[i].position = i
-	}
 	return all
 }
 
@@ -105,7 +101,6 @@ func number(letter, seed string, n int, canaries []int) Batch {
 	}
 	b.Code = code[:6]
 	for i := range b.Items {
-		b.Items[i].position = i
 		b.Items[i].ID = fmt.Sprintf("%s%d", letter, i+1)
 	}
 	return b
@@ -277,14 +272,14 @@ func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func(
 			found.Results = nil // who does not know the code has not read the prompt
 		}
 		verdicts := sift(open, found.Results, &t.Protocol)
-		left := make(map[int]bool) // by position in the batch
+		left := make(map[string]bool) // by ID
 		all := false
 		for _, it := range open {
 			l, ok := verdicts[it.ID]
 			switch {
 			case !ok:
 				all = all || it.Canary()
-				left[it.position] = true
+				left[it.ID] = true
 			case accept(it, l):
 				if it.Canary() {
 					t.Protocol.Canaries++
@@ -294,14 +289,14 @@ func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func(
 				t.Protocol.FailedCanaries++
 				return fmt.Errorf("%w: the judge %s", errCanary, it.fault())
 			default:
-				left[it.position] = true
+				left[it.ID] = true
 			}
 		}
 		if len(left) == 0 {
 			return nil
 		}
 		open = slices.DeleteFunc(slices.Clone(b.Items), func(it Item) bool {
-			return !all && !it.Canary() && !left[it.position]
+			return !all && !it.Canary() && !left[it.ID]
 		})
 		t.Protocol.Missing += len(left)
 	}
