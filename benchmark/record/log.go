@@ -10,10 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -119,56 +116,24 @@ func Forget(dir string) error {
 	return nil
 }
 
-// decodedTogether is the size of the records, in bytes, that all processors decode at a
-// time.
-const decodedTogether = 4 << 20
-
 // Records iterates over the records on disk in the order in which they were added.
 func (l *Log) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if l.journal == nil {
 			return
 		}
-		var entries []journal.Record
-		size := 0
 		for entry, err := range l.journal.Records() {
-			if err == nil {
-				entries, size = append(entries, entry), size+len(entry.Payload)
-			}
-			if err != nil || size >= decodedTogether {
-				if !l.yieldAll(entries, yield) {
-					return
-				}
-				entries, size = nil, 0
-			}
+			var r Record
 			if err != nil {
-				yield(nil, fmt.Errorf("record: %s: %w", l.journal.Path(), err))
+				err = fmt.Errorf("record: %s: %w", l.journal.Path(), err)
+			} else if r, err = decode(entry); err != nil {
+				err = fmt.Errorf("record: %s: record %d: %w", l.journal.Path(), entry.Seq, err)
+			}
+			if !yield(r, err) || err != nil {
 				return
 			}
 		}
-		l.yieldAll(entries, yield)
 	}
-}
-
-// yieldAll decodes records in parallel and yields them in their order. It reports whether
-// to go on.
-func (l *Log) yieldAll(entries []journal.Record, yield func(Record, error) bool) bool {
-	records, errs := make([]Record, len(entries)), make([]error, len(entries))
-	var all errgroup.Group
-	all.SetLimit(runtime.GOMAXPROCS(0))
-	for i, e := range entries {
-		all.Go(func() error { records[i], errs[i] = decode(e); return nil })
-	}
-	_ = all.Wait() // the errors are in errs
-	for i, err := range errs {
-		if err != nil {
-			err = fmt.Errorf("record: %s: record %d: %w", l.journal.Path(), entries[i].Seq, err)
-		}
-		if !yield(records[i], err) || err != nil {
-			return false
-		}
-	}
-	return true
 }
 
 func decode(e journal.Record) (Record, error) {
