@@ -222,9 +222,8 @@ func (t *topic) open() error {
 func (t *topic) check(d *benchmark.Domain) error {
 	sum := sha256.New()
 	var problems []error
-	buffer := make([]byte, copied)
 	for _, file := range t.files {
-		text, err := t.read(file, buffer)
+		text, err := t.read(file)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -237,29 +236,22 @@ func (t *topic) check(d *benchmark.Domain) error {
 	return errors.Join(problems...)
 }
 
-// copied is the size of the buffer that pages are read through, in bytes.
-const copied = 64 << 10
-
-// read reads a page through a buffer.
-func (t *topic) read(file string, buffer []byte) (string, error) {
+// read reads a page.
+func (t *topic) read(file string) (string, error) {
 	name := path.Join(t.dir, "reference_pages", file)
 	f, err := jsonl.Open(t.fsys, name)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
-	var b strings.Builder
-	if info, err := f.Stat(); err == nil && info.Size() <= MaxPage {
-		b.Grow(int(info.Size()))
-	}
-	n, err := io.CopyBuffer(&b, io.LimitReader(f, MaxPage+1), buffer)
-	if err != nil {
+	defer f.Close() // only read
+	data, err := io.ReadAll(io.LimitReader(f, MaxPage+1))
+	switch {
+	case err != nil:
 		return "", fmt.Errorf("reading %s: %w", name, err)
-	}
-	if n > MaxPage {
+	case len(data) > MaxPage:
 		return "", fmt.Errorf("%s is larger than %d MiB; remove it or cut it up", name, MaxPage>>20)
 	}
-	text := b.String()
+	text := string(data)
 	if at := firstInvalid(text); at >= 0 {
 		return "", &jsonl.Error{File: name, Line: 1 + strings.Count(text[:at], "\n"), Err: errors.New("not valid UTF-8; convert the page")}
 	}
@@ -284,9 +276,8 @@ func firstInvalid(text string) int {
 // documents streams the pages in the order of their names.
 func (t *topic) documents() iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		buffer := make([]byte, copied)
 		for _, file := range t.files {
-			text, err := t.read(file, buffer)
+			text, err := t.read(file)
 			doc := graphrag.Document{ID: file, Title: pageTitle(file, text), Text: text}
 			if urls := t.join.URLs(file); len(urls) > 0 {
 				doc.Source = urls[0]
