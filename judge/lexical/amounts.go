@@ -70,7 +70,7 @@ func currencyBefore(gap string) dimension {
 
 // amounts finds the numbers of a statement that are no dates, and marks their
 // tokens used.
-func (s *scan) amounts(out []amount) []amount {
+func (s *scan) amounts() (out []amount) {
 	for i := 0; i < len(s.tokens); i++ {
 		if s.tokens[i].used {
 			continue

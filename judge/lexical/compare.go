@@ -293,10 +293,10 @@ const mostTogether = 3
 // matches finds for every gold statement the predicted ones that state it, alone or
 // together, and which predicted ones the gold ones support: those, and what a gold
 // statement states.
-func (r *reader) matches(gold, predicted []features) (matches []judge.Match, supported []bool) {
+func matches(gold, predicted []features) (matches []judge.Match, supported []bool) {
 	supported = make([]bool, len(predicted))
 	for g := range gold {
-		for _, p := range r.stated(&gold[g], predicted) {
+		for _, p := range stated(&gold[g], predicted) {
 			matches = append(matches, judge.Match{Gold: g, Predicted: p})
 			supported[p] = true
 		}
@@ -309,7 +309,7 @@ func (r *reader) matches(gold, predicted []features) (matches []judge.Match, sup
 
 // stated finds the statements that state a gold one: each that does so alone, or
 // else the few that do so together.
-func (r *reader) stated(gold *features, predicted []features) []int {
+func stated(gold *features, predicted []features) []int {
 	if gold.empty() {
 		return nil
 	}
@@ -322,12 +322,12 @@ func (r *reader) stated(gold *features, predicted []features) []int {
 	if alone != nil {
 		return alone
 	}
-	return r.together(gold, predicted)
+	return together(gold, predicted)
 }
 
 // together adds the statement that covers most of the rest until the gold one is
 // stated. Only statements about the same thing take part.
-func (r *reader) together(gold *features, predicted []features) []int {
+func together(gold *features, predicted []features) []int {
 	var chosen []int
 	var joined []features
 	best := 0.0
@@ -337,7 +337,7 @@ func (r *reader) together(gold *features, predicted []features) []int {
 			if slices.Contains(chosen, p) || !predicted[p].partOf(gold) {
 				continue
 			}
-			whole := r.join(append(slices.Clip(joined), predicted[p]))
+			whole := join(append(slices.Clip(joined), predicted[p]))
 			if share := gold.share(&whole); share > best {
 				best, next = share, p
 			}
@@ -346,7 +346,7 @@ func (r *reader) together(gold *features, predicted []features) []int {
 			return nil
 		}
 		chosen, joined = append(chosen, next), append(joined, predicted[next])
-		whole := r.join(joined)
+		whole := join(joined)
 		if gold.statedIn(&whole, nil).same {
 			slices.Sort(chosen)
 			return chosen

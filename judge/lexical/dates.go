@@ -63,7 +63,7 @@ func monthNumber(word string) (int8, bool) {
 }
 
 // dates finds the dates of a statement and marks their tokens used.
-func (s *scan) dates(out []date) []date {
+func (s *scan) dates() (out []date) {
 	for i := 0; i < len(s.tokens); i++ {
 		t := s.tokens[i]
 		if t.used {

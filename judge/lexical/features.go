@@ -15,8 +15,7 @@ import (
 )
 
 // features is what the lexical judge sees of a statement. They are computed
-// once per statement; the slices are parts of the arrays of their [reader] and
-// are not changed afterwards, but for the marks of what is given.
+// once per statement and not changed afterwards, but for the marks of what is given.
 type features struct {
 	terms   []term // sorted by hash, each once
 	dates   []date
@@ -95,46 +94,28 @@ func (s *stemmer) stem(word string) string {
 	return word
 }
 
-// reader computes features. It is not safe for concurrent use; reset makes the
-// features it has given out invalid.
+// reader computes features. It is not safe for concurrent use.
 type reader struct {
 	lang *stemmer
 	scan scan
 
 	// per statement, by token
 	denied, inName []bool
-	found          []name
-
-	// all statements since the last reset
-	terms   []term
-	dates   []date
-	amounts []amount
-	parts   []namePart
-	known   []name
-	poles   []pole
-}
-
-func (r *reader) reset() {
-	r.terms, r.dates, r.amounts = r.terms[:0], r.dates[:0], r.amounts[:0]
-	r.parts, r.known, r.poles = r.parts[:0], r.known[:0], r.poles[:0]
 }
 
 // read computes the features of a statement.
 func (r *reader) read(statement string) features {
 	s := &r.scan
 	s.read(r.lang.words, statement)
-	before := *r
-	r.dates = s.dates(r.dates)
-	r.amounts = s.amounts(r.amounts)
+	f := features{dates: s.dates()}
+	f.amounts = s.amounts()
 	r.negations()
-	r.inName = fill(r.inName, len(s.tokens))
-	r.found = r.found[:0]
-	r.names()
+	r.inName = make([]bool, len(s.tokens))
+	f.names = r.names()
 	for i := range s.tokens {
-		r.term(i)
+		r.term(&f, i)
 	}
-	r.known = append(r.known, r.found...)
-	f := r.since(&before)
+	f.sort()
 	f.letters = s.letters()
 	switch s.word(0) {
 	case "yes":
@@ -145,28 +126,10 @@ func (r *reader) read(statement string) features {
 	return f
 }
 
-// since are the features that came after.
-func (r *reader) since(before *reader) features {
-	f := features{
-		terms: r.terms[len(before.terms):], dates: slices.Clip(r.dates[len(before.dates):]), amounts: slices.Clip(r.amounts[len(before.amounts):]),
-		names: slices.Clip(r.known[len(before.known):]), poles: slices.Clip(r.poles[len(before.poles):]),
-	}
-	f.sort()
-	r.terms = r.terms[:len(before.terms)+len(f.terms)]
-	f.terms = slices.Clip(f.terms)
-	return f
-}
-
-func fill(b []bool, n int) []bool {
-	b = slices.Grow(b[:0], n)[:n]
-	clear(b)
-	return b
-}
-
 // negations finds which tokens are denied.
 func (r *reader) negations() {
 	s := &r.scan
-	r.denied = fill(r.denied, len(s.tokens))
+	r.denied = make([]bool, len(s.tokens))
 	for i := range s.tokens {
 		if !r.negator(i) {
 			continue
@@ -201,7 +164,7 @@ func (r *reader) negator(i int) bool {
 }
 
 // term adds what the token at i says.
-func (r *reader) term(i int) {
+func (r *reader) term(f *features, i int) {
 	s := &r.scan
 	t := s.tokens[i]
 	if t.used || negators[t.word] || negatorsBefore[t.word] && s.word(i+1) == "to" {
@@ -212,7 +175,7 @@ func (r *reader) term(i int) {
 		mask = denied
 	}
 	if r.inName[i] {
-		r.terms = append(r.terms, term{hash: r.hash(&t), weight: nameWeight, mask: mask, name: true})
+		f.terms = append(f.terms, term{hash: r.hash(&t), weight: nameWeight, mask: mask, name: true})
 		return
 	}
 	if t.stop {
@@ -223,9 +186,9 @@ func (r *reader) term(i int) {
 		if p < 0 {
 			p, word, side = -p, denied, affirmed+denied-mask
 		}
-		r.poles = append(r.poles, pole{p, word, side})
+		f.poles = append(f.poles, pole{p, word, side})
 	}
-	r.terms = append(r.terms, term{hash: r.hash(&t), weight: wordWeight, mask: mask})
+	f.terms = append(f.terms, term{hash: r.hash(&t), weight: wordWeight, mask: mask})
 }
 
 // sort orders the terms and keeps each once, with its largest weight and all
@@ -245,19 +208,17 @@ func (f *features) sort() {
 }
 
 // join is the features of several statements together.
-func (r *reader) join(all []features) features {
-	before := *r
+func join(all []features) features {
+	var f features
 	for _, g := range all {
-		r.terms = append(r.terms, g.terms...)
-		r.dates = append(r.dates, g.dates...)
-		r.amounts = append(r.amounts, g.amounts...)
-		r.known = append(r.known, g.names...)
-		r.poles = append(r.poles, g.poles...)
-	}
-	f := r.since(&before)
-	for _, g := range all {
+		f.terms = append(f.terms, g.terms...)
+		f.dates = append(f.dates, g.dates...)
+		f.amounts = append(f.amounts, g.amounts...)
+		f.names = append(f.names, g.names...)
+		f.poles = append(f.poles, g.poles...)
 		f.letters += " " + g.letters
 	}
+	f.sort()
 	return f
 }
 
@@ -293,13 +254,13 @@ type namePart struct {
 const leastAcronym = 3
 
 // names finds the names among the tokens that are no dates or amounts.
-func (r *reader) names() {
+func (r *reader) names() (found []name) {
 	s := &r.scan
 	for i := 0; i < len(s.tokens); i++ {
 		if !r.nameWord(i) {
 			continue
 		}
-		from, last := len(r.parts), i
+		last := i
 		for k := i; k < len(s.tokens); k++ {
 			if k > i && !nameGap(s.gap(k)) {
 				break
@@ -317,19 +278,19 @@ func (r *reader) names() {
 				continue
 			}
 			first, size := utf8.DecodeRuneInString(s.word(k))
-			r.parts = append(r.parts, namePart{hash: r.hash(&s.tokens[k]), first: first, initial: len(s.word(k)) == size})
+			n.parts = append(n.parts, namePart{hash: r.hash(&s.tokens[k]), first: first, initial: len(s.word(k)) == size})
 			acronym = utf8.AppendRune(acronym, first)
 			r.inName[k] = true
 		}
-		n.parts = r.parts[from:len(r.parts):len(r.parts)]
 		if len(n.parts) > 1 {
 			n.initials = hashOf(string(acronym))
 		} else if w := s.word(i); len(w) >= leastAcronym && s.text[s.tokens[i].start:s.tokens[i].end] == strings.ToUpper(w) {
 			n.acronym = w
 		}
-		r.found = append(r.found, n)
+		found = append(found, n)
 		i = last
 	}
+	return found
 }
 
 // nameWord reports whether the token at i may be part of a name.

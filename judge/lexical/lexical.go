@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
@@ -21,9 +20,8 @@ import (
 // model's. docs/judge.md lists what it cannot see, with measured agreement. It
 // is deterministic and safe for concurrent use.
 type Judge struct {
-	lang    *stemmer
-	readers *sync.Pool // of *reader
-	o       judge.Options
+	lang *stemmer
+	o    judge.Options
 }
 
 var _ judge.Judge = (*Judge)(nil)
@@ -34,8 +32,7 @@ const version = 5
 
 // New returns the judge for English texts.
 func New(o judge.Options) (*Judge, error) {
-	lang := newStemmer()
-	return &Judge{lang: lang, o: o, readers: &sync.Pool{New: func() any { return &reader{lang: lang} }}}, nil
+	return &Judge{newStemmer(), o}, nil
 }
 
 // Name tells the kind, what precision is of, and the version.
@@ -49,9 +46,7 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, err
 	if err := ctx.Err(); err != nil {
 		return judge.FactJudgment{}, err
 	}
-	r := j.readers.Get().(*reader)
-	defer j.readers.Put(r)
-	r.reset()
+	r := &reader{lang: j.lang}
 	out := judge.FactJudgment{Grounded: j.grounded(r, c)}
 	v, done := c.Silent()
 	if !done {
@@ -98,7 +93,7 @@ func (r *reader) fact(c judge.Case) judge.Verdict {
 		}
 	}
 	if !best.denied && len(sentences) > 1 { // the fact may be spread over sentences
-		whole := r.join(sentences)
+		whole := join(sentences)
 		if f := gold.statedIn(&whole, question); f.same || f.denied {
 			best = f
 		}
@@ -175,9 +170,7 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 	if err := ctx.Err(); err != nil {
 		return judge.SummaryJudgment{}, err
 	}
-	r := j.readers.Get().(*reader)
-	defer j.readers.Put(r)
-	r.reset()
+	r := &reader{lang: j.lang}
 	out, done, err := exam.WithoutSummary(c)
 	out.Grounded = j.grounded(r, c)
 	if done {
@@ -195,7 +188,7 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 		}
 	}
 	var supported []bool
-	out.Matches, supported = r.matches(gold, predicted)
+	out.Matches, supported = matches(gold, predicted)
 	exam.Together(&out, len(gold), supported)
 	return out, nil
 }

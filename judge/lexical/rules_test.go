@@ -44,7 +44,7 @@ func TestDates(t *testing.T) {
 	} {
 		var s scan
 		s.read(newReader(t).lang.words, text)
-		got := s.dates(nil)
+		got := s.dates()
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(date{}), cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
@@ -83,7 +83,7 @@ func TestAmounts(t *testing.T) {
 		var s scan
 		s.read(newReader(t).lang.words, text)
 		var got []a
-		for _, x := range s.amounts(nil) {
+		for _, x := range s.amounts() {
 			got = append(got, a{x.value, x.dim})
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(a{}), cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-12, 0)); diff != "" {
