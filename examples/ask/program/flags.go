@@ -46,7 +46,6 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 		s.where = new(graphrag.Condition)
 		return s.where.UnmarshalText([]byte(v))
 	})
-	fs.StringVar(&s.question, "q", "", "the `QUESTION`, in place of what stands behind the flags")
 	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions, one a line or JSONL with \"question\" and perhaps \"id\"; \"-\" is the standard input; the answers are JSONL")
 	fs.StringVar(&s.serve, "serve", "", "answer on a page at this `ADDR` of this machine, such as :8080")
 	fs.StringVar(&s.tokenFile, "tokens", "", "with -serve: the `FILE` of those who may ask from elsewhere, {\"TOKEN\": {\"scope\": \"team = \\\"ops\\\"\"}}; without the page, for chat programs in OpenAI's form")
@@ -89,7 +88,7 @@ func usage(w io.Writer, fs *flag.FlagSet) {
 		"  ask -docs FOLDER               a dialogue\n"+
 		"  ask -docs FOLDER -serve :8080  a page in the browser\n"+
 		"  ask -docs FOLDER -mcp          a server for the Model Context Protocol",
-		cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "q", "questions", "serve", "tokens", "mcp", "watch"}},
+		cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "questions", "serve", "tokens", "mcp", "watch"}},
 		cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
 		cli.Group{Title: "Output", Flags: []string{"json", "v", "trace"}},
 		cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "encode-all", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
@@ -103,12 +102,8 @@ func (s *settings) readQuestion(fs *flag.FlagSet) []error {
 			problems = append(problems, fmt.Errorf("%s stands behind the question: flags come first", word))
 		}
 	}
-	if s.question == "" {
-		s.question = strings.Join(fs.Args(), " ")
-	} else if fs.NArg() > 0 {
-		problems = append(problems, errors.New("a question by -q and another one behind the flags"))
-	}
-	if strings.TrimSpace(s.question) == "" && (s.Given("q") || fs.NArg() > 0) {
+	s.question = strings.Join(fs.Args(), " ")
+	if strings.TrimSpace(s.question) == "" && fs.NArg() > 0 {
 		problems = append(problems, errors.New("the question is empty: leave it out for a dialogue"))
 	}
 	return problems

@@ -74,7 +74,7 @@ func TestOneQuestion(t *testing.T) {
 			t.Errorf("the messages lack %q:\n%s", want, errs)
 		}
 	}
-	out, errs, err = ask(t, "", "-docs", ".", "-json", "-q", "What does the red light mean?")
+	out, errs, err = ask(t, "", "-docs", ".", "-json", "What does the red light mean?")
 	var r desk.Reply
 	if jsonErr := json.Unmarshal([]byte(out), &r); err != nil || jsonErr != nil || len(r.Sources) != 1 || r.Sources[0].At() != "lights.csv:2" || r.System != "wild" || r.Passages != nil {
 		t.Errorf("%v %v %+v", err, jsonErr, r)
@@ -228,9 +228,9 @@ func TestUsage(t *testing.T) {
 		want string
 	}{
 		{nil, "name a folder of files, or a file: -docs FOLDER"},
-		{[]string{"-docs", filepath.Join(dir, "none"), "-q", "x"}, "-docs"},
-		{[]string{"-docs", dir, "-index", file, "-q", "x"}, "is a file: name a folder"},
-		{[]string{"-docs", dir, "-q", ""}, "the question is empty"},
+		{[]string{"-docs", filepath.Join(dir, "none"), "x"}, "-docs"},
+		{[]string{"-docs", dir, "-index", file, "x"}, "is a file: name a folder"},
+		{[]string{"-docs", dir, ""}, "the question is empty"},
 		{[]string{"-docs", dir, " \t"}, "the question is empty"},
 		{[]string{"-docs", dir, "-k", "many", "x"}, "-k \"many\": want a whole number"},
 		{[]string{"-docs", dir, "-json=maybe", "x"}, "-json \"maybe\": want true or false"},
@@ -240,7 +240,6 @@ func TestUsage(t *testing.T) {
 		{[]string{"-docs", dir, "-system"}, "-system has no value: want NAME"},
 		{[]string{"-docs", dir, "-k", "0"}, "-k 0: want 1 or more"},
 		{[]string{"-docs", dir, "what is it", "-v"}, "-v stands behind the question"},
-		{[]string{"-docs", dir, "-q", "x", "y"}, "another one"},
 		{[]string{"-docs", dir, "-mcp", "x"}, "one of a question"},
 		{[]string{"-docs", dir, "-system", "wilt"}, "did you mean wild?"},
 		{[]string{"-docs", dir, "-system", "zeroshot"}, "reads no documents"},
@@ -249,7 +248,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"-docs", dir, "-serve", "0.0.0.0:80"}, "not this machine"},
 		{[]string{"-docs", dir, "-questions", file + "x"}, "-questions"},
 		{[]string{"-question", "x"}, "did you mean"},
-		{[]string{"-docs", dir, "-model", "m", "-q", "x"}, "no model server is named"},
+		{[]string{"-docs", dir, "-model", "m", "x"}, "no model server is named"},
 	} {
 		_, _, err := ask(t, "", tt.args...)
 		if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
@@ -266,11 +265,11 @@ func TestUsage(t *testing.T) {
 	if _, errs, err := ask(t, "", "-help"); err == nil || !strings.Contains(errs, "-system NAME") || !strings.Contains(errs, "a dialogue") {
 		t.Errorf("%v: %s", err, errs)
 	}
-	if _, _, err := ask(t, "", "-docs", t.TempDir(), "-q", "x"); err == nil || errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "no file that can be read") {
+	if _, _, err := ask(t, "", "-docs", t.TempDir(), "x"); err == nil || errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "no file that can be read") {
 		t.Errorf("an empty folder: %v", err)
 	}
 	inside := filepath.Join(dir, "index")
-	if _, _, err := ask(t, "", "-docs", dir, "-index", inside, "-q", "x"); err == nil || !strings.Contains(err.Error(), "stands among the files") {
+	if _, _, err := ask(t, "", "-docs", dir, "-index", inside, "x"); err == nil || !strings.Contains(err.Error(), "stands among the files") {
 		t.Errorf("an index among the files: %v", err)
 	}
 }
@@ -348,7 +347,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	desktest.SlowModel(t, shown)
 	out := &screen{awaited: "hears mice", seen: shown}
 	var errs bytes.Buffer
-	err := run(t.Context(), []string{"-docs", notes(t), "-model", "fake", "-q", "What does the barn owl hear?"}, func(string) string { return "" }, streams{strings.NewReader(""), out, &errs})
+	err := run(t.Context(), []string{"-docs", notes(t), "-model", "fake", "What does the barn owl hear?"}, func(string) string { return "" }, streams{strings.NewReader(""), out, &errs})
 	if err != nil || !strings.HasPrefix(out.String(), desktest.Beginning+"below the snow.\n") {
 		t.Errorf("%v: %s%s", err, out, &errs)
 	}

@@ -171,23 +171,3 @@ func clip(s string, n int) string {
 	}
 	return string(r)
 }
-
-// keep forgets all systems but those of a list, if there is one.
-func (f *finished) keep(list string) error {
-	if list == "" {
-		return nil
-	}
-	var kept []string
-	for _, name := range strings.Split(list, ",") {
-		if name = strings.TrimSpace(name); f.answers[name] == nil {
-			meant := cli.Nearest(name, f.systems)
-			if meant != "" {
-				meant = fmt.Sprintf("; did you mean %s?", meant)
-			}
-			return cli.Usagef("%s has no system %q, it has %s%s", f.dir, name, strings.Join(f.systems, ", "), meant)
-		}
-		kept = append(kept, name)
-	}
-	f.systems = kept
-	return nil
-}

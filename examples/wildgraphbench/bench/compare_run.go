@@ -19,7 +19,6 @@ import (
 var errLost = errors.New("worse than the first run")
 
 type comparing struct {
-	systems string
 	show    int
 	maxLoss float64
 	dirs    []string
@@ -28,7 +27,6 @@ type comparing struct {
 func parseCompare(args []string, stderr io.Writer) (comparing, error) {
 	fs := cli.NewFlags("wildgraphbench compare")
 	var f comparing
-	fs.StringVar(&f.systems, "systems", "", "`LIST` of systems to compare, separated by commas (default: all that both runs have)")
 	fs.IntVar(&f.show, "show", 5, "`NUMBER` of flipped questions to show of each system, of each kind")
 	fs.Float64Var(&f.maxLoss, "max-loss", -1, "exit status 3 if a figure surely fell by more than so many `POINTS` (default: never)")
 	if err := cli.Parse(fs, args, stderr); err != nil {
@@ -45,7 +43,8 @@ func parseCompare(args []string, stderr io.Writer) (comparing, error) {
 
 // runCompare sets finished runs side by side: what was changed, what it did to each system
 // with paired intervals, and which questions flipped. Everything is compared with the first
-// folder. A folder is given as DIR, or as DIR:SYSTEM for one system of it.
+// folder. A folder is given as DIR, for all systems that both runs have, or as DIR:SYSTEM for
+// one system of it.
 func runCompare(args []string, stdout, stderr io.Writer) error {
 	f, err := parseCompare(args, stderr)
 	if err != nil {
@@ -55,9 +54,6 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 	for i, dir := range f.dirs {
 		r, err := readFinished(string(rune('A'+i)), dir)
 		if err != nil {
-			return err
-		}
-		if err := r.keep(f.systems); err != nil {
 			return err
 		}
 		runs = append(runs, r)
