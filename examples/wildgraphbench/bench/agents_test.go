@@ -21,7 +21,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // agentServer is a model that searches three times and ends, and judges.
@@ -30,7 +29,7 @@ func agentServer(t *testing.T, before func(n int, req llm.Request)) (asked func(
 	var mu sync.Mutex
 	seen := make(map[string]int)
 	n, prompt := 0, 0
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	serve(t, func(req llm.Request) llm.Reply {
 		data, err := json.Marshal(req)
 		if err != nil {
 			t.Error(err)
@@ -56,10 +55,7 @@ func agentServer(t *testing.T, before func(n int, req llm.Request)) (asked func(
 		}
 		last := req.Messages[len(req.Messages)-1].Text // of another length from system to system
 		return llm.Reply{Text: fmt.Sprintf("So it is, in %d words [1]. And that was that, as the passages say at some length, with names and with dates, more than once.", len(strings.Fields(last)))}
-	}})
-	t.Cleanup(server.Close)
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	})
 	return func() (int, int, int) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -140,7 +136,7 @@ func TestRepeat(t *testing.T) {
 	var mu sync.Mutex
 	seeds := make(map[int64]int)
 	n := 0
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	serve(t, func(req llm.Request) llm.Reply {
 		mu.Lock()
 		defer mu.Unlock()
 		n++
@@ -157,10 +153,7 @@ func TestRepeat(t *testing.T) {
 			return llm.Reply{Text: "It is wrong [1]."}
 		}
 		return llm.Reply{Text: "It is right [1]."}
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	})
 	dir := t.TempDir()
 	data, docs := filepath.Join(dir, "q.jsonl"), filepath.Join(dir, "docs")
 	if err := errors.Join(os.Mkdir(docs, 0o700), os.WriteFile(filepath.Join(docs, "tide.md"), []byte("The tide rises twice a day."), 0o600),

@@ -48,7 +48,7 @@ func dryRow(t *testing.T, estimate, stage string) (row [4]int) {
 // An estimate counts what a run with a model asks: every system alone, and what
 // several share once.
 func TestDryRunFollowsTheRun(t *testing.T) {
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	server := serve(t, func(req llm.Request) llm.Reply {
 		if text, ok := lab.DryGrader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
@@ -62,10 +62,7 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 			}
 		}
 		return llm.Reply{Text: lab.DryReply(req)}
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	})
 	args := []string{"-out", t.TempDir(), "-domains", "seafaring", "-limit", "1", "-systems", "lightrag,lightrag-local,hipporag2", "-model", "m"}
 	stdout, _, err := bench(t, bare, append(args, "-dry-run")...)
 	if err != nil {
@@ -126,7 +123,7 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 	count := tokens.Cl100k().Count
 	var mu sync.Mutex
 	var taken map[string]llm.Usage
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	serve(t, func(req llm.Request) llm.Reply {
 		_, stage := recordedKind(req.Messages[0].Text)
 		if stage == "" {
 			text, _ := lab.DryGrader.Reply(req)
@@ -142,10 +139,7 @@ func TestDryRunOfARecordedModel(t *testing.T) {
 		taken[stage] = taken[stage].Add(u)
 		mu.Unlock()
 		return llm.Reply{Text: text}
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	})
 	for _, system := range []string{"bm25", "fastgraphrag", "msgraphrag-local", "msgraphrag-global", "lightrag", "hipporag2", "zeroshot"} {
 		taken = map[string]llm.Usage{}
 		args := []string{"-out", t.TempDir(), "-domains", "seafaring", "-limit", "2", "-systems", system, "-model", "m"}

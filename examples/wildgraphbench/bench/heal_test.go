@@ -14,7 +14,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // ailing is a server whose replies can be spoilt: what a person would see in an
@@ -30,7 +29,7 @@ func (a *ailing) start(t *testing.T) {
 		Statements: func(string) []string { return []string{"One thing."} },
 		Same:       func(_, _ string) bool { return false },
 	}
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	serve(t, func(req llm.Request) llm.Reply {
 		a.calls.Add(1)
 		graded, judging := grader.Reply(req)
 		ready := strings.HasSuffix(req.Messages[len(req.Messages)-1].Text, "the word ready.")
@@ -43,10 +42,7 @@ func (a *ailing) start(t *testing.T) {
 			return llm.Reply{Text: graded}
 		}
 		return baselinestest.Obedient(req)
-	}})
-	t.Cleanup(server.Close)
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	})
 }
 
 // A run whose model failed says so, by its exit status and in every report; once

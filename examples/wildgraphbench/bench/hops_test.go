@@ -15,7 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // put writes files below a folder.
@@ -65,10 +64,7 @@ func TestMultiHop(t *testing.T) {
 // By a model that is told what the paper's are told, the published figures of the same mode and
 // number of chunks stand below; with our rules they do not compare.
 func TestPublishedBesides(t *testing.T) {
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return llm.Reply{Text: "1"} }})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	serve(t, func(llm.Request) llm.Reply { return llm.Reply{Text: "1"} })
 	args := []string{"-data", "musique", "-systems", "naiverag", "-model", "m", "-out", t.TempDir(), "-no-timings", "-v"}
 	stdout, _, err := bench(t, bare, args...)
 	if err != nil || strings.Contains(stdout, "published:") {
@@ -167,7 +163,7 @@ func TestAnonyRAGByModel(t *testing.T) {
 	reply := `{"questions": [{"question": "Who steered the Petrel for Ida Lund?", "options": ["Olaf Berg", "Ida Lund", "nobody", "a boy"], "answer": "A", "hops": 2, "passages": [1]},
 		{"question": "Who owned the Petrel?", "answer": "Ida Lund.", "hops": 1, "passages": [1]},
 		{"question": "Who knows?", "options": ["Olaf Berg", "the sea", "nobody", "a boy"], "answer": "C", "hops": 1, "passages": [1]}]}`
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(r llm.Request) llm.Reply {
+	serve(t, func(r llm.Request) llm.Reply {
 		askedAs(t, r)
 		switch first := r.Messages[0].Text; {
 		case strings.Contains(first, "examination questions"):
@@ -179,10 +175,7 @@ func TestAnonyRAGByModel(t *testing.T) {
 			return llm.Reply{Text: `("entity"<|>OLAF BERG<|>person<|>a sailor)##("entity"<|>Olaf Berg<|>person<|>a sailor)##("entity"<|>Ida Lund<|>person<|>an owner)##("entity"<|>Petrel<|>location<|>a ship)<|COMPLETE|>`}
 		}
 		return llm.Reply{Text: "C"}
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk-planted-secret")
+	})
 	dir := t.TempDir()
 	text := filepath.Join(dir, "petrel.txt")
 	put(t, dir, map[string]string{"petrel.txt": "Ida Lund owned the Petrel. Olaf Berg steered her across the bay in the great storm."})

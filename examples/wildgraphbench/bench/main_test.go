@@ -25,7 +25,9 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // bare is an environment without any variable.
@@ -44,6 +46,17 @@ func bench(t *testing.T, getenv func(string) string, args ...string) (stdout, st
 	var out, errs bytes.Buffer
 	err = run(t.Context(), args, getenv, &out, &errs)
 	return out.String(), errs.String(), err
+}
+
+// serve is a server of models for the program, until the test ends; nil answers as package
+// llmtest does.
+func serve(t *testing.T, handler func(llm.Request) llm.Reply) *llmtest.Server {
+	t.Helper()
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: handler})
+	t.Cleanup(server.Close)
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "sk-planted-secret")
+	return server
 }
 
 func readReport(t *testing.T, dir string) report.Report {

@@ -35,15 +35,12 @@ func TestModelKit(t *testing.T) {
 		Statements: func(string) []string { return []string{"One thing.", "Another thing."} },
 		Same:       func(_, predicted string) bool { return predicted == "One thing." },
 	}
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	server := serve(t, func(req llm.Request) llm.Reply {
 		if text, ok := grader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
 		return llm.Reply{Text: "An answer [1]."}
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk-planted-secret")
+	})
 	dir := t.TempDir()
 	args := []string{"-out", dir, "-limit", "1", "-systems", "naiverag,bm25,zeroshot", "-model", "answerer", "-judge-model", "grader", "-embed-model", "embedder", "-no-timings"}
 	stdout, stderr, err := bench(t, bare, args...)
@@ -129,10 +126,7 @@ func TestServerTrouble(t *testing.T) {
 // The exit status tells a figure that is too low from a score that is missing.
 func TestStatus(t *testing.T) {
 	answer := "No verdict here."
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return llm.Reply{Text: answer} }})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	serve(t, func(llm.Request) llm.Reply { return llm.Reply{Text: answer} })
 	for _, tt := range []struct {
 		name string
 		args []string
@@ -155,10 +149,7 @@ func TestStatus(t *testing.T) {
 }
 
 func TestBudgetOfAllStarts(t *testing.T) {
-	server := llmtest.NewServer(llmtest.ServerOptions{})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	server := serve(t, nil)
 	dir := t.TempDir()
 	var spent int
 	for range 3 { // every start stops at the budget; together they do not exceed it
@@ -188,10 +179,7 @@ func TestBudgetOfAllStarts(t *testing.T) {
 }
 
 func TestDryRun(t *testing.T) {
-	server := llmtest.NewServer(llmtest.ServerOptions{})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	server := serve(t, nil)
 	dir := filepath.Join(t.TempDir(), "out")
 	prices := filepath.Join(t.TempDir(), "prices.json")
 	if err := os.WriteFile(prices, []byte(`{"currency": "EUR", "models": [
@@ -243,7 +231,7 @@ func TestJudgeAgain(t *testing.T) {
 		Same:       func(_, _ string) bool { return true },
 	}
 	var read, graded, ready atomic.Int64
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	serve(t, func(req llm.Request) llm.Reply {
 		if text, ok := grader.Reply(req); ok {
 			graded.Add(1)
 			return llm.Reply{Text: text}
@@ -254,10 +242,7 @@ func TestJudgeAgain(t *testing.T) {
 			read.Add(1)
 		}
 		return llm.Reply{Text: "An answer [1]."}
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	})
 	dir, other := t.TempDir(), t.TempDir()
 	for i, tt := range []struct {
 		dir, judge    string
@@ -297,7 +282,7 @@ func TestTwoProfiles(t *testing.T) {
 		Holds:      func(_, _ string) bool { return true },
 	}
 	var read atomic.Int64
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	serve(t, func(req llm.Request) llm.Reply {
 		askedAs(t, req)
 		if text, ok := grader.Reply(req); ok {
 			return llm.Reply{Text: text}
@@ -306,10 +291,7 @@ func TestTwoProfiles(t *testing.T) {
 			read.Add(1)
 		}
 		return llm.Reply{Text: "An answer [1]."}
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	})
 	dir := t.TempDir()
 	stdout, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-grounded", "-judge-profile", "joint,paper", "-v")
 	if err != nil {
@@ -352,13 +334,10 @@ func TestTwoProfiles(t *testing.T) {
 // other way round; the verdicts are of the parts that answer.
 func TestMixedKits(t *testing.T) {
 	var calls atomic.Int64
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	serve(t, func(req llm.Request) llm.Reply {
 		calls.Add(1)
 		return baselinestest.Obedient(req)
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	})
 	for _, tt := range []struct {
 		index, answer, kit string
 	}{{kit.NameOffline, kit.NameModel, "offline+model"}, {kit.NameModel, kit.NameOffline, "model+offline"}, {kit.NameModel, kit.NameModel, "model"}, {kit.NameOffline, kit.NameOffline, "offline"}} {

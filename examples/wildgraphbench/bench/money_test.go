@@ -36,7 +36,7 @@ func TestBadBaseURLIsAWrongCommandLine(t *testing.T) {
 func TestLedgerFileAndCallsInFlight(t *testing.T) {
 	const most = 2
 	inFlight := make(chan struct{}, most)
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	serve(t, func(req llm.Request) llm.Reply {
 		select {
 		case inFlight <- struct{}{}:
 			defer func() { <-inFlight }()
@@ -45,10 +45,7 @@ func TestLedgerFileAndCallsInFlight(t *testing.T) {
 			t.Errorf("more than %d calls at a time", most)
 		}
 		return llmtest.Default(req)
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	})
 	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
 	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
@@ -86,7 +83,7 @@ func TestTornAndRemovedFolders(t *testing.T) {
 
 	asked := 0
 	var mu sync.Mutex
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	serve(t, func(req llm.Request) llm.Reply {
 		mu.Lock()
 		defer mu.Unlock()
 		if asked++; asked == 10 {
@@ -95,10 +92,7 @@ func TestTornAndRemovedFolders(t *testing.T) {
 			}
 		}
 		return llmtest.Default(req)
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	})
 	_, stderr, err := bench(t, bare, "-out", dir, "-domains", "seafaring", "-systems", "bm25", "-model", "m", "-concurrency", "1")
 	if !errors.Is(err, journal.ErrGone) {
 		t.Errorf("%v\n%s", err, stderr)

@@ -14,16 +14,12 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // The model that reads triples for GeAR-s is another one than the model that reflects, filters
 // and answers, where an option names it; the dry run and the ledger have both.
 func TestReaderOfGeAR(t *testing.T) {
-	server := llmtest.NewServer(llmtest.ServerOptions{})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "k")
+	server := serve(t, nil)
 	dir := t.TempDir()
 	args := []string{"-out", dir, "-limit", "1", "-systems", "gear", "-model", "large", "-set", "gear.reader=small", "-no-timings"}
 	plan, _, err := bench(t, bare, append(args, "-dry-run")...)
@@ -57,15 +53,12 @@ func TestReaderOfGeAR(t *testing.T) {
 
 // serveGrader serves a model that answers and grades.
 func serveGrader(t *testing.T) {
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	serve(t, func(req llm.Request) llm.Reply {
 		if text, ok := lab.DryGrader.Reply(req); ok {
 			return llm.Reply{Text: text}
 		}
 		return llm.Reply{Text: "An answer [1]."}
-	}})
-	t.Cleanup(server.Close)
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "k")
+	})
 }
 
 // Over a domain of the paper a model judges by the paper's metric, with the paper's rows below, if no
@@ -171,15 +164,12 @@ func TestAblations(t *testing.T) {
 	if err := os.WriteFile(graph, []byte("Fram\tbuilder\tColin Archer\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(r llm.Request) llm.Reply {
+	serve(t, func(r llm.Request) llm.Reply {
 		if strings.Contains(r.Messages[0].Text, "You decide whether an answer to a question is correct.") {
 			return llm.Reply{Text: "1"}
 		}
 		return baselinestest.Obedient(r)
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "k")
+	})
 	values := strings.NewReplacer("PATH", graph)
 	n := 0
 	for line := range strings.Lines(section) {

@@ -15,7 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // Prompts are replaced for all systems or for one, by name; the models are told the own texts,
@@ -23,15 +22,12 @@ import (
 func TestPromptsAreReplaced(t *testing.T) {
 	var mu sync.Mutex
 	var told []string
-	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(req llm.Request) llm.Reply {
+	serve(t, func(req llm.Request) llm.Reply {
 		mu.Lock()
 		defer mu.Unlock()
 		told = append(told, req.Messages[0].Text)
 		return baselinestest.Obedient(req)
-	}})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	})
 	dir, out := t.TempDir(), t.TempDir()
 	put(t, dir, map[string]string{
 		"all.txt":  `Take it apart, our way. {"sub_queries": [{"id": "q1", "text": "", "target": "triple"}]}`,

@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 func TestSweepFlag(t *testing.T) {
@@ -69,10 +67,7 @@ func TestSweepOfSample(t *testing.T) {
 
 // The estimate counts every other top-k: 6 summaries at four of them.
 func TestSweepDryRun(t *testing.T) {
-	server := llmtest.NewServer(llmtest.ServerOptions{})
-	defer server.Close()
-	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
-	t.Setenv("OPENAI_API_KEY", "sk")
+	serve(t, nil)
 	args := []string{"-dry-run", "-model", "m", "-systems", "bm25,zeroshot"}
 	for stage, calls := range map[string][2]int{"bm25 answer": {24, 48}, "zeroshot answer": {24, 24}} {
 		for i, more := range [][]string{nil, {"-sweep", "8..12"}} {
