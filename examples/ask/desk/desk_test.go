@@ -47,9 +47,7 @@ func TestNeighbours(t *testing.T) {
 func TestWhere(t *testing.T) {
 	d := desktest.Open(t, "wild")
 	c, err := graphrag.ParseCondition(`kind = "csv"`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	if r, err := d.Ask(t.Context(), desk.Query{Question: "What does the barn owl hear in the light?", Where: &c}); err != nil || !r.Refused || len(r.Passages) == 0 || strings.Contains(fmt.Sprint(r), "owl.md") {
 		t.Errorf("%+v, %v", r, err)
 	}

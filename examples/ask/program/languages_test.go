@@ -111,9 +111,7 @@ func TestLanguageOfNoNote(t *testing.T) {
 	for _, name := range []string{"english", "german", "russian", "japanese", "chinese", "dutch", "swedish"} {
 		for _, q := range sets[name].Questions {
 			r, err := d.Ask(t.Context(), desk.Query{Question: q.Question})
-			if err != nil {
-				t.Fatal(err)
-			}
+			desktest.OK(t, err)
 			if !r.Refused {
 				t.Errorf("%s: %s is answered %q (%.2f)", name, q.Question, r.Answer, r.Confidence)
 			}

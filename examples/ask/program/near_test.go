@@ -40,18 +40,14 @@ func TestNearMisses(t *testing.T) {
 			asked := desk.Query{Question: q.Question, Before: q.Before}
 			for _, before := range q.Before {
 				r, err := d.Ask(t.Context(), desk.Query{Question: before})
-				if err != nil {
-					t.Fatal(err)
-				}
+				desktest.OK(t, err)
 				if r.Refused {
 					r.Answer = ""
 				}
 				asked.Answers = append(asked.Answers, r.Answer)
 			}
 			r, err := d.Ask(t.Context(), asked)
-			if err != nil {
-				t.Fatal(err)
-			}
+			desktest.OK(t, err)
 			has := func(part string) bool { return strings.Contains(r.Answer, part) }
 			cites := slices.ContainsFunc(r.Sources, func(s desk.Source) bool { return s.File == q.File })
 			switch {

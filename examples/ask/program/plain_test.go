@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
 	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -28,15 +29,11 @@ type plain struct {
 func plainQuestions(t *testing.T) (out []plain) {
 	t.Helper()
 	f, err := os.Open("testdata/plain/questions.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	defer f.Close()
 	for s := bufio.NewScanner(f); s.Scan(); {
 		var q plain
-		if err := json.Unmarshal(s.Bytes(), &q); err != nil {
-			t.Fatal(err)
-		}
+		desktest.OK(t, json.Unmarshal(s.Bytes(), &q))
 		out = append(out, q)
 	}
 	return out
@@ -84,9 +81,7 @@ func TestPlainQuestions(t *testing.T) {
 
 func plainQuestionsBy(t *testing.T, name string) {
 	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Reject})
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	var system *kit.System
 	files := new(folder.Files)
 	if name == "bm25" { // as it was cut, without the files
@@ -95,20 +90,14 @@ func plainQuestionsBy(t *testing.T, name string) {
 		parts.Read = files.Reader(parts.Read, true)
 		system, err = wild.New(parts, wild.Options{})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	f, _, err := folder.Open(t.Context(), folder.Options{Docs: "testdata/plain/docs", Index: t.TempDir(), System: system, Files: files})
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	defer f.Close()
 	var dev, held tally
 	for _, q := range plainQuestions(t) {
 		a, err := f.System.Answer(t.Context(), graphrag.Question{Text: q.Question, K: 5})
-		if err != nil {
-			t.Fatal(err)
-		}
+		desktest.OK(t, err)
 		if q.Held {
 			held.add(q, a)
 		} else {

@@ -42,9 +42,7 @@ func overMCP(t *testing.T, d *desk.Desk, progress ...func(*sdk.ProgressNotificat
 		},
 	})
 	s, err := c.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	if v := s.InitializeResult().ServerInfo.Version; v == "" {
 		t.Error("the server has no version")
 	}
@@ -82,9 +80,7 @@ func call(t *testing.T, s *sdk.ClientSession, tool string, arguments map[string]
 	if err == nil {
 		err = json.Unmarshal(data, out)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	return ""
 }
 
@@ -305,9 +301,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // or a folder, or a path does.
 func TestLinksOut(t *testing.T) {
 	outside := t.TempDir()
-	if err := os.WriteFile(filepath.Join(outside, "secret.md"), []byte("The passphrase is swordfish.\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, os.WriteFile(filepath.Join(outside, "secret.md"), []byte("The passphrase is swordfish.\n"), 0o600))
 	d := desktest.OpenFiles(t, map[string]string{"owl.md": "The barn owl hears a mouse.\n"}, "bm25")
 	for name, target := range map[string]string{"link.md": filepath.Join(outside, "secret.md"), "linked": outside} {
 		if err := os.Symlink(target, filepath.Join(d.Docs(), name)); err != nil {

@@ -45,9 +45,7 @@ func start(t *testing.T, system string, args ...string) (url string, end func() 
 func handler(t *testing.T, d *desk.Desk, address string) http.Handler {
 	t.Helper()
 	h, err := serve.Handler(d, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	return h
 }
 
@@ -55,9 +53,7 @@ func handler(t *testing.T, d *desk.Desk, address string) http.Handler {
 func send(t *testing.T, method, url, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if name == "Host" {
@@ -66,14 +62,10 @@ func send(t *testing.T, method, url, body string, headers ...string) (int, http.
 		r.Header.Set(name, value)
 	}
 	reply, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	defer reply.Body.Close()
 	data, err := io.ReadAll(reply.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	return reply.StatusCode, reply.Header, string(data)
 }
 
@@ -106,9 +98,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	desktest.SlowModel(t, shown)
 	url, _ := start(t, "wild", "-model", "fake")
 	reply, err := http.Post(url+"api/ask", "application/json", strings.NewReader(`{"question":"What does the barn owl hear?"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	defer reply.Body.Close()
 	lines := json.NewDecoder(reply.Body)
 	var first, last desk.Reply
@@ -118,9 +108,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	close(shown)
 	for lines.More() {
 		last = desk.Reply{}
-		if err := lines.Decode(&last); err != nil {
-			t.Fatal(err)
-		}
+		desktest.OK(t, lines.Decode(&last))
 	}
 	if last.Answer != desktest.Beginning+"below the snow." || len(last.Sources) != 1 {
 		t.Errorf("%+v", last)
@@ -259,9 +247,7 @@ func TestLetThrough(t *testing.T) {
 func TestSilentClient(t *testing.T) {
 	url, end := start(t, "wild")
 	c, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(url, "http://"), "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	defer c.Close()
 	if _, err := io.WriteString(c, "POST /api/ask HTTP/1.1\r\n"); err != nil {
 		t.Fatal(err)
@@ -349,13 +335,9 @@ func TestAPI(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	tokens, err := api.ReadTokens(strings.NewReader(`{"token-of-tables-0123": {"scope": "kind = \"csv\"", "write": true}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	h, err := serve.Handler(desktest.Open(t, "wild"), "", tokens)
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	server := httptest.NewServer(h)
 	defer server.Close()
 	const bearer = "Authorization: Bearer token-of-tables-0123"
@@ -404,9 +386,7 @@ func TestPDF(t *testing.T) {
 		"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n"
 	d := desktest.OpenFiles(t, map[string]string{"owl.pdf": pdf, "notes.md": "The light is red."}, "bm25")
 	h, err := serve.Handler(d, "127.0.0.1:80", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	desktest.OK(t, err)
 	get := func(query, site string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("GET", "http://127.0.0.1/api/pdf?"+query, nil)
 		r.Header.Set("Sec-Fetch-Site", site)

@@ -62,9 +62,7 @@ func TestNeedsAModel(t *testing.T) {
 // those that do not fit are named.
 func TestContextSaysWhatDidNotFit(t *testing.T) {
 	s, err := whole(baselinestest.OfflineKit(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
 		t.Fatal(err)
 	}
@@ -72,9 +70,7 @@ func TestContextSaysWhatDidNotFit(t *testing.T) {
 	for _, q := range baselinestest.Questions[:3] {
 		q.Tokens = 90
 		f, err := s.Retrieve(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		var docs []string
 		for _, h := range f.Evidence {
 			docs = append(docs, h.Chunk.Doc)
@@ -95,9 +91,7 @@ func TestContextSaysWhatDidNotFit(t *testing.T) {
 func TestContextKeepsThePrefix(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, "So it is [1].")
 	s, err := whole(baselinestest.ModelKit(t, m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
 		t.Fatal(err)
 	}
@@ -121,9 +115,7 @@ func TestContextKeepsThePrefix(t *testing.T) {
 func TestFilesKeepToTheFolder(t *testing.T) {
 	outside, folder := t.TempDir(), t.TempDir()
 	for path, text := range map[string]string{filepath.Join(outside, "secret.md"): "The passphrase is swordfish.", filepath.Join(folder, "owl.md"): "The owl has no passphrase."} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	if err := errors.Join(os.Symlink(filepath.Join(outside, "secret.md"), filepath.Join(folder, "link.md")), os.Symlink(outside, filepath.Join(folder, "linked"))); err != nil {
 		t.Skip(err)
@@ -137,9 +129,7 @@ func TestFilesKeepToTheFolder(t *testing.T) {
 		return llm.Reply{Text: replies[min(len(req.Messages)/2-1, 1)], Finish: llm.FinishStop}
 	})
 	s, err := files(baselinestest.ModelKit(t, m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if _, err := s.Index(t.Context(), load.Documents(t.Context(), os.DirFS(folder))); err != nil {
 		t.Fatal(err)
 	}

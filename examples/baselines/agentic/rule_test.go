@@ -25,9 +25,7 @@ import (
 func byRule(t *testing.T) agent.Next {
 	t.Helper()
 	x, err := rules.New(rules.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	return func(ctx context.Context, tr *agent.Memory) (agent.Move, error) {
 		query := tr.Question.Text
 		asked := text.FoldName(query)
@@ -85,9 +83,7 @@ func TestRule(t *testing.T) {
 		"wild": func() (*kit.System, error) { return wild.New(k, wild.Options{}) },
 	} {
 		s, err := made()
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		if _, err := s.Index(t.Context(), graphrag.Documents(data.Docs...)); err != nil {
 			t.Fatal(err)
 		}
@@ -104,17 +100,13 @@ func TestRule(t *testing.T) {
 		if err == nil {
 			_, err = again.Index(t.Context(), graphrag.Documents(data.Docs...))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		recall := func(r graphrag.Retriever) float64 {
 			sum := 0.0
 			for _, it := range data.Items {
 				asked := graphrag.Question{Text: it.Question.Text, K: 20, Depth: 20, Tokens: 4000}
 				found, err := r.Retrieve(t.Context(), asked)
-				if err != nil {
-					t.Fatal(err)
-				}
+				baselinestest.OK(t, err)
 				var docs []string
 				for _, h := range found.Read(asked) {
 					docs = append(docs, h.Chunk.Doc)

@@ -106,9 +106,7 @@ func TestAgents(t *testing.T) {
 
 func withGraph(t *testing.T, s all.System) all.System {
 	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer")).All(), triples.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	return s.WithGraph(ix)
 }
 
@@ -124,9 +122,7 @@ func TestMaxPerDoc(t *testing.T) {
 			if err == nil {
 				_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			baselinestest.OK(t, err)
 			found, err := made.Retrieve(t.Context(), graphrag.Question{Text: "What is told of the Fram?", K: 10})
 			if err != nil || len(found.Ranked) < 2 {
 				t.Fatalf("%s: %d chunks, %v", s.Name, len(found.Ranked), err)
@@ -162,9 +158,7 @@ func TestOwnSplitter(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		if stats, err := made.Index(t.Context(), graphrag.Documents(page)); err != nil || stats.Chunks != 2 {
 			t.Errorf("%s: %d chunks, %v", s.Name, stats.Chunks, err)
 		}

@@ -84,9 +84,7 @@ func TestCanary(t *testing.T) {
 				if err == nil {
 					_, err = made.Index(ctx, graphrag.Documents(slices.Clone(docs)...))
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				baselinestest.OK(t, err)
 				for _, q := range []string{"Who was a captain of the Fram?", "Summarize the voyages of the Fram."} {
 					if _, err := made.Answer(ctx, graphrag.Question{Text: q}); err != nil {
 						t.Error(err)

@@ -24,9 +24,7 @@ import (
 func sizes(b *testing.B) (out []int) {
 	for _, s := range strings.Fields(os.Getenv("WILDGRAPH_NOTES") + " 1000")[:max(1, len(strings.Fields(os.Getenv("WILDGRAPH_NOTES"))))] {
 		n, err := strconv.Atoi(s)
-		if err != nil {
-			b.Fatal(err)
-		}
+		baselinestest.OK(b, err)
 		out = append(out, n)
 	}
 	return out
@@ -111,9 +109,7 @@ func insertAndAsk(b *testing.B, name string, n int) {
 	}
 	ask := func(where string) {
 		c, err := graphrag.ParseCondition(where)
-		if err != nil {
-			b.Fatal(err)
-		}
+		baselinestest.OK(b, err)
 		asked++
 		q := graphrag.Question{Text: of(asked * 31).Text[:60], K: 10, Where: &c}
 		if found, err := s.Retrieve(b.Context(), q); err != nil || len(found.Ranked) == 0 {
@@ -147,13 +143,9 @@ func insertAndAsk(b *testing.B, name string, n int) {
 	b.Run("insertAndSave", func(b *testing.B) {
 		dir := b.TempDir()
 		size := func() int64 {
-			if err := s.Save(b.Context(), dir); err != nil {
-				b.Fatal(err)
-			}
+			baselinestest.OK(b, s.Save(b.Context(), dir))
 			info, err := os.Stat(filepath.Join(dir, "system.wildgraph"))
-			if err != nil {
-				b.Fatal(err)
-			}
+			baselinestest.OK(b, err)
 			return info.Size()
 		}
 		before, from := size(), next
@@ -178,9 +170,7 @@ func made(tb testing.TB, name string, k kit.Kit) *kit.System {
 	for _, x := range systems(tb) {
 		if x.Name == name {
 			s, err := x.New(k, kit.Common{})
-			if err != nil {
-				tb.Fatal(err)
-			}
+			baselinestest.OK(tb, err)
 			return s
 		}
 	}

@@ -21,9 +21,7 @@ func TestNothingLeaks(t *testing.T) {
 		questions = n
 	}
 	inStore, err := disk.Open(t.TempDir(), disk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	t.Cleanup(func() { _ = inStore.Close() })
 	for _, x := range systems(t) {
 		if x.Blind {
@@ -37,9 +35,7 @@ func TestNothingLeaks(t *testing.T) {
 		} {
 			t.Run(x.Name+"/"+kind, func(t *testing.T) {
 				s, err := x.New(k(), kit.Common{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				baselinestest.OK(t, err)
 				n := questions
 				if kind != "offline" {
 					n = max(8, questions/4)

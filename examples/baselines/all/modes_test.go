@@ -61,13 +61,9 @@ func modes(t *testing.T, of all.System) {
 	})
 	kits := func(mode reader.Mode) map[string]kit.Kit {
 		offline, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: mode})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		model, err := kit.ByModel(kit.ModelOptions{Model: llmtest.NewScript("m").Handle(llmtest.Any, knowing), Embedder: words, Mode: mode})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		return map[string]kit.Kit{kit.NameOffline: offline, kit.NameModel: model}
 	}
 	long := unanswerable // beyond what is a keyword by itself
@@ -81,14 +77,10 @@ func modes(t *testing.T, of all.System) {
 			if err == nil {
 				_, err = s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			baselinestest.OK(t, err)
 			for _, q := range []graphrag.Question{baselinestest.Questions[0], baselinestest.Questions[1], baselinestest.Questions[2], unanswerable, long} {
 				a, err := s.Answer(t.Context(), q)
-				if err != nil {
-					t.Fatal(err)
-				}
+				baselinestest.OK(t, err)
 				var last graphrag.Answer
 				for piece, err := range s.Stream(t.Context(), q) {
 					if last = piece; err != nil {

@@ -119,17 +119,13 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 				}
 				made := func() *kit.System {
 					s, err := system.New(k, common)
-					if err != nil {
-						t.Fatal(err)
-					}
+					baselinestest.OK(t, err)
 					return s
 				}
 				s, ctx := made(), trace.With(t.Context(), h)
 				do := func(_ graphrag.IndexStats, err error) (prompts []string, read int64) {
 					t.Helper()
-					if err != nil {
-						t.Fatal(err)
-					}
+					baselinestest.OK(t, err)
 					prompts, read = h.extracted(), h.read
 					h.split, h.named, h.read = nil, nil, 0
 					return prompts, read
@@ -152,9 +148,7 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 					t.Errorf("%d texts were encoded twice", again)
 				}
 				dir, encoded := t.TempDir(), len(h.encoded)
-				if err := s.Save(ctx, dir); err != nil {
-					t.Fatal(err)
-				}
+				baselinestest.OK(t, s.Save(ctx, dir))
 				opened := made()
 				if again, _ := do(opened.Open(ctx, dir)); len(again) > len(now) || len(h.encoded) > encoded || len(h.split)+len(h.named) > 0 {
 					t.Errorf("opening asked for %d extractions and %d vectors, split %d texts and searched %d", len(again)-len(now), len(h.encoded)-encoded, len(h.split), len(h.named))

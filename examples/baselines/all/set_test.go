@@ -21,9 +21,7 @@ import (
 func systems(t testing.TB) []all.System {
 	t.Helper()
 	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader("Fram\tbuilder\tColin Archer\nFram\tcaptain\tFridtjof Nansen\nFridtjof Nansen\tborn in\tOslo")).All(), triples.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	out := all.Systems()
 	for i := range out {
 		if out[i].Lacks() != "" {
@@ -71,16 +69,12 @@ func TestOptions(t *testing.T) {
 func TestWith(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	s, err := system(t, "hipporag2").With("maxPerDoc", "1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	made, err := s.New(k, kit.Common{Cut: kit.Cut{Size: 20, Overlap: -1}})
 	if err == nil {
 		_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	found, err := made.Retrieve(t.Context(), graphrag.Question{Text: "What is told of the Fram?", K: 10})
 	seen := make(map[string]bool)
 	for _, h := range found.Ranked {
@@ -96,9 +90,7 @@ func TestWith(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.json")
 	twice := filepath.Join(t.TempDir(), "twice.json")
 	for file, text := range map[string]string{empty: "", twice: `{"Nodes": ["person", "Person"]}`} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	for _, x := range []struct{ system, option, value, want string }{
 		{"youtu", "comunities.beta", "3", `youtu has no option "comunities.beta": did you mean "communities.beta"?`},
@@ -137,16 +129,12 @@ func TestOptionsOfAgents(t *testing.T) {
 		if err == nil {
 			s, err = s.With("agent.condense", "true")
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		made, err := s.New(baselinestest.ModelKit(t, m), kit.Common{})
 		if err == nil {
 			_, err = made.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		f, err := made.Retrieve(t.Context(), baselinestest.Questions[0])
 		if last := f.Steps[len(f.Steps)-1]; err != nil || m.Calls() != 1 || last.Found[0] != "the last step is done" {
 			t.Errorf("%s: %d calls, %+v, %v", name, m.Calls(), last, err)

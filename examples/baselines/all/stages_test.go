@@ -33,9 +33,7 @@ func TestFailingModelIsCounted(t *testing.T) {
 	} {
 		for _, system := range systems(t) {
 			s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			baselinestest.OK(t, err)
 			stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
 			if err != nil {
 				t.Fatalf("%s, %s: %v", system.Name, kind, err)
@@ -65,9 +63,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 	for _, system := range systems(t) {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
 			t.Fatal(err)
 		}

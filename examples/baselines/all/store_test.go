@@ -12,9 +12,7 @@ import (
 // Every system finds in a store what it finds in memory, also after a change.
 func TestInStore(t *testing.T) {
 	s, err := disk.Open(t.TempDir(), disk.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	defer s.Close()
 	for _, x := range systems(t) {
 		if x.Blind {
@@ -28,9 +26,7 @@ func TestInStore(t *testing.T) {
 	}
 	for _, name := range names {
 		c, err := s.Open(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		if generations, _, err := c.Generations(t.Context()); len(generations) != 1 || err != nil {
 			t.Errorf("%s: generations %v are left, %v", name, generations, err)
 		}

@@ -14,6 +14,14 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
+// OK ends a test at an error.
+func OK(t testing.TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}
+
 // ModelKit asks a model, and has an embedder for which texts are alike that
 // share words.
 func ModelKit(t testing.TB, m llm.Model) kit.Kit {

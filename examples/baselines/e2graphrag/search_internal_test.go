@@ -19,9 +19,7 @@ import (
 func over(t *testing.T, o Options, pages ...string) *searcher {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	var chunks []graphrag.Chunk
 	for p, page := range pages {
 		for i, text := range strings.Split(page, "|") {
@@ -30,9 +28,7 @@ func over(t *testing.T, o Options, pages ...string) *searcher {
 		}
 	}
 	s, err := build(t.Context(), k, baselinestest.Filled(o), kit.NewCorpus(k, chunks, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	return s
 }
 
@@ -72,9 +68,7 @@ func TestCooccurrence(t *testing.T) {
 func TestPairs(t *testing.T) {
 	ask := func(o Options, question string) string {
 		nodes, step, err := over(t, o, toy).search(t.Context(), question)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		of := make(map[int32]bool)
 		for _, n := range nodes {
 			of[n] = true
@@ -104,9 +98,7 @@ func TestPairs(t *testing.T) {
 func TestTooManyChunks(t *testing.T) {
 	s := over(t, Options{Chunks: 2}, "alice bob.|alice bob. alice.|alice bob engine.", "alice bob. alice bob. alice bob.")
 	nodes, step, err := s.search(t.Context(), "alice bob engine")
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if step.Kind != "local, too many" {
 		t.Errorf("%s", step.Kind)
 	}

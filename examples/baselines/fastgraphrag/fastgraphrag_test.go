@@ -53,13 +53,9 @@ func TestCalls(t *testing.T) {
 	for _, tt := range []struct{ chunks, describe, merge int }{{5, 0, 0}, {6, 1, 1}, {7, 1, 1}} {
 		m := scripted()
 		s, err := fastgraphrag.New(baselinestest.ModelKit(t, m), fastgraphrag.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		stats, err := s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		want := map[string]int{extract.StageRecords: tt.chunks}
 		if tt.describe > 0 {
 			want["describe"], want[fastgraphrag.StageMerge] = tt.describe, tt.merge
@@ -100,9 +96,7 @@ func TestDeleteByModel(t *testing.T) {
 	var answers [2]graphrag.Answer
 	for i := range answers {
 		s, err := fastgraphrag.New(baselinestest.ModelKit(t, scripted()), fastgraphrag.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		_, err = s.Index(t.Context(), graphrag.Documents(documents(6+i)...))
 		if err == nil && i == 1 {
 			_, err = s.Delete(t.Context(), "6")
@@ -110,9 +104,7 @@ func TestDeleteByModel(t *testing.T) {
 		if err == nil {
 			answers[i], err = s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 3, Depth: 10})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 	}
 	if diff := cmp.Diff(answers[0], answers[1]); diff != "" {
 		t.Error(diff)
@@ -122,9 +114,7 @@ func TestDeleteByModel(t *testing.T) {
 // Without an entity to begin with, the answer is that there is none.
 func TestNoSeeds(t *testing.T) {
 	s, err := fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
 		t.Fatal(err)
 	}
@@ -150,9 +140,7 @@ func TestOwnParts(t *testing.T) {
 		return kit.Parts{Names: []string{"Larvik"}, Themes: []string{"whales"}}, nil
 	}
 	s, err := fastgraphrag.New(k, fastgraphrag.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
 		t.Fatal(err)
 	}

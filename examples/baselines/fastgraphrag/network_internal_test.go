@@ -23,9 +23,7 @@ import (
 func knowledge(t *testing.T, names []string, chunks ...[][3]string) *kg.Graph {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	for i, facts := range chunks {
 		x := kg.Extraction{Chunk: fmt.Sprintf("d%d#0", i), Doc: fmt.Sprintf("d%d", i)}
 		for _, n := range names {
@@ -34,14 +32,10 @@ func knowledge(t *testing.T, names []string, chunks ...[][3]string) *kg.Graph {
 		for _, f := range facts {
 			x.Facts = append(x.Facts, kg.Fact{Triple: graphrag.Triple{Head: f[0], Tail: f[1]}, Description: f[2]})
 		}
-		if err := b.Insert(x); err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, b.Insert(x))
 	}
 	g, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	return g
 }
 
@@ -51,17 +45,11 @@ func TestWalkCountsParallelFacts(t *testing.T) {
 	g := knowledge(t, []string{"0", "1", "2", "3", "4", "5"},
 		[][3]string{{"0", "1", "a"}, {"1", "2", "c"}, {"2", "3", "d"}}, [][3]string{{"1", "0", "b"}, {"3", "0", "e"}, {"3", "4", "f"}})
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	walked, err := n.graph()
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	solver, err := ppr.New(walked, ppr.Options{Damping: .85, Tolerance: tolerance})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	for _, tt := range []struct {
 		seeds []ppr.Seed
 		want  []float64
@@ -71,9 +59,7 @@ func TestWalkCountsParallelFacts(t *testing.T) {
 		{[]ppr.Seed{{Node: 0, Weight: 1}, {Node: 5, Weight: 1}}, []float64{.306471889, .221777471, .113200157, .177752494, .050363207, .130434783}},
 	} {
 		got, err := solver.Solve(t.Context(), tt.seeds, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		for i, want := range tt.want {
 			if math.Abs(got[i]-want) > 1e-5 {
 				t.Errorf("from %v: %v, want %v", tt.seeds, got, tt.want)
@@ -98,9 +84,7 @@ func TestGroup(t *testing.T) {
 		return out
 	}
 	byRelation, err := sameRelation(t.Context(), edges())
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	for _, tt := range []struct {
 		name   string
 		groups []facts
@@ -142,9 +126,7 @@ func TestIdentities(t *testing.T) {
 	} {
 		g := knowledge(t, names, tt.facts)
 		n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		l := &linker{link: link.Trigrams{}}
 		for _, e := range g.Entities {
 			l.keys = append(l.keys, e.Key)
@@ -215,9 +197,7 @@ func TestLimits(t *testing.T) {
 	}
 	g := knowledge(t, names, facts)
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	s := &searcher{o: baselinestest.Filled(Options{}), network: n}
 	if got := s.entities(ranks); len(got) != 1 {
 		t.Errorf("%d entities above the threshold", len(got))

@@ -68,16 +68,12 @@ func model(steps int) *llmtest.Script {
 func ask(t *testing.T, m llm.Model, o gear.Options) graphrag.Answer {
 	t.Helper()
 	s, err := gear.New(baselinestest.ModelKit(t, m), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if _, err := s.Index(t.Context(), graphrag.Documents(films...)); err != nil {
 		t.Fatal(err)
 	}
 	a, err := s.Answer(t.Context(), question)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	return a
 }
 
@@ -124,17 +120,13 @@ func TestExternalGraph(t *testing.T) {
 		t.Helper()
 		o.Graph, o.Expand, o.Steps = graph, gear.ExpandAlways, 1
 		s, err := gear.New(baselinestest.OfflineKit(t), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		stats, err := s.Index(t.Context(), graphrag.Documents(films...))
 		if err != nil || stats.Entities != 0 {
 			t.Fatalf("%d entities were extracted: %v", stats.Entities, err)
 		}
 		found, err := s.Retrieve(t.Context(), question)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		for _, h := range found.Ranked {
 			ids = append(ids, h.Chunk.Doc)
 		}
@@ -202,9 +194,7 @@ func TestFilterFills(t *testing.T) {
 		Reply(llmtest.Stage(gear.StageFilter), `{"keep": ["2", "passage 3"]}`).
 		Reply(llmtest.Any, "In Hollywood [1].")
 	s, err := gear.New(baselinestest.ModelKit(t, m), gear.Options{Graph: wiki(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if _, err := s.Index(t.Context(), graphrag.Documents(films...)); err != nil {
 		t.Fatal(err)
 	}

@@ -46,9 +46,7 @@ func indexed(t *testing.T, o gretriever.Options, pages ...string) *kit.System {
 	t.Helper()
 	o.Extract = stated{}
 	s, err := gretriever.New(baselinestest.OfflineKit(t), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	var docs []graphrag.Document
 	for i, text := range pages {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("%d.md", i), Text: text})
@@ -72,9 +70,7 @@ func TestPartOfTheGraph(t *testing.T) {
 	s := indexed(t, gretriever.Options{}, "dell curry|played for|hornets\nstephen curry|child of|dell curry", "dell curry|educated at|virginia tech",
 		"virginia tech|located in|blacksburg", "warriors|located in|oakland", "dell curry|was born in|harrisonburg")
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where was the father of Stephen Curry, of whom he is a child, educated? In Virginia?", K: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	got := make(map[string][]string)
 	for _, d := range found.Derived {
 		got[d.Text] = d.Docs

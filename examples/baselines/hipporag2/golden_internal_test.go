@@ -32,9 +32,7 @@ var (
 func golden(t *testing.T, o Options) *searcher {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	var chunks []graphrag.Chunk
 	for p, facts := range goldenFacts {
 		id := string(rune('0' + p))
@@ -43,14 +41,10 @@ func golden(t *testing.T, o Options) *searcher {
 			x.Facts = append(x.Facts, kg.Fact{Triple: f})
 		}
 		chunks = append(chunks, graphrag.Chunk{ID: id, Doc: id})
-		if err := b.Insert(x); err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, b.Insert(x))
 	}
 	g, err := b.Graph(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	view := kg.ViewOptions{Passages: true, Overwrite: true}
 	for pair, score := range goldenSynonyms {
 		a, _ := g.Find(pair[0])
@@ -102,9 +96,7 @@ func TestWorkedExample(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := golden(t, baselinestest.Filled(tt.o))
 			got, err := s.walk.Solve(t.Context(), s.seeds(s.goldenFacts(t, tt.facts...), goldenSimilar), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			baselinestest.OK(t, err)
 			got = got[s.view.Entities:]
 			for p, want := range tt.want {
 				if math.Abs(got[p]-want) > 1e-9 {

@@ -45,9 +45,7 @@ func over(t *testing.T, m llm.Model, s steps, most int) *kit.System {
 	k := baselinestest.ModelKit(t, m)
 	f := ircot.Around(kit.Frame{Name: "given", Kit: k, Build: func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return s, nil }}, most, 0)
 	made, err := kit.New(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if _, err := made.Index(t.Context(), graphrag.Documents()); err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +64,7 @@ func TestMerge(t *testing.T) {
 		"first": hits("p1", 1.0, "p2", .6, "p3", .2), "second": hits("p4", .01, "p2", .009, "p1", .001),
 	}, 4)
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "first", K: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	var got []string
 	for _, h := range found.Ranked {
 		got = append(got, fmt.Sprintf("%s %.1f", h.Chunk.ID, h.Score))

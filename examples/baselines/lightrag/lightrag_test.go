@@ -72,13 +72,9 @@ func TestCalls(t *testing.T) {
 	}{{lightrag.Hybrid, 7, 0}, {lightrag.Local, 8, 1}, {lightrag.Global, 9, 1}, {lightrag.Mix, 8, 1}} {
 		m := scripted()
 		s, err := lightrag.New(baselinestest.ModelKit(t, m), lightrag.Options{Mode: tt.mode, Cosine: lightrag.NoCosine, AlwaysGlean: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		stats, err := s.Index(t.Context(), graphrag.Documents(documents(tt.chunks)...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		want := map[string]int{extract.StageRecords: tt.chunks, extract.StageGlean: tt.chunks}
 		if tt.describe > 0 {
 			want["describe"] = tt.describe
@@ -114,19 +110,13 @@ func TestCalls(t *testing.T) {
 // nothing.
 func TestInsertIsPaidOnce(t *testing.T) {
 	client, err := paid.Open(paid.Options{File: filepath.Join(t.TempDir(), "llm.journal")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	defer client.Close()
 	m := scripted()
 	cached, err := client.Model(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	s, err := lightrag.New(baselinestest.ModelKit(t, cached), lightrag.Options{AlwaysGlean: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	docs := documents(9)
 	for i, step := range []struct {
 		change func() (graphrag.IndexStats, error)
@@ -156,14 +146,10 @@ func TestNoKeywords(t *testing.T) {
 		k := baselinestest.ModelKit(t, m)
 		extractions := scripted()
 		x, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: extractions}, Format: extract.Lines})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		m.Reply(llmtest.Any, "An answer.")
 		s, err := lightrag.New(k, lightrag.Options{Extract: x, Cosine: lightrag.NoCosine})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		if _, err := s.Index(t.Context(), graphrag.Documents(documents(3)...)); err != nil {
 			t.Fatal(err)
 		}
@@ -186,16 +172,12 @@ func TestSearch(t *testing.T) {
 		own := baselinestest.OfflineKit(t)
 		own.Decompose = func(context.Context, string) (kit.Parts, error) { return k, nil }
 		s, err := lightrag.New(own, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
 			t.Fatal(err)
 		}
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 3, Depth: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		a.Steps = nil // they say what was asked for
 		return a
 	}

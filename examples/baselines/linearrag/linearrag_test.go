@@ -18,9 +18,7 @@ import (
 func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	tfidf := k
 	tfidf.Find = byTFIDF(len(m.Docs))
 	musique := linearrag.Options{Threshold: .1, Sentences: 4, Iterations: 5, Ratio: 2}
@@ -39,9 +37,7 @@ func TestMuSiQue(t *testing.T) {
 	} {
 		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples.EntitiesOnly(), true
 		s, err := linearrag.New(tt.kit, tt.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		r := m.Measure(t, s)
 		t.Logf("%-18s R@1 %.1f R@2 %.1f R@5 %.1f R@10 %.1f R@20 %.1f all@5 %.0f", tt.name, r.At[1], r.At[2], r.At[5], r.At[10], r.At[20], r.All[5])
 		if r.At[5] < tt.min {

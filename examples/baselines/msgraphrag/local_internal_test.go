@@ -25,22 +25,16 @@ import (
 func star(t *testing.T) *local {
 	t.Helper()
 	b, err := kg.NewBase(kg.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	x := &index{corpus: new(kit.Corpus)}
 	for i, pair := range []string{"ab", "ac", "ad", "bc", "be", "ef"} {
 		id := fmt.Sprintf("p%d", i)
 		fact := kg.Fact{Triple: graphrag.Triple{Head: pair[:1], Tail: pair[1:]}, Description: "say " + pair}
-		if err := b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{fact}, Mentions: []kg.Mention{{Name: pair[:1]}}}); err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{fact}, Mentions: []kg.Mention{{Name: pair[:1]}}}))
 		x.corpus.Chunks = append(x.corpus.Chunks, graphrag.Chunk{ID: id, Doc: id})
 	}
 	// Passage 6 names a alone.
-	if err := b.Insert(kg.Extraction{Chunk: "p6", Doc: "p6", Mentions: []kg.Mention{{Name: "a"}}}); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: "p6", Doc: "p6", Mentions: []kg.Mention{{Name: "a"}}}))
 	x.corpus.Chunks = append(x.corpus.Chunks, graphrag.Chunk{ID: "p6", Doc: "p6"})
 	if x.corpus.Graph, err = b.Graph(t.Context()); err != nil {
 		t.Fatal(err)
@@ -51,9 +45,7 @@ func star(t *testing.T) *local {
 	for i, of := range related.All() {
 		x.graph.Edges[i].Descriptions = x.said(of)
 	}
-	if err := x.communities(t.Context(), weight); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, x.communities(t.Context(), weight))
 	l := &local{index: x, o: LocalOptions{Relations: 1}}
 	l.edgeTokens = []int{10, 10, 10, 10, 10, 10}
 	return l
@@ -119,13 +111,9 @@ func TestFold(t *testing.T) {
 		return llm.Reply{Text: fmt.Sprintf("partial %d", strings.Count(req.Messages[1].Text, "\n[")-3)}
 	})
 	k, err := kit.ByModel(kit.ModelOptions{Model: model, Count: llm.EstimateTokens})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	d, err := newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	var of []kg.Description
 	for i := range 5 {
 		of = append(of, kg.Description{Text: strings.Repeat(string(rune('e'-i)), 8000), Passages: []int32{int32(9 - i)}})
@@ -158,16 +146,12 @@ func TestDescribeFallsBack(t *testing.T) {
 	of := []kg.Description{{Text: "The old bridge crosses the river at Ashby.", Passages: []int32{1}}, {Text: "Masons from the north built the bridge in 1702.", Passages: []int32{4}}}
 	for _, kind := range []llm.Kind{llm.ErrTruncated, ""} {
 		k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		if kind != "" {
 			k.IndexModel = llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind})
 		}
 		d, err := newDescriber(k, baselinestest.Filled(Options{Logger: slog.New(slog.DiscardHandler)}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		got, err := d(context.Background(), "bridge", of)
 		if diff := cmp.Diff(of, got); diff != "" || err != nil {
 			t.Errorf("%q: %s, %v", kind, diff, err)

@@ -32,9 +32,7 @@ func harbours(n int) graphrag.Document {
 func indexed(t *testing.T, k kit.Kit, o raptor.Options, docs ...graphrag.Document) *kit.System {
 	t.Helper()
 	s, err := raptor.New(k, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +46,7 @@ func TestBudget(t *testing.T) {
 	s := indexed(t, k, raptor.Options{Leaf: 40}, page)
 	for _, tokens := range []int{0, 300, 900} {
 		a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite built for the whalers of the town by the shipyard", K: 1, Tokens: tokens})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		budget, used := tokens, 0
 		if budget == 0 {
 			budget = 2000 // the paper's
@@ -121,13 +117,9 @@ func TestSummariesThatFail(t *testing.T) {
 		"refused": llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrRefused}), "empty": llmtest.NewScript("m").Reply(llmtest.Any, " \n"),
 	} {
 		s, err := raptor.New(baselinestest.ModelKit(t, m), raptor.Options{Leaf: 40})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		stats, err := s.Index(t.Context(), graphrag.Documents(harbours(100)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		i := slices.IndexFunc(stats.Stages, func(s graphrag.Stage) bool { return s.Name == "summarize" })
 		if i < 0 || stats.Stages[i].Asked < 5 || stats.Stages[i].Failed != stats.Stages[i].Asked || (stats.Stages[i].Refused > 0) != (name == "refused") {
 			t.Errorf("%s: stages %+v", name, stats.Stages)
@@ -169,9 +161,7 @@ func TestBadOptions(t *testing.T) {
 func TestTraverse(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{Leaf: 40, Traverse: true, Layer: 2}, harbours(100))
 	a, err := s.Retrieve(t.Context(), graphrag.Question{Text: "harbour of granite for the whalers", K: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if diff := cmp.Diff([]int{2, 2}, []int{len(a.Evidence), min(2, len(a.Derived))}); diff != "" {
 		t.Errorf("%d leaves, %d summaries: %s", len(a.Evidence), len(a.Derived), diff)
 	}

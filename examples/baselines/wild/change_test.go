@@ -85,9 +85,7 @@ func TestChanges(t *testing.T) {
 				if err == nil {
 					_, err = s.Index(t.Context(), graphrag.Documents(slices.Collect(maps.Values(docs))...))
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				baselinestest.OK(t, err)
 				return s
 			}
 			o.pages.r = rand.New(rand.NewPCG(4, uint64(len(name))))

@@ -73,9 +73,7 @@ func TestLazily(t *testing.T) {
 	opened := func() (*kit.System, counted) {
 		c := counted{texts: make(map[string]int)}
 		s, err := wild.New(baselinestest.OfflineKit(t).WithEmbedder(c), wild.Options{Pages: retrieve.PagesOptions{Among: 2}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil || len(c.texts) > 0 {
 			t.Fatal(err, c.texts)
 		}
@@ -85,14 +83,10 @@ func TestLazily(t *testing.T) {
 	for range 2 {
 		for _, q := range baselinestest.Questions {
 			before, err := one.Retrieve(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			baselinestest.OK(t, err)
 			fresh, c := opened()
 			first, err := fresh.Retrieve(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			baselinestest.OK(t, err)
 			if diff := cmp.Diff(first, before, cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
 				t.Errorf("%q (-first question +after others):\n%s", q.Text, diff)
 			}
@@ -146,9 +140,7 @@ func TestEncodeTheRest(t *testing.T) {
 	k := baselinestest.OfflineKit(t).WithEmbedder(e)
 	k.Rerank = alike{}
 	s, err := wild.New(k, wild.Options{Pages: retrieve.PagesOptions{Among: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if err := s.Encode(ctx); err != nil {
 		t.Errorf("before Index: %v", err)
 	}
@@ -186,16 +178,12 @@ func TestByWordsAlone(t *testing.T) {
 func ask(t *testing.T, k kit.Kit, q graphrag.Question, docs ...graphrag.Document) (ids []string) {
 	t.Helper()
 	s, err := system(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
 		t.Fatal(err)
 	}
 	a, err := s.Answer(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	for _, h := range a.Ranked {
 		ids = append(ids, h.Chunk.Doc)
 	}
@@ -217,20 +205,14 @@ func TestPlan(t *testing.T) {
 			Reply(llmtest.Stage(agent.StageAspects), `{"aspects": ["moon raises tides"]}`).
 			Reply(llmtest.Any, "I do not know.")
 		k, err := kit.ByModel(kit.ModelOptions{Model: m})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		s, err := wild.New(k, wild.Options{Pages: retrieve.PagesOptions{Planned: tt.planned}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
 			t.Fatal(err)
 		}
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: tt.question, K: 2, Depth: 5})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		planned := slices.ContainsFunc(a.Steps, func(s graphrag.Step) bool { return s.Kind == "aspects" && s.Found[0] == "moon raises tides" })
 		if n := baselinestest.Stages(m)[agent.StageAspects]; n != tt.calls || planned != (tt.calls == 1) || a.Usage.Calls != 1+tt.calls {
 			t.Errorf("%q: %d calls for aspects, %d in all, planned: %v", tt.question, n, a.Usage.Calls, planned)
@@ -298,9 +280,7 @@ func TestWalkOfRecordedFacts(t *testing.T) {
 	s, err := wild.New(baselinestest.OfflineKit(t), wild.Options{Extract: facts{
 		"a": {"Fram", "built by", "Colin Archer"}, "b": {"Colin Archer", "lived in", "Larvik"}, "c": {"tide", "raised by", "moon"},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
 		t.Fatal(err)
 	}

@@ -190,21 +190,15 @@ func TestSeeds(t *testing.T) {
 	var told []byte
 	for _, name := range youtu.SeedNames() {
 		f, err := youtu.Seeds.Open("seeds/" + name + ".json")
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		seed, err := extract.ReadSchema(f)
 		if err != nil || len(seed.EntityTypes) < 8 || len(seed.Relations) < 12 || len(seed.Attributes) < 8 {
 			t.Errorf("%s: %+v, %v", name, seed, err)
 		}
 		s, err := youtu.New(baselinestest.OfflineKit(t), youtu.Options{Schema: &seed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		stats, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		told = stats.Schema
 	}
 	again, err := extract.ReadSchema(bytes.NewReader(told))

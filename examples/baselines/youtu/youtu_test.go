@@ -45,17 +45,11 @@ func kitOf(t *testing.T, o llmtest.ServerOptions) kit.Kit {
 	t.Cleanup(server.Close)
 	config := transport.Config{Model: "m", BaseURL: server.OpenAIURL()}
 	model, err := transport.OpenAI(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	embedder, err := transport.OpenAIEmbedder(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	k, err := kit.ByModel(kit.ModelOptions{Model: model, Embedder: embedder})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	return k
 }
 
@@ -71,13 +65,9 @@ func towns(n int) []graphrag.Document {
 func indexed(t *testing.T, k kit.Kit, o youtu.Options, docs ...graphrag.Document) (*kit.System, graphrag.IndexStats) {
 	t.Helper()
 	s, err := youtu.New(k, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	stats, err := s.Index(t.Context(), graphrag.Documents(docs...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	return s, stats
 }
 
@@ -112,9 +102,7 @@ func TestCallsOfAQuestion(t *testing.T) {
 		tt.o.Schema, tt.o.NoCommunities = &extract.Schema{EntityTypes: []extract.SchemaItem{{Name: "event"}}, Relations: []extract.SchemaItem{{Name: "goes_with"}}}, true
 		s, _ := indexed(t, k, tt.o, towns(60)...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		if a.Usage.Calls != tt.calls {
 			t.Errorf("%s: %d calls, want %d; steps %+v", tt.name, a.Usage.Calls, tt.calls, a.Steps)
 		}
@@ -182,9 +170,7 @@ func TestSubQueriesInFlight(t *testing.T) {
 	})
 	s, _ := indexed(t, k, youtu.Options{NoAgent: true}, towns(8)...)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Which rivers do the towns lie on?", K: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	facts := 0
 	for _, d := range a.Derived {
 		if d.Kind == "fact" {
@@ -207,13 +193,9 @@ func TestChangesPayForWhatIsNew(t *testing.T) {
 		t.Errorf("%d calls for one document more, %v", after.Calls, err)
 	}
 	dir := t.TempDir()
-	if err := s.Save(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, s.Save(t.Context(), dir))
 	opened, err := youtu.New(k, youtu.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	stats, err := opened.Open(t.Context(), dir)
 	if err != nil || stats.Calls != 0 || stats.EmbeddedTokens != 0 || stats.Entities != after.Entities {
 		t.Errorf("opened: %+v, %v", stats, err)
@@ -273,9 +255,7 @@ func TestTokensOfReflections(t *testing.T) {
 			}})
 			s, _ := indexed(t, k, youtu.Options{Tokens: budget, NoCommunities: true}, towns(40)...)
 			a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 5})
-			if err != nil {
-				t.Fatal(err)
-			}
+			baselinestest.OK(t, err)
 			if spent > budget || budget >= 1500 && calls == 0 || calls > 6 {
 				t.Errorf("budget %d: %d tokens in %d calls; %+v", budget, spent, calls, a.Steps[len(a.Steps)-1])
 			}
@@ -360,9 +340,7 @@ func TestAblations(t *testing.T) {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		s, _ := indexed(t, baselinestest.ModelKit(t, m), tt.o, towns(6)...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Which group do the things of the towns go with?", K: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		got := baselinestest.Stages(m)
 		for stage := range got {
 			if tt.want[stage] == 0 && stage != extract.StageSchema && stage != agent.StageReflect && stage != perception.Stage && stage != extract.StageInduce {
@@ -393,17 +371,11 @@ func TestTokensOfNames(t *testing.T) {
 		return llm.Reply{Text: `{"communities":[` + strings.Join(names, ",") + `]}`}
 	})
 	k, err := kit.ByModel(kit.ModelOptions{Model: model})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	s, err := youtu.New(k, youtu.Options{Common: kit.Common{Cut: kit.Cut{KeepLinks: true}}, Extract: m.Triples})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	index, err := s.Index(t.Context(), graphrag.Documents(m.Docs...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	named, prompts := 0, 0
 	for _, req := range model.Requests() {
 		prompts += k.Count(string(req.Schema))
@@ -427,9 +399,7 @@ func TestFactsFollowK(t *testing.T) {
 	s, _ := indexed(t, baselinestest.OfflineKit(t), youtu.Options{NoAgent: true}, docs...)
 	for k, want := range map[int]int{10: 10, 20: 20} {
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: k})
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		facts := 0
 		for _, d := range found.Derived {
 			if d.Kind == "fact" {
@@ -457,9 +427,7 @@ func TestReflectionIsDecomposed(t *testing.T) {
 	})
 	s, _ := indexed(t, baselinestest.ModelKit(t, m), youtu.Options{}, towns(12)...)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who founded Town001?", K: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	var plans []string
 	for _, step := range a.Steps {
 		if step.Kind == "decompose" {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
@@ -39,9 +40,7 @@ func partsSaid(w io.Writer, env string, args ...string) (*Parts, error) {
 func model(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	if err := embedtest.WriteBERT(dir); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, embedtest.WriteBERT(dir))
 	return dir
 }
 
@@ -54,29 +53,21 @@ func TestEncoderOfAFolder(t *testing.T) {
 	var size int64
 	for range 2 {
 		p, err := parts("-embed-model", "file:"+dir, "-cache", cache)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		name := p.Embedder.Name()
 		if p.Kit.Name() != "offline" || p.Kit.Lookup != "cosine of "+name || p.Kit.Dim != 64 || p.Decisive()["embed_model"] != name {
 			t.Errorf("kit %s, lookup %s, %d dimensions, decisive %v", p.Kit.Name(), p.Kit.Lookup, p.Kit.Dim, p.Decisive())
 		}
 		e, err := p.Kit.Embed(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		got, err := e.EmbedDocuments(t.Context(), texts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		query, err := e.EmbedQuery(t.Context(), texts[1])
 		if err := errors.Join(err, p.Close()); err != nil || !slices.Equal(query, got[1]) {
 			t.Errorf("another vector as a question; error %v", err)
 		}
 		info, err := os.Stat(filepath.Join(filepath.Dir(cache), name+".vectors"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		if first == nil {
 			first, size = got, info.Size()
 		}
@@ -91,9 +82,7 @@ func TestInt8(t *testing.T) {
 	dir := model(t)
 	name := func(more ...string) string {
 		p, err := parts(append(more, "-embed-model", "file:"+dir, "-cache", filepath.Join(t.TempDir(), "replies.journal"))...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		defer p.Close()
 		return p.Embedder.Name()
 	}
@@ -115,29 +104,21 @@ func TestVectorsOfAnotherModel(t *testing.T) {
 		}
 		return p.Close()
 	}
-	if err := open(); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, open())
 	before, err := filepath.Glob(filepath.Join(cache, "*.vectors"))
 	if err != nil || len(before) != 1 {
 		t.Fatal(before, err)
 	}
 	// Texts are cut elsewhere: another model, in a file of its own.
-	if err := os.WriteFile(filepath.Join(dir, "sentence_bert_config.json"), []byte(`{"max_seq_length": 50}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := open(); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, os.WriteFile(filepath.Join(dir, "sentence_bert_config.json"), []byte(`{"max_seq_length": 50}`), 0o644))
+	baselinestest.OK(t, open())
 	after, err := filepath.Glob(filepath.Join(cache, "*.vectors"))
 	if err != nil || len(after) != 2 {
 		t.Fatal(after, err)
 	}
 	for _, name := range after {
 		if name != before[0] {
-			if err := os.Rename(before[0], name); err != nil {
-				t.Fatal(err)
-			}
+			baselinestest.OK(t, os.Rename(before[0], name))
 		}
 	}
 	if err := open(); !errors.Is(err, journal.ErrMismatch) || !strings.Contains(err.Error(), "use the same configuration or another file") {
@@ -147,9 +128,7 @@ func TestVectorsOfAnotherModel(t *testing.T) {
 
 func TestEncoderThatIsNone(t *testing.T) {
 	dir := model(t)
-	if err := os.Truncate(filepath.Join(dir, "model.safetensors"), 1000); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, os.Truncate(filepath.Join(dir, "model.safetensors"), 1000))
 	for _, tt := range []struct{ folder, want string }{
 		{filepath.Join(dir, "none"), "-embed-model: local: " + filepath.Join(dir, "none", "config.json") + ": the file is missing: name the folder"},
 		{dir, "model.safetensors: the header has"},
@@ -170,9 +149,7 @@ func TestVectorsAreKeptByOneProgram(t *testing.T) {
 	dir, cache := model(t), t.TempDir()
 	args := []string{"-embed-model", "file:" + dir, "-cache", filepath.Join(cache, "r")}
 	p, err := parts(append(args, "-dry-run")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if _, err := p.Embedder.EmbedDocuments(context.Background(), []string{"owl"}); err != nil {
 		t.Fatal(err)
 	}
@@ -180,9 +157,7 @@ func TestVectorsAreKeptByOneProgram(t *testing.T) {
 		t.Errorf("a dry run left %v, error %v", left, err)
 	}
 	first, err := parts(args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	defer first.Close()
 	if _, err := parts(args...); !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), "wait for its end") {
 		t.Errorf("error %v", err)
@@ -230,9 +205,7 @@ func TestEncoderByName(t *testing.T) {
 		}
 		var said strings.Builder
 		p, err := partsSaid(&said, tt.env, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, err)
 		name := ""
 		if p.Embedder != nil {
 			name = p.Embedder.Name()
@@ -245,9 +218,7 @@ func TestEncoderByName(t *testing.T) {
 		}
 	}
 	cache, err := os.UserCacheDir()
-	if err := errors.Join(err, os.MkdirAll(filepath.Join(cache, "wildgraph", "models", "e5-small"), 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, errors.Join(err, os.MkdirAll(filepath.Join(cache, "wildgraph", "models", "e5-small"), 0o755)))
 	var said strings.Builder
 	if _, err := partsSaid(&said, "", "-embed-model", "auto"); err == nil || errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), "remove the folder") || said.String() != "-embed-model auto: e5-small\n" {
 		t.Errorf("says %q, error %v", said.String(), err)
@@ -273,9 +244,7 @@ func TestFetchingIsSaid(t *testing.T) {
 func TestHeads(t *testing.T) {
 	folder := func(architecture string, labels ...string) string {
 		dir := t.TempDir()
-		if err := embedtest.WriteHead(dir, architecture, labels...); err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, embedtest.WriteHead(dir, architecture, labels...))
 		return "file:" + dir
 	}
 	rank := folder("BertForSequenceClassification", "relevant")
@@ -283,9 +252,7 @@ func TestHeads(t *testing.T) {
 	names := folder("BertForTokenClassification", "O", "B-PER", "I-PER")
 	spans := folder("BertForQuestionAnswering", "start", "end")
 	p, err := parts("-rerank-model", rank, "-name-model", names, "-span-model", spans)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	if p.Kit.Rerank == nil || !strings.HasPrefix(p.Kit.Read.Name(), "spans/BertForQuestionAnswering-2x64-") || !strings.HasSuffix(p.Kit.Read.Name(), "+extractive/open") {
 		t.Errorf("reranker %v, reader %s", p.Kit.Rerank, p.Kit.Read.Name())
 	}
@@ -295,18 +262,14 @@ func TestHeads(t *testing.T) {
 		}
 	}
 	x, err := p.Kit.Entities()
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	chunk := graphrag.Chunk{ID: "a#0", Doc: "a", Text: "The barn owl hears a mouse."}
 	found, err := x.Extract(t.Context(), []graphrag.Chunk{chunk})
 	if err != nil || len(found) != 1 || len(found[0].Mentions) == 0 || found[0].Mentions[0].Type != "PER" || !strings.Contains(chunk.Text, found[0].Mentions[0].Name) {
 		t.Errorf("names %+v, error %v", found, err)
 	}
 	ask, err := p.Kit.QuestionNames(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	for _, question := range []string{chunk.Text, "\u200b"} { // in the second it finds none
 		if _, err := ask(t.Context(), question); err != nil {
 			t.Error(err)

@@ -74,9 +74,7 @@ func TestDryRunOfAgents(t *testing.T) {
 	asked := agentServer(t, nil)
 	args := append([]string{"-out", t.TempDir()}, agentArgs...)
 	estimate, _, err := bench(t, bare, append(args, "-dry-run")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, stderr, err := bench(t, bare, args...); err != nil && !errors.Is(err, lab.ErrIncomplete) {
 		t.Fatalf("%v\n%s", err, stderr)
 	}

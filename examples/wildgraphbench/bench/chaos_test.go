@@ -115,21 +115,15 @@ func (c *chaos) audit(t *testing.T, dir string, before llm.Usage) (more int) {
 		t.Error("the key is kept")
 	}
 	client, err := paid.Open(paid.Options{File: name, Run: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	a, bill := client.Account(), c.Bill().Total
-	if err := client.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, client.Close())
 	owed := bill.Tokens() - before.Tokens()
 	if owed > a.Total.Most.Tokens() || owed > a.Total.Usage.Tokens() && len(a.Unknown) == 0 && !a.Total.Usage.Estimated {
 		t.Errorf("%d tokens are billed, the ledger has %d, %d at the most, in doubt %d calls", owed, a.Total.Usage.Tokens(), a.Total.Most.Tokens(), len(a.Unknown))
 	}
 	j, err := journal.Open(name, journal.Header{Schema: paid.Schema}, journal.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer j.Close()
 	now := onDisk(t, j)
 	for key := range c.acked {
@@ -268,9 +262,7 @@ func onDisk(t *testing.T, j *journal.Journal) map[string]bool {
 	t.Helper()
 	now := make(map[string]bool)
 	for rec, err := range j.Records() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var chat struct {
 			Request struct {
 				Messages []llm.Message `json:"messages"`

@@ -38,16 +38,12 @@ func finishedRun(t *testing.T, config string, n int, systems map[string]func(i i
 				Answer: fmt.Sprintf("%s says \x1b[31m%v", name, value), Fact: &judge.FactJudgment{Verdict: judge.Score(value, "")},
 				Metrics: benchmark.Evidence{PromptRecall: &value}, Gold: []benchmark.Unit{{fmt.Sprint("page ", i/2)}},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			b.Write(append(line, '\n'))
 		}
 	}
 	for name, data := range map[string]string{"report.json": `{"version":2,"config":` + config + `}`, report.JudgmentsName: b.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	return dir
 }
@@ -67,9 +63,7 @@ func TestCompare(t *testing.T) {
 	a := finishedRun(t, `{"dataset":"set","kit":"offline","topk_qa":5,"seed":1}`, 40, map[string]func(int) bool{"one": most, "two": few})
 	b := finishedRun(t, `{"dataset":"set","kit":"offline","topk_qa":10,"seed":1}`, 40, map[string]func(int) bool{"one": few, "two": few})
 	out, err := compare(t, "-show", "2", a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{
 		"B differs from A in: topk_qa 5 → 10 A and B",
 		"one │ evidence recall 40 75.0 25.0 -50.0* -70.0 to -30.0 0.0",
@@ -100,9 +94,7 @@ func TestNamedSystems(t *testing.T) {
 	a := finishedRun(t, `{}`, 40, map[string]func(int) bool{"one": most})
 	b := finishedRun(t, `{}`, 30, map[string]func(int) bool{"two": other})
 	out, err := compare(t, a+":one", b+":two")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{"one → two │", "10 questions that A alone has, and 0 that B alone has", "8 became right", "8 became wrong", "nothing in the settings"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
@@ -118,9 +110,7 @@ func TestRefused(t *testing.T) {
 	two := finishedRun(t, `{}`, 12, map[string]func(int) bool{"two": most})
 	write := func(name, data string) string {
 		dir := finishedRun(t, `{}`, 12, map[string]func(int) bool{"one": most})
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 		return dir
 	}
 	for _, c := range []struct {

@@ -18,9 +18,7 @@ func files(t *testing.T, byName map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range byName {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
 	}
 	return dir
 }
@@ -75,9 +73,7 @@ func TestOwnData(t *testing.T) {
 // A gold page may be a PDF, as it may for ask; a key that is none is told.
 func TestOwnPDF(t *testing.T) {
 	page, err := os.ReadFile("testdata/warranty.pdf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := files(t, map[string]string{"docs/warranty.pdf": string(page), "docs/owls.md": "Barn owls hunt by ear.",
 		"mine.jsonl": `{"question": "How long does the warranty of the tide clock last?", "answer": "five years", "gold": ["warranty.pdf"], "golden": 1}`})
 	stdout, stderr, err := bench(t, bare, "-questions", filepath.Join(dir, "mine.jsonl"), "-docs", filepath.Join(dir, "docs"), "-systems", "bm25", "-out", t.TempDir())

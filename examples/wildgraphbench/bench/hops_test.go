@@ -22,12 +22,8 @@ func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 }
 
@@ -43,9 +39,7 @@ func TestMultiHop(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		stdout, stderr, err := bench(t, bare, append(tt.args, "-data", "musique", "-systems", "bm25,zeroshot,youtu-nocommunity", "-mode", "reject", "-out", dir, "-no-timings")...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, want := range tt.want {
 			if !strings.Contains(stderr+stdout, want) {
 				t.Errorf("%v: no %q in\n%s%s", tt.args, want, stderr, stdout)
@@ -72,9 +66,7 @@ func TestPublishedBesides(t *testing.T) {
 	}
 	args[7] = t.TempDir()
 	stdout, _, err = bench(t, bare, append(args, "-prompt", "minimal")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{"↳ published: DeepSeek-V3-0324", "47.49", "40.64", "arXiv 2508.19855, Table 1"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
@@ -90,9 +82,7 @@ func TestIndexOnly(t *testing.T) {
 			{"title": "Elm Abbey", "paragraph_text": "Ada Moss founded Elm Abbey in Kent.", "is_supporting": true}]}]`,
 	})
 	stdout, _, err := bench(t, bare, "-data", data, "-out", t.TempDir(), "-index-only", "-systems", "lightrag", "-no-timings")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{"Graphs", "musique: lightrag", "Isolated %"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)

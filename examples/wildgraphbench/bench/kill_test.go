@@ -70,13 +70,9 @@ func TestKill(t *testing.T) {
 	killed := filepath.Join(dir, "killed")
 	for kills := 0; kills < 5; {
 		cmd := child(flags("killed")...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Start())
 		time.Sleep(time.Duration(random.Int64N(int64(whole) / 2)))
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Process.Kill())
 		if cmd.Wait() != nil {
 			kills++
 		} else if err := os.RemoveAll(killed); err != nil { // it was done before: begin again
@@ -130,9 +126,7 @@ func TestHangUp(t *testing.T) {
 	cmd.Env = append(cmd.Env, "OPENAI_BASE_URL="+server.OpenAIURL(), "OPENAI_API_KEY=sk")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	var err error

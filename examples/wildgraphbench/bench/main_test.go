@@ -59,25 +59,27 @@ func serve(t *testing.T, handler func(llm.Request) llm.Reply) *llmtest.Server {
 	return server
 }
 
+// must ends a test at an error.
+func must(t *testing.T, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}
+
 func readReport(t *testing.T, dir string) report.Report {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var r report.Report
-	if err := json.Unmarshal(data, &r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(data, &r))
 	return r
 }
 
 func TestSample(t *testing.T) {
 	dir := t.TempDir()
 	stdout, stderr, err := bench(t, bare, "-out", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{"Evidence recall at 5, %", "naiverag", "certainly", "Not ranked: msgraphrag-global", "not a language model's", "-dry-run", "report.html"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the output lacks %q:\n%s", want, stdout)
@@ -87,9 +89,7 @@ func TestSample(t *testing.T) {
 		t.Errorf("%d lines, or one of more than 100 characters:\n%s", len(lines), stdout) // but the last, which ends in a path
 	}
 	verbose, _, err := bench(t, bare, "-out", dir, "-v")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{"Main results (offline)", "zeroshot", "n/a", "Domain: "} {
 		if !strings.Contains(verbose, want) {
 			t.Errorf("the tables lack %q:\n%s", want, verbose)
@@ -124,9 +124,7 @@ func TestSample(t *testing.T) {
 	// The contract's keys, as a reader of the file sees them.
 	var raw map[string]any
 	data, _ := os.ReadFile(filepath.Join(dir, "report.json"))
-	if err := json.Unmarshal(data, &raw); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(data, &raw))
 	system := raw["systems"].([]any)[1].(map[string]any)
 	overall := system["overall"].(map[string]any)
 	if _, ok := overall["lexical"].(map[string]any)["avg_accuracy"]; !ok || overall["avg_accuracy"] != nil {
@@ -264,12 +262,8 @@ func broken(t *testing.T, damage func(dir string)) string {
 	t.Helper()
 	dir := t.TempDir()
 	fsys, err := fs.Sub(sample, "sample")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(dir, fsys); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.CopyFS(dir, fsys))
 	damage(dir)
 	return dir
 }
@@ -285,9 +279,7 @@ func glob(t *testing.T, dir, pattern string) string {
 
 func TestBadData(t *testing.T) {
 	write := func(name, data string) {
-		if err := os.WriteFile(name, []byte(data), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, []byte(data), 0o644))
 	}
 	for _, tt := range []struct {
 		name   string
@@ -340,9 +332,7 @@ func TestOtherConfiguration(t *testing.T) {
 	}
 	old := t.TempDir()
 	j, err := journal.Open(filepath.Join(old, record.JournalName), journal.Header{Schema: "wildgraph-run/2", Config: "{}"}, journal.Options{})
-	if err := errors.Join(err, j.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, j.Close()))
 	_, _, err = bench(t, bare, "-out", old, "-systems", "bm25", "-limit", "1")
 	if !errors.Is(err, record.ErrOtherSchema) || !strings.Contains(err.Error(), "choose another folder") || lab.Status(io.Discard, "wildgraphbench", err) != 1 {
 		t.Errorf("records of another version: %v", err)
@@ -366,9 +356,7 @@ func TestScore(t *testing.T) {
 	}
 	own := filepath.Join(dir, "a", "predictions", "bm25.jsonl")
 	stdout, _, err := bench(t, bare, "-out", filepath.Join(dir, "b"), "-systems", "bm25", "-score", "theirs="+own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := readReport(t, filepath.Join(dir, "b"))
 	if diff := cmp.Diff(r.Systems[0].Overall.Lexical, r.Systems[1].Overall.Lexical); diff != "" || r.Systems[1].System != "theirs" {
 		t.Errorf("our own predictions, read back, score otherwise:\n%s\n%s", diff, stdout)
@@ -385,9 +373,7 @@ func TestScore(t *testing.T) {
 	}
 	lines, _ := os.ReadFile(own)
 	some := filepath.Join(dir, "some.jsonl")
-	if err := os.WriteFile(some, []byte(strings.Join(strings.SplitAfter(string(lines), "\n")[:3], "")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(some, []byte(strings.Join(strings.SplitAfter(string(lines), "\n")[:3], "")), 0o644))
 	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "d"), "-score", "theirs="+some); err == nil || !strings.Contains(err.Error(), "no line for 21 of 24 questions") || !strings.Contains(err.Error(), "-partial") {
 		t.Errorf("3 of 24 questions: %v", err)
 	}
@@ -395,9 +381,7 @@ func TestScore(t *testing.T) {
 		t.Errorf("3 of 24 questions, with -partial: %v\n%s", err, stdout)
 	}
 	twice := filepath.Join(dir, "twice.jsonl")
-	if err := os.WriteFile(twice, append(lines, lines...), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(twice, append(lines, lines...), 0o644))
 	if _, _, err := bench(t, bare, "-out", filepath.Join(dir, "c"), "-score", "theirs="+twice); err == nil || !strings.Contains(err.Error(), "again") {
 		t.Errorf("duplicates: %v", err)
 	}
@@ -410,9 +394,7 @@ func TestFolder(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	name := func(args ...string) string {
 		s, err := parse(args, bare, io.Discard, all.Names())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return filepath.ToSlash(s.Out)
 	}
 	base := name()

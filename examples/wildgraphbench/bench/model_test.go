@@ -44,9 +44,7 @@ func TestModelKit(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"-out", dir, "-limit", "1", "-systems", "naiverag,bm25,zeroshot", "-model", "answerer", "-judge-model", "grader", "-embed-model", "embedder", "-no-timings"}
 	stdout, stderr, err := bench(t, bare, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := readReport(t, dir)
 	if r.Kit != kit.NameModel || len(r.Systems) != 3 {
 		t.Fatalf("kit %s, %d systems", r.Kit, len(r.Systems))
@@ -67,9 +65,7 @@ func TestModelKit(t *testing.T) {
 		t.Errorf("embeddings are not counted: %+v, %+v", naive.Domains[0].Index, naive.AnswerUsage)
 	}
 	// Without the run's records, the cache alone answers a second run.
-	if err := os.Remove(filepath.Join(dir, record.JournalName)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filepath.Join(dir, record.JournalName)))
 	paid := server.Bill().Total.Calls
 	if _, _, err := bench(t, bare, args...); err != nil {
 		t.Fatal(err)
@@ -170,9 +166,7 @@ func TestBudgetOfAllStarts(t *testing.T) {
 	}
 	data, err := os.ReadFile(filepath.Join(dir, cli.LedgerName))
 	var account paid.Account
-	if err := errors.Join(err, json.Unmarshal(data, &account)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, json.Unmarshal(data, &account)))
 	if got := account.Total.Usage.PromptTokens + account.Total.Usage.CompletionTokens; got != spent {
 		t.Errorf("the ledger has %d tokens, the bill %d", got, spent)
 	}
@@ -188,9 +182,7 @@ func TestDryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	stdout, _, err := bench(t, bare, "-dry-run", "-out", dir, "-model", "m", "-embed-model", "e", "-prices", prices, "-systems", "naiverag,bm25,zeroshot,hipporag")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for stage, calls := range map[string]int{"naiverag embed": 0, "bm25 answer": 24, "zeroshot answer": 24, "hipporag index": 162, "hipporag search": 24, "all: answer": 96} {
 		if got := dryRow(t, stdout, stage)[0]; got != calls {
 			t.Errorf("%s: %d calls, want %d:\n%s", stage, got, calls, stdout)
@@ -294,9 +286,7 @@ func TestTwoProfiles(t *testing.T) {
 	})
 	dir := t.TempDir()
 	stdout, _, err := bench(t, bare, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-grounded", "-judge-profile", "joint,paper", "-v")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	answered := read.Load()
 	for folder, profile := range map[string]string{dir: "joint", filepath.Join(dir, "paper"): "paper"} {
 		r := readReport(t, folder)

@@ -47,9 +47,7 @@ func TestLedgerFileAndCallsInFlight(t *testing.T) {
 		return llmtest.Default(req)
 	})
 	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
-	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(victim, []byte("mine"), 0o600))
 	if err := os.Symlink(victim, filepath.Join(dir, cli.LedgerName)); err != nil {
 		t.Skip(err)
 	}
@@ -71,12 +69,8 @@ func TestTornAndRemovedFolders(t *testing.T) {
 	}
 	file := filepath.Join(dir, record.JournalName)
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, data[:len(data)-3], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.WriteFile(file, data[:len(data)-3], 0o600))
 	if _, stderr, err := bench(t, bare, args...); err != nil || strings.Count(stderr, "an unfinished write was cut off") != 1 {
 		t.Errorf("%v\n%s", err, stderr)
 	}

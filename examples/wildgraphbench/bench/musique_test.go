@@ -75,9 +75,7 @@ func TestGoldenRows(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	dir := os.Getenv("MUSIQUE_DIR")
 	set, err := multihop.Load(os.DirFS(dir), multihop.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var golden struct {
 		Questions []struct {
 			Nodes []string `json:"query_nodes"`
@@ -95,13 +93,9 @@ func TestGoldenRows(t *testing.T) {
 		nodes[it.Question.Text] = golden.Questions[i].Nodes
 	}
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	j, err := short.New(short.Options{Schemes: multihop.Schemes()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	records, err := (&benchmark.Runner{
 		Dataset: set, Judge: j, Options: benchmark.Options{Kit: report.Offline, Depth: shortDepth},
 		Systems: []benchmark.Entry{
@@ -114,13 +108,9 @@ func TestGoldenRows(t *testing.T) {
 			}},
 		},
 	}).Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r, err := report.New(records)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, want := range []map[string]float64{
 		{"evidence_recall_at_2": 41.9, "evidence_recall_at_5": 49.9, "evidence_recall_at_10": 58.5, "all_at_5": 15},
 		{"evidence_recall_at_2": 44.6, "evidence_recall_at_5": 55.1, "evidence_recall_at_10": 62.0, "all_at_5": 29},

@@ -71,9 +71,7 @@ func TestFullEvaluation(t *testing.T) {
 		if _, err := os.Stat(from); err != nil {
 			continue
 		}
-		if err := os.CopyFS(filepath.Join(released, folder, "nature"), os.DirFS(from)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.CopyFS(filepath.Join(released, folder, "nature"), os.DirFS(from)))
 	}
 	for _, tt := range []struct {
 		args      []string
@@ -86,9 +84,7 @@ func TestFullEvaluation(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		stdout, _, err := bench(t, bare, append(tt.args, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-v")...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		name := readReport(t, dir).Config["judge"].(string)
 		if !strings.HasPrefix(name, tt.judge) || strings.Contains(stdout, "↳ published") != tt.published {
 			t.Errorf("%v: judged by %s, published rows %t:\n%s", tt.args, name, !tt.published, stdout)
@@ -155,15 +151,11 @@ func TestSchemaOfAReport(t *testing.T) {
 // names a model.
 func TestAblations(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "benchmark.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, section, _ := strings.Cut(string(data), "\n## Ablations\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	graph := filepath.Join(t.TempDir(), "graph.tsv")
-	if err := os.WriteFile(graph, []byte("Fram\tbuilder\tColin Archer\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(graph, []byte("Fram\tbuilder\tColin Archer\n"), 0o600))
 	serve(t, func(r llm.Request) llm.Reply {
 		if strings.Contains(r.Messages[0].Text, "You decide whether an answer to a question is correct.") {
 			return llm.Reply{Text: "1"}
@@ -204,9 +196,7 @@ func TestWorksheet(t *testing.T) {
 		t.Errorf("the page has %d questions, %v", strings.Count(string(page), "<textarea"), err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "sheets", "bm25.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
 	if len(lines) != 12 || !strings.Contains(lines[0], `"passages":[{"page":`) || !strings.Contains(lines[0], `"answer":""`) {
 		t.Fatalf("%d lines, the first is %.300s", len(lines), lines[0])
@@ -215,9 +205,7 @@ func TestWorksheet(t *testing.T) {
 		lines[i] = strings.Replace(lines[i], `"answer":""`, `"answer":"Henry Winstanley."`, 1)
 	}
 	file := filepath.Join(dir, "human.jsonl")
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600))
 	if _, _, err := bench(t, bare, append(args, "-score", "human="+file)...); err == nil || !strings.Contains(err.Error(), "no line for 7 of 12 questions") {
 		t.Errorf("a sheet that is filled in half: %v", err)
 	}
@@ -230,9 +218,7 @@ func TestWorksheet(t *testing.T) {
 func TestGraphByPath(t *testing.T) {
 	dir := t.TempDir()
 	for name, data := range map[string]string{"cut.tsv": "Pharos of Alexandria\tcommissioned by\tPtolemy I Soter\nPharos of", "g.rdf": "<rdf/>"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	args := []string{"-out", filepath.Join(dir, "out"), "-systems", "gear", "-domains", "seafaring", "-limit", "1", "-kg"}
 	if _, stderr, err := bench(t, bare, append(args, filepath.Join(dir, "cut.tsv"))...); err != nil || !strings.Contains(stderr, "-kg: lines that are no triples are passed over: 1, first: ") || !strings.Contains(stderr, "cut.tsv:2: 1 fields between tabs, want 3") {

@@ -53,9 +53,7 @@ func TestPromptsAreReplaced(t *testing.T) {
 		t.Errorf("what models were told begins with %q", told)
 	}
 	report, err := os.ReadFile(filepath.Join(out, "report.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, text := range []string{stdout, string(report)} {
 		if !regexp.MustCompile(`-prompt agent/decompose \([0-9a-f]{8}\), -prompt naiverag:reader/read \([0-9a-f]{8}\)`).MatchString(strings.Join(strings.Fields(text), " ")) {
 			t.Errorf("the prompts are not named: %s", text)
@@ -81,9 +79,7 @@ func TestPromptsAreReplaced(t *testing.T) {
 // Every prompt that can be replaced says what its places stand for, and -show-prompts shows it.
 func TestPromptsAreDocumented(t *testing.T) {
 	shown, _, err := bench(t, bare, "-show-prompts")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	comment := regexp.MustCompile(`(?s)^\{\{/\*.*?\*/ -\}\}`)
 	place := regexp.MustCompile(`\.([A-Z]\w*)`)
 	n := 0

@@ -31,14 +31,10 @@ func readLabels(t *testing.T, name string) []labelled {
 	t.Helper()
 	var out []labelled
 	f, err := os.Open("testdata/reader/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	for l, err := range jsonl.Read[labelled](f, jsonl.Options{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		out = append(out, l.Value)
 	}
 	return out
@@ -83,19 +79,13 @@ func TestReaderLabels(t *testing.T) {
 		t.Skip("WILDGRAPHBENCH_DIR is not set")
 	}
 	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other := maps.Clone(answers)
 	for _, d := range set.Domains {
 		parts, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		system, err := flat.NewBM25(parts, flat.BM25Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := system.Index(t.Context(), d.Documents()); err != nil {
 			t.Fatal(err)
 		}
@@ -107,9 +97,7 @@ func TestReaderLabels(t *testing.T) {
 			q, form := it.Question, slices.IndexFunc(set.Types, func(ty benchmark.Type) bool { return ty.Key == it.Type })
 			q.Form, q.K = set.Types[form].Form, set.Types[form].K
 			a, err := system.Answer(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if a.Text == x.Answer {
 				delete(other, x.ID)
 			}

@@ -36,9 +36,7 @@ func TestSweepOfSample(t *testing.T) {
 	}
 	plain := readReport(t, dir)
 	stdout, _, err := bench(t, bare, append(args, "-sweep", "2..12")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := readReport(t, dir)
 	points := r.Systems[0].Sweep
 	if len(points) != 11 || points[0].K != 2 || points[10].K != 12 || points[0].Lexical == nil || points[0].Judged != nil {
@@ -72,9 +70,7 @@ func TestSweepDryRun(t *testing.T) {
 	for stage, calls := range map[string][2]int{"bm25 answer": {24, 48}, "zeroshot answer": {24, 24}} {
 		for i, more := range [][]string{nil, {"-sweep", "8..12"}} {
 			stdout, _, err := bench(t, bare, append(slices.Clone(args), more...)...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got := dryRow(t, stdout, stage)[0]; got != calls[i] {
 				t.Errorf("%s, %v: %d calls, want %d:\n%s", stage, more, got, calls[i], stdout)
 			}
