@@ -94,7 +94,7 @@ func usage(w io.Writer, fs *flag.FlagSet) {
 		cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "encode-all", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
 }
 
-// readQuestion takes the question from behind the flags, where -q does not name it.
+// readQuestion takes the question from behind the flags.
 func (s *settings) readQuestion(fs *flag.FlagSet) []error {
 	var problems []error
 	for _, word := range fs.Args() {
