@@ -18,11 +18,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Chosen by retrieval of evidence on WildGraphBench over all domains.
-const (
-	defaultMaxTerms = 50_000
-	defaultMinDF    = 2
-)
+// maxTerms bounds the vocabulary, and with it the memory: the terms that occur in the most texts
+// are kept. It and leastDF were chosen by retrieval of evidence on WildGraphBench over all domains.
+const maxTerms = 50_000
+
+// leastDF is the least number of texts of a corpus that a term must occur in.
+func leastDF(texts int) int {
+	if texts < 100 {
+		return 1
+	}
+	return 2
+}
 
 // automaticDim is the number of dimensions for a corpus of n texts: 7√n, at
 // least 384 and at most 1,024. More texts have more subjects to tell apart. On
@@ -42,12 +48,6 @@ type LSAOptions struct {
 	Dim int
 	// Analyzer makes the terms; nil means [text.Default].
 	Analyzer text.Analyzer
-	// MaxTerms bounds the vocabulary, and with it the memory: the terms that
-	// occur in the most texts are kept. 0 means 50,000.
-	MaxTerms int
-	// MinDF is the least number of texts a term must occur in; 0 means
-	// 2, or 1 for corpora of fewer than 100 texts.
-	MinDF int
 	// Seed seeds the random sketch. Any value does.
 	Seed uint64
 	// Workers is the number of goroutines; 0 means GOMAXPROCS. It never
@@ -59,18 +59,11 @@ type LSAOptions struct {
 func (o LSAOptions) resolve(texts int) (LSAOptions, error) {
 	c := opt.Checks{Of: "embed: LSA"}
 	opt.Min(&c, "Dim", o.Dim, 0)
-	opt.Min(&c, "MaxTerms", o.MaxTerms, 0)
-	opt.Min(&c, "MinDF", o.MinDF, 0)
 	opt.Min(&c, "Workers", o.Workers, 0)
 	if o.Analyzer == nil {
 		o.Analyzer = text.Default()
 	}
 	o.Dim = cmp.Or(o.Dim, automaticDim(texts))
-	o.MaxTerms = cmp.Or(o.MaxTerms, defaultMaxTerms)
-	if o.MinDF == 0 && texts < 100 {
-		o.MinDF = 1
-	}
-	o.MinDF = cmp.Or(o.MinDF, defaultMinDF)
 	return o, c.Err()
 }
 
@@ -113,7 +106,7 @@ func FitLSA(ctx context.Context, texts []string, opts LSAOptions) (*LSA, error) 
 	if err != nil {
 		return nil, err
 	}
-	v, bags, err := readCorpus(ctx, opts.Analyzer, texts, opts.MaxTerms, opts.MinDF, opts.Workers)
+	v, bags, err := readCorpus(ctx, opts.Analyzer, texts, opts.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("embed: fit LSA: %w", err)
 	}
@@ -157,9 +150,6 @@ func (m *LSA) Name() string { return m.name }
 // Dim is the length of the vectors: that of the options, or the rank of the
 // corpus if that is less, but at least 1.
 func (m *LSA) Dim() int { return m.dim }
-
-// Terms is the size of the vocabulary.
-func (m *LSA) Terms() int { return m.vocabulary.terms.Len() }
 
 // EmbedDocuments returns a vector of length 1, or of zeros, for each text.
 func (m *LSA) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/matrix"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // randomSparse returns a matrix with the given share of entries, and the same
@@ -298,4 +299,16 @@ func TestSumRowsBeyond(t *testing.T) {
 		}
 	}()
 	sumRows(make([]float32, 8), make([]float32, 16), []int32{2}, []float32{1}, sumFirst)
+}
+
+// A term that one text alone has counts among fewer than a hundred; the most frequent comes first.
+func TestVocabulary(t *testing.T) {
+	texts := slices.Repeat([]string{"owl", "mouse owl", "owl fox"}, 33)
+	for n, want := range map[int]int{98: 4, 99: 3} {
+		v, _, err := readCorpus(t.Context(), text.Plain(), append(texts[:n:n], "lynx"), 1)
+		texttest.OK(t, err)
+		if v.terms.Len() != want || string(v.terms.At(0)) != "owl" {
+			t.Errorf("%d texts: %d terms, want %d, the first %q", n+1, v.terms.Len(), want, v.terms.At(0))
+		}
+	}
 }

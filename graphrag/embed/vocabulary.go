@@ -73,19 +73,18 @@ type vocabulary struct {
 	rootIDF []float64 // square root of each term's idf
 }
 
-// add appends a term. It returns false if the term is there already.
-func (v *vocabulary) add(term []byte, df int32) bool {
-	_, added := v.terms.Add(term)
+// add appends a term.
+func (v *vocabulary) add(term []byte, df int32) {
+	v.terms.Add(term)
 	v.df = append(v.df, df)
 	v.rootIDF = append(v.rootIDF, math.Sqrt(idf(int(df), v.texts)))
-	return added
 }
 
 // readCorpus counts all texts and builds their vocabulary of at most maxTerms
-// terms that occur in minDF texts or more: the most frequent, equal ones in
+// terms that occur in leastDF texts or more: the most frequent, equal ones in
 // the order of the alphabet. Nothing in the result depends on the number of
 // workers.
-func readCorpus(ctx context.Context, a text.Analyzer, texts []string, maxTerms, minDF, workers int) (*vocabulary, []bag, error) {
+func readCorpus(ctx context.Context, a text.Analyzer, texts []string, workers int) (*vocabulary, []bag, error) {
 	bags, counted := make([]bag, len(texts)), make([]int, len(texts)) // by which worker
 	counters := make([]*counter, par.Workers(workers))
 	for w := range counters {
@@ -105,7 +104,7 @@ func readCorpus(ctx context.Context, a text.Analyzer, texts []string, maxTerms, 
 	if err != nil {
 		return nil, nil, err
 	}
-	v := mergeVocabularies(counters, frequency, len(texts), maxTerms, minDF)
+	v := mergeVocabularies(counters, frequency, len(texts))
 	numbers := make([][]int32, len(counters)) // in v, of each counter's terms
 	for w := range counters {
 		for n := range frequency[w] {
@@ -130,7 +129,7 @@ func (b bag) renumber(numbers []int32) bag {
 	return kept
 }
 
-func mergeVocabularies(counters []*counter, frequency [][]int32, texts, maxTerms, minDF int) *vocabulary {
+func mergeVocabularies(counters []*counter, frequency [][]int32, texts int) *vocabulary {
 	total := make(map[string]int32)
 	for w := range frequency {
 		for n, df := range frequency[w] {
@@ -138,8 +137,9 @@ func mergeVocabularies(counters []*counter, frequency [][]int32, texts, maxTerms
 		}
 	}
 	terms := make([]string, 0, len(total))
+	least := leastDF(texts)
 	for term, df := range total {
-		if int(df) >= minDF {
+		if int(df) >= least {
 			terms = append(terms, term)
 		}
 	}

@@ -318,13 +318,13 @@ func atMostOf(attempts []llm.Usage) (n int) {
 // reply always has a limit, which is what is reserved.
 func TestLimitOverStarts(t *testing.T) {
 	sent := 0
-	lost := losing{llmtest.NewScript("big").Handle(llmtest.Any, func(req llm.Request) llm.Reply {
+	lost := llm.ByFunc("big", func(_ context.Context, req llm.Request) (llm.Reply, error) {
 		if req.MaxTokens != 500 {
 			t.Errorf("the limit of the reply is %d", req.MaxTokens)
 		}
 		sent += 500 // the server bills a whole reply that nobody sees
-		return llm.Reply{}
-	})}
+		return llm.Reply{}, &llm.Error{Kind: llm.ErrTimeout}
+	})
 	for _, o := range []paid.Options{{Tokens: 3000}, {Money: paid.MoneyOf(0.03)}} {
 		sent = 0
 		o.File, o.Run, o.Defaults.MaxTokens, o.Prices = file(t), "r", 500, testPrices
@@ -350,14 +350,6 @@ func TestLimitOverStarts(t *testing.T) {
 			t.Errorf("%d of 3,000 tokens billed", sent)
 		}
 	}
-}
-
-// losing is a model whose replies get lost on the way.
-type losing struct{ *llmtest.Script }
-
-func (l losing) Generate(_ context.Context, req llm.Request) (llm.Reply, error) {
-	_, _ = l.Script.Generate(context.Background(), req)
-	return llm.Reply{}, &llm.Error{Kind: llm.ErrTimeout}
 }
 
 // A figure that no call has does not overflow an account, nor end a run.

@@ -257,7 +257,7 @@ func TestLastingFailures(t *testing.T) {
 
 func TestUnkeptReplyIsAnError(t *testing.T) {
 	var c *paid.Client
-	m := asker(func() (llm.Reply, error) {
+	m := llm.ByFunc("big", func(context.Context, llm.Request) (llm.Reply, error) {
 		_ = c.Close() // after the intent is written
 		return llm.Reply{Text: "x"}, nil
 	})

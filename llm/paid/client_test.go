@@ -241,12 +241,6 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// asker is a model that is a function.
-type asker func() (llm.Reply, error)
-
-func (a asker) Name() string                                             { return "big" }
-func (a asker) Generate(context.Context, llm.Request) (llm.Reply, error) { return a() }
-
 // At the next start filtered replies are asked for again, on demand every
 // recorded failure, and under WithAnew also what looked whole.
 func TestClientRetries(t *testing.T) {
@@ -271,7 +265,7 @@ func TestClientRetries(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			broken, asked := true, 0
-			asker := asker(func() (llm.Reply, error) {
+			asker := llm.ByFunc("big", func(context.Context, llm.Request) (llm.Reply, error) {
 				if asked++; broken && !tt.whole {
 					return llm.Reply{Text: "Sorry."}, tt.first
 				}
