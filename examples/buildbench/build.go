@@ -60,10 +60,10 @@ func newWeb(s settings) (web, error) {
 	}
 	o.Text = func(name string, body []byte) (*load.File, error) {
 		if !strings.HasSuffix(name, ".html") {
-			return load.Text(name, string(body)), nil
+			return load.Markdown(name, string(body)), nil
 		}
 		md, err := construct.FromHTML(string(body), "https://en.wikipedia.org")
-		return load.Text(name, md), err
+		return load.Markdown(name, md), err
 	}
 	w.articles, err = fetch.New(o)
 	return w, err

@@ -250,29 +250,15 @@ func (a *sparse) transpose() *sparse {
 	return t
 }
 
-// mul computes out = a·x, where x and out are dense with width columns. Each
-// row of out is one goroutine's, and added up in the order of the columns:
-// the result does not depend on how many goroutines there are. The error is
-// that of ctx.
-func (a *sparse) mul(ctx context.Context, out, x []float64, width, workers int) error {
-	return a.each(ctx, workers, func(i int, cols []int32, vals []float32) {
-		sumRows(out[i*width:(i+1)*width], x, cols, vals, sumFirst64)
-	})
-}
-
-// mulSingle is mul in single precision, several times as fast.
-func (a *sparse) mulSingle(ctx context.Context, out, x []float32, width, workers int) error {
-	return a.each(ctx, workers, func(i int, cols []int32, vals []float32) {
-		sumRows(out[i*width:(i+1)*width], x, cols, vals, sumFirst)
-	})
-}
-
-// each calls do with every row, some at a time.
-func (a *sparse) each(ctx context.Context, workers int, do func(i int, cols []int32, vals []float32)) error {
+// mul computes out = a·x, where x and out are dense with width columns, with a kernel of single
+// precision or of double, which is several times as slow. Each row of out is one goroutine's, and
+// added up in the order of the columns: the result does not depend on how many goroutines there
+// are. The error is that of ctx.
+func mul[F float](ctx context.Context, a *sparse, out, x []F, width, workers int, first func(out, x []F, cols []int32, vals []float32) int) error {
 	return par.Ranges(ctx, a.rows(), grain, workers, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			start, end := a.starts[i], a.starts[i+1]
-			do(i, a.col[start:end], a.val[start:end])
+			sumRows(out[i*width:(i+1)*width], x, a.col[start:end], a.val[start:end], first)
 		}
 		return nil
 	})
@@ -287,19 +273,19 @@ type operator struct {
 func (o operator) Dims() (rows, cols int) { return o.matrix.rows(), o.matrix.cols }
 
 func (o operator) Mul(ctx context.Context, out, x []float64, width int) error {
-	return o.matrix.mul(ctx, out, x, width, o.workers)
+	return mul(ctx, o.matrix, out, x, width, o.workers, sumFirst64)
 }
 
 func (o operator) MulT(ctx context.Context, out, x []float64, width int) error {
-	return o.transposed.mul(ctx, out, x, width, o.workers)
+	return mul(ctx, o.transposed, out, x, width, o.workers, sumFirst64)
 }
 
 func (o operator) MulSingle(ctx context.Context, out, x []float32, width int) error {
-	return o.matrix.mulSingle(ctx, out, x, width, o.workers)
+	return mul(ctx, o.matrix, out, x, width, o.workers, sumFirst)
 }
 
 func (o operator) MulTSingle(ctx context.Context, out, x []float32, width int) error {
-	return o.transposed.mulSingle(ctx, out, x, width, o.workers)
+	return mul(ctx, o.transposed, out, x, width, o.workers, sumFirst)
 }
 
 // powerIterations bring the neighbours of texts as near to those of the exact

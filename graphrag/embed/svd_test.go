@@ -135,7 +135,7 @@ func TestTranspose(t *testing.T) {
 	}
 	x := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}
 	out := make([]float64, 9)
-	texttest.OK(t, a.mul(t.Context(), out, x, 1, 2))
+	texttest.OK(t, mul(t.Context(), a, out, x, 1, 2, sumFirst64))
 	var want mat.VecDense
 	want.MulVec(d, mat.NewVecDense(13, x))
 	for i := range out {

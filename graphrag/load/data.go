@@ -18,7 +18,7 @@ import (
 func tableFile(name, source string) *File {
 	comma := delimiter(name, source)
 	if manyCells(source, comma) {
-		return Text(name, source)
+		return Markdown(name, source)
 	}
 	r := csv.NewReader(strings.NewReader(source))
 	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = comma, true, -1, true
@@ -130,7 +130,7 @@ func jsonFile(name, source string) *File {
 		left := maxValues
 		root, err := parseJSON(source, 0, &left)
 		if err != nil {
-			return Text(name, source)
+			return Markdown(name, source)
 		}
 		list := root.kids
 		if root.kind != '[' {
@@ -147,7 +147,7 @@ func jsonFile(name, source string) *File {
 		}
 		n, err := parseJSON(line, at, &left)
 		if left < 0 {
-			return Text(name, source)
+			return Markdown(name, source)
 		}
 		if err != nil {
 			n = node{at: at, text: strings.TrimSpace(line)}

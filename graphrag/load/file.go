@@ -102,16 +102,13 @@ func (f *File) finish(name, source string) {
 	f.Document.Fields = fieldsOf(name, f.Document.Text, f.Document.Fields)
 }
 
-// Markdown reads a Markdown file unchanged. Its title is that of the front matter, or else a first
+// Markdown reads a Markdown or text file unchanged. Its title is that of the front matter, or else a first
 // line that is a heading or short and alone, or else the name of the file.
 func Markdown(name, source string) *File {
 	f := &File{Document: graphrag.Document{Text: source}}
 	f.finish(name, source)
 	return f
 }
-
-// Text reads a text file unchanged.
-func Text(name, source string) *File { return Markdown(name, source) }
 
 // maxTitle is the longest line, in bytes, that can be a title.
 const maxTitle = 120
@@ -491,7 +488,7 @@ func sniff(data []byte) Format {
 	case strings.HasPrefix(head, "<!doctype html"), strings.HasPrefix(head, "<html"):
 		return ofText(HTML)
 	}
-	return ofText(Text)
+	return ofText(Markdown)
 }
 
 var errEncoding = errors.New("not UTF-8 text, and no byte order mark or charset says what it is: convert it to UTF-8")

@@ -29,7 +29,7 @@ type dialect func(m *markup, i int) int
 func markupFile(d dialect) func(name, source string) *File {
 	return func(name, source string) *File {
 		if manyLines(source) {
-			return Text(name, source)
+			return Markdown(name, source)
 		}
 		m := &markup{}
 		for at, line := range lines(source) {
@@ -242,7 +242,7 @@ var definition = regexp.MustCompile(`^(?i:(?:export|default|pub(?:\([a-z]+\))?|p
 // its heading, and includes the comment before it.
 func codeFile(name, source string) *File {
 	if manyLines(source) {
-		return Text(name, source)
+		return Markdown(name, source)
 	}
 	w := &writer{}
 	mark := fence

@@ -239,8 +239,8 @@ func (c *collection) spec(table string) spec {
 	t := c.schema.Tables[table]
 	s := spec{Words: t.Text, K1: cmp.Or(t.K1, bm25.DefaultK1), B: cmp.Or(t.B, bm25.DefaultB), Dim: t.Dim,
 		Fields: map[string]store.Kind{scopeField: store.String}, Of: c.name + "-" + table}
-	for i, name := range slices.Sorted(maps.Keys(t.Fields)) {
-		s.Fields[fmt.Sprintf("f%d", i)] = t.Fields[name]
+	for name, field := range fieldNames(t) {
+		s.Fields[field] = t.Fields[name]
 	}
 	return s
 }
