@@ -163,13 +163,6 @@ func (b *Base) Clone() *Base {
 	return &Base{opts: b.opts, chunks: maps.Clone(b.chunks), graph: b.graph, changes: b.changes}
 }
 
-// Len returns the number of chunks.
-func (b *Base) Len() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.chunks)
-}
-
 // Extractions yields what was inserted, sorted by chunk, as it was when the
 // iteration began.
 func (b *Base) Extractions() iter.Seq[Extraction] {

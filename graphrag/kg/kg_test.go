@@ -147,8 +147,8 @@ func TestInsertRefuses(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if b.Len() != 0 {
-		t.Errorf("%d chunks were added", b.Len())
+	if len(b.chunks) != 0 {
+		t.Errorf("%d chunks were added", len(b.chunks))
 	}
 	if _, err = NewBase(Options{Folding: "greek"}); err == nil || !strings.Contains(err.Error(), `Folding is "greek"`) {
 		t.Errorf("a folding that is not there: %v", err)

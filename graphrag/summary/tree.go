@@ -191,8 +191,6 @@ type SequentialOptions struct {
 	// Group is how many neighbours make one summary, at least 2; 0 means 5
 	// (YiboZhao624/E-2GraphRAG, merge_num).
 	Group int
-	// Concurrency is how many summaries are made at a time; 0 means 8.
-	Concurrency int
 }
 
 // Sequential builds the tree of E²GraphRAG over the leaves of documents: in each,
@@ -205,7 +203,6 @@ func Sequential(ctx context.Context, docs [][]string, o SequentialOptions) (*Tre
 	checks := opt.Checks{Of: "tree"}
 	checks.Want(o.Summarizer != nil, "Summarizer", "missing", "a summarizer")
 	opt.Min(&checks, "Group", o.Group, 2)
-	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
 	if err := checks.Err(); err != nil {
 		return nil, err
 	}
@@ -215,24 +212,14 @@ func Sequential(ctx context.Context, docs [][]string, o SequentialOptions) (*Tre
 		for d, top := range tops {
 			first := len(t.Levels) == 1 && len(top) > 1
 			if first || 5*len(top) > 6*o.Group { // 1.2 times, without rounding
-				groups[d], more = neighbours(top, o.Group), true
+				groups[d], more = slices.Collect(slices.Chunk(top, o.Group)), true
 			}
 		}
 		if !more {
 			return t, ctx.Err()
 		}
-		if err := t.grow(ctx, o.Summarizer, tops, groups, o.Concurrency); err != nil {
+		if err := t.grow(ctx, o.Summarizer, tops, groups, 0); err != nil {
 			return nil, err
 		}
 	}
-}
-
-// neighbours cuts nodes into groups.
-func neighbours(nodes []int32, group int) [][]int32 {
-	var groups [][]int32
-	for lo := 0; lo < len(nodes); lo += group {
-		hi := min(lo+group, len(nodes))
-		groups = append(groups, nodes[lo:hi:hi])
-	}
-	return groups
 }

@@ -4,6 +4,7 @@ package rules
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -52,16 +53,7 @@ func (x *sentence) word(i int) string { return x.text[x.tokens[i].start:x.tokens
 
 // wordIs reports whether there is a token i and it is one of the words.
 func (x *sentence) wordIs(i int, words ...string) bool {
-	if i < 0 || i >= len(x.tokens) {
-		return false
-	}
-	w := x.word(i)
-	for _, want := range words {
-		if w == want {
-			return true
-		}
-	}
-	return false
+	return i >= 0 && i < len(x.tokens) && slices.Contains(words, x.word(i))
 }
 
 // key is the hash of the words of a name in lower case, under which the lexicon
@@ -202,17 +194,8 @@ func (x *sentence) countTokens() (n census) {
 func (x *sentence) isBoilerplate() bool {
 	first := x.tokens[0].start
 	x.lower = appendLower(x.lower[:0], x.text[first:min(x.span.End, int(first)+300)])
-	for _, phrase := range x.lexicon.tables.starts {
-		if bytes.HasPrefix(x.lower, phrase) {
-			return true
-		}
-	}
-	for _, phrase := range x.lexicon.tables.anywhere {
-		if bytes.Contains(x.lower, phrase) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(x.lexicon.tables.starts, func(phrase []byte) bool { return bytes.HasPrefix(x.lower, phrase) }) ||
+		slices.ContainsFunc(x.lexicon.tables.anywhere, func(phrase []byte) bool { return bytes.Contains(x.lower, phrase) })
 }
 
 // segment is a sentence of a chunk with its layout.
