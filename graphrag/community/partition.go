@@ -150,16 +150,16 @@ func insideOf(g *graph.Graph, labels []int32, u int32) float64 {
 type Options struct {
 	// Resolution γ: the larger, the more and smaller communities. Finite and above 0; 0
 	// means 1.
-	Resolution float64
+	Resolution float64 `default:"1" min:"0"`
 	// Randomness θ of the refinement: a node joins a community with a
 	// probability in proportion to exp(gain/θ), the gain in units of edge
 	// weight. Finite and above 0; 0 means the 0.01 of Traag, Waltman and van Eck
 	// (2019), "Experimental analysis".
-	Randomness float64
+	Randomness float64 `default:"0.01" min:"0"`
 	// MaxPasses bounds the passes, each of which goes through all levels from
 	// single nodes up. 0 means 50. Two passes are what most
 	// libraries do by default; large graphs gain little after that.
-	MaxPasses int
+	MaxPasses int `default:"50" min:"0"`
 	// Seed of all randomness.
 	Seed uint64
 }
@@ -167,11 +167,6 @@ type Options struct {
 // resolve fills in the defaults and reports everything that is wrong.
 func (o Options) resolve() (Options, error) {
 	checks := opt.Checks{Of: "community"}
-	opt.Min(&checks, "Resolution", o.Resolution, 0)
-	opt.Min(&checks, "Randomness", o.Randomness, 0)
-	opt.Min(&checks, "MaxPasses", o.MaxPasses, 0)
-	o.Resolution = cmp.Or(o.Resolution, 1)
-	o.Randomness = cmp.Or(o.Randomness, 0.01)
-	o.MaxPasses = cmp.Or(o.MaxPasses, 50)
+	checks.Fill(&o)
 	return o, checks.Err()
 }

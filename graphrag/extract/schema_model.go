@@ -300,31 +300,22 @@ func proposed(kind, doc string, found []newName) []proposal {
 type Expansion struct {
 	// Mu μ is the least score; 0 means 0.9, which the released code has in the
 	// text of its instruction (the paper gives μ no value).
-	Mu float64
+	Mu float64 `default:"0.9"`
 	// MinDocs is how many documents carry full weight; 0 means 2.
-	MinDocs int
+	MinDocs int `default:"2" min:"1"`
 	// Batch is the number of documents between two expansions; 0 means 32.
-	Batch int
+	Batch int `default:"32" min:"1"`
 	// Link, when set, compares new names with those of the schema: from a similarity of
 	// Novelty on (0 means 0.95) a new name becomes an alias.
 	Link    link.Linker
-	Novelty float64
-}
-
-// Defaults returns the options with what zero stands for.
-func (e Expansion) Defaults() Expansion {
-	e.Mu, e.MinDocs = cmp.Or(e.Mu, 0.9), cmp.Or(e.MinDocs, 2)
-	e.Batch, e.Novelty = cmp.Or(e.Batch, 32), cmp.Or(e.Novelty, 0.95)
-	return e
+	Novelty float64 `default:"0.95"`
 }
 
 // withDefaults fills in the defaults and adds problems to checks.
 func (e Expansion) withDefaults(checks *opt.Checks) Expansion {
-	e = e.Defaults()
+	checks.Fill(&e)
 	checks.Want(e.Mu > 0 && e.Mu <= 1, "Mu", e.Mu, "more than 0, at most 1")
 	checks.Want(e.Novelty > 0 && e.Novelty <= 1, "Novelty", e.Novelty, "more than 0, at most 1")
-	opt.Min(checks, "MinDocs", e.MinDocs, 1)
-	opt.Min(checks, "Batch", e.Batch, 1)
 	return e
 }
 

@@ -137,46 +137,30 @@ func others(self int32, hits []scored, threshold float64, limit int) []scored {
 	return out
 }
 
-// Parameters of synonym edges (HippoRAG, arXiv 2405.14831, section 2.3, and the
-// code of both versions).
-const (
-	DefaultSynonymThreshold = 0.8
-	DefaultSynonymLimit     = 101 // the code stops when it has more than 100
-	DefaultSynonymSize      = 3   // letters and digits: "more than 2"
-)
-
-// SynonymOptions for [Synonyms]; the zero value is HippoRAG's.
+// SynonymOptions for [Synonyms]; the zero value is HippoRAG's (arXiv 2405.14831, section
+// 2.3, and the code of both versions).
 type SynonymOptions struct {
 	// Threshold is the least similarity, Limit the most synonyms of one name,
 	// MinSize the letters and digits a name must have to look for any; 0 is
 	// the default of each.
-	Threshold      float64
-	Limit, MinSize int
+	Threshold float64 `default:"0.8"`
+	Limit     int     `default:"101" min:"0"` // the code stops when it has more than 100
+	MinSize   int     `default:"3" min:"0"`   // "more than 2"
 	// Among, when set, are the entities that take part.
 	Among []int32
 }
 
-// Defaults returns the options with what zero stands for.
-func (o SynonymOptions) Defaults() SynonymOptions {
-	o.Threshold = cmp.Or(o.Threshold, DefaultSynonymThreshold)
-	o.Limit, o.MinSize = cmp.Or(o.Limit, DefaultSynonymLimit), cmp.Or(o.MinSize, DefaultSynonymSize)
-	return o
-}
-
-// Check reports all that is wrong with the options.
-func (o SynonymOptions) Check() error {
-	o = o.Defaults()
+// Check fills in what zero stands for, and reports all that is wrong with the options.
+func (o *SynonymOptions) Check() error {
 	c := opt.Checks{Of: "link: synonyms"}
+	c.Fill(o)
 	c.Want(o.Threshold > 0 && o.Threshold <= 1, "Threshold", o.Threshold, "more than 0, at most 1")
-	opt.Min(&c, "Limit", o.Limit, 0)
-	opt.Min(&c, "MinSize", o.MinSize, 0)
 	return c.Err()
 }
 
 // Synonyms compares the keys of the entities and returns the synonyms of each,
 // sorted by From, then best first.
 func Synonyms(ctx context.Context, g *kg.Graph, s Similarity, o SynonymOptions) ([]kg.Synonym, error) {
-	o = o.Defaults()
 	if err := o.Check(); err != nil {
 		return nil, err
 	}

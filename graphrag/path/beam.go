@@ -24,45 +24,34 @@ type Triples interface {
 	Scores(ctx context.Context, chains [][]int32) ([]float64, error)
 }
 
-// The settings of GeAR (section 4.2).
-const (
-	DefaultWidth     = 10
-	DefaultLength    = 2
-	DefaultNeighbors = 100
-)
-
 // None switches an option off whose zero value stands for a default.
 const None = -1
 
-// BeamOptions of [Beam]. Zero values mean the defaults of the paper.
+// BeamOptions of [Beam]. Zero values mean the defaults of the paper (GeAR, section 4.2).
 type BeamOptions struct {
-	Width  int // chains that are kept, b
-	Length int // triples of a chain at most, l
+	Width  int `default:"10" min:"0"` // chains that are kept, b
+	Length int `default:"2" min:"0"`  // triples of a chain at most, l
 	// Diversity is γ: a chain that is n-th, from 0, of those that grow out of one is
 	// worth exp(-min(n, γ)/γ) of its score. 0 means twice Width; None is no penalty.
 	Diversity float64
 	// Neighbors is how many triples a chain may grow by at most, those most similar to
 	// the question by themselves.
-	Neighbors int
+	Neighbors int `default:"100" min:"0"`
 }
 
-// Check reports everything that is wrong with the options.
-func (o BeamOptions) Check() error {
+// Check fills in what zero stands for, and reports everything that is wrong.
+func (o *BeamOptions) Check() error {
 	c := opt.Checks{Of: "path: beam"}
-	opt.Min(&c, "Width", o.Width, 0)
-	opt.Min(&c, "Length", o.Length, 0)
-	opt.Min(&c, "Neighbors", o.Neighbors, 0)
+	c.Fill(o)
 	if o.Diversity != None {
 		opt.Min(&c, "Diversity", o.Diversity, 0)
 	}
+	*o = o.Defaults()
 	return c.Err()
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with what zero stands for where that depends on another.
 func (o BeamOptions) Defaults() BeamOptions {
-	o.Width = cmp.Or(o.Width, DefaultWidth)
-	o.Length = cmp.Or(o.Length, DefaultLength)
-	o.Neighbors = cmp.Or(o.Neighbors, DefaultNeighbors)
 	o.Diversity = cmp.Or(o.Diversity, 2*float64(o.Width))
 	return o
 }
@@ -82,7 +71,7 @@ func Beam(ctx context.Context, g Triples, start []int32, o BeamOptions) ([]Chain
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	s := beams{g, o.Defaults()}
+	s := beams{g, o}
 	kept, err := s.begin(ctx, start)
 	for range s.o.Length - 1 {
 		if err != nil || len(kept) == 0 {

@@ -3,7 +3,6 @@
 package path
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,30 +19,21 @@ import (
 type Options struct {
 	// Depth is the number of edges of the longest path, 0 for 5. MaxPaths is how
 	// many paths are kept, 0 for 50.
-	Depth, MaxPaths int
+	Depth    int `default:"5" min:"0"`
+	MaxPaths int `default:"50" min:"0"`
 	// MaxExpand is how many arcs are walked in all, 0 for 5,000. MaxNeighbors is
 	// how many of a node are tried, those with the best arcs, 0 for 100.
-	MaxExpand, MaxNeighbors int
+	MaxExpand    int `default:"5000" min:"0"`
+	MaxNeighbors int `default:"100" min:"0"`
 	// Cost is what each edge takes from the score of a path.
-	Cost float64
+	Cost float64 `min:"0"`
 }
 
-// Check reports everything that is wrong.
-func (o Options) Check() error {
+// Check fills in what zero stands for, and reports everything that is wrong.
+func (o *Options) Check() error {
 	checks := opt.Checks{Of: "path"}
-	opt.Min(&checks, "Depth", o.Depth, 0)
-	opt.Min(&checks, "MaxPaths", o.MaxPaths, 0)
-	opt.Min(&checks, "MaxExpand", o.MaxExpand, 0)
-	opt.Min(&checks, "MaxNeighbors", o.MaxNeighbors, 0)
-	opt.Min(&checks, "Cost", o.Cost, 0)
+	checks.Fill(o)
 	return checks.Err()
-}
-
-// Defaults returns the options with what zero stands for.
-func (o Options) Defaults() Options {
-	o.Depth, o.MaxPaths = cmp.Or(o.Depth, 5), cmp.Or(o.MaxPaths, 50)
-	o.MaxExpand, o.MaxNeighbors = cmp.Or(o.MaxExpand, 5000), cmp.Or(o.MaxNeighbors, 100)
-	return o
 }
 
 // Likeness says how the arcs of a graph answer to a question.
@@ -119,7 +109,7 @@ func Search(ctx context.Context, g *graph.Graph, starts []int32, like Likeness, 
 			return nil, fmt.Errorf("path: start %d: the graph has %d nodes", s, g.N())
 		}
 	}
-	w := &walk{ctx: ctx, g: g, like: like, o: o.Defaults(), first: make([]int32, g.N())}
+	w := &walk{ctx: ctx, g: g, like: like, o: o, first: make([]int32, g.N())}
 	w.ahead = make([][]rank.Scored[int64], w.o.Depth)
 	w.best.Reset(w.o.MaxPaths)
 	w.rows = append(w.rows, 0) // place 0 of first means: not looked at yet

@@ -23,28 +23,29 @@ const None = -1
 type Options struct {
 	// RelationWeight w makes the score φ = w·S_r + (1-w)·S_s; from 0 to 1, 0
 	// means the 0.3 of the published code, [None] meaning alone.
-	RelationWeight float64 `source:"its program"`
+	RelationWeight float64 `source:"its program" default:"0.3"`
 	// Lambda λ, if above 0, makes the score φ = S_r + λ·S_s instead.
-	Lambda float64
+	Lambda float64 `min:"0"`
 
 	// K-means, from which the merging starts, makes min(max(2, ⌊n/Beta⌋), MaxClusters)
 	// clusters, at most n, with Beta β and MaxClusters η of the paper (0 means its 10
 	// and 200) and Seed (0 means its 42).
-	Beta, MaxClusters int
-	Seed              uint64
+	Beta        int    `default:"10" min:"0"`
+	MaxClusters int    `default:"200" min:"0"`
+	Seed        uint64 `default:"42"`
 
 	// Epsilon ε bounds the divergence of communities that are merged, in units of
 	// φ; 0 means 0.1.
-	Epsilon float64 `source:"ours: no value is given"`
+	Epsilon float64 `source:"ours: no value is given" default:"0.1" min:"0"`
 	// MaxSize is what no merge may exceed; 0 means the 100 of the published code,
 	// [None] no bound. Clusters of k-means may be larger.
-	MaxSize int `source:"its program"`
+	MaxSize int `source:"its program" default:"100" min:"-1"`
 	// MaxCommunities, if above 0, has the closest communities merged until there
 	// are no more, whatever their size and divergence. No entity is dropped.
-	MaxCommunities int `source:"ours: naming them takes 10,000 tokens at most"`
+	MaxCommunities int `source:"ours: naming them takes 10,000 tokens at most" min:"0"`
 	// Keywords is how many members stand for a community; 0 means the 5 of the
 	// published code.
-	Keywords int `source:"its program"`
+	Keywords int `source:"its program" default:"5" min:"0"`
 }
 
 const (
@@ -215,39 +216,21 @@ func newMerger(ctx context.Context, vectors []float32, dim int, triples []Triple
 	if err := errors.Join(o.Check(), checkTriples(triples, n, math.MaxInt32)); err != nil {
 		return nil, err
 	}
-	o = o.Defaults()
 	o.RelationWeight = max(0, o.RelationWeight)
 	return &merger{perception: newPerception(vectors, dim, triples, o), ctx: ctx, stable: n == 0}, nil
 }
 
 func failed(err error) error { return fmt.Errorf("perception: %w", err) }
 
-// Check reports everything that is wrong with the options, whatever the vectors.
-func (o Options) Check() error {
+// Check fills in what zero stands for, and reports everything that is wrong with the
+// options, whatever the vectors.
+func (o *Options) Check() error {
 	checks := opt.Checks{Of: "perception"}
 	if o.RelationWeight != None {
 		opt.Range(&checks, "RelationWeight", o.RelationWeight, 0, 1)
 	}
-	opt.Min(&checks, "Lambda", o.Lambda, 0)
-	opt.Min(&checks, "Epsilon", o.Epsilon, 0)
-	opt.Min(&checks, "Beta", o.Beta, 0)
-	opt.Min(&checks, "MaxClusters", o.MaxClusters, 0)
-	opt.Min(&checks, "MaxSize", o.MaxSize, None)
-	opt.Min(&checks, "MaxCommunities", o.MaxCommunities, 0)
-	opt.Min(&checks, "Keywords", o.Keywords, 0)
+	checks.Fill(o)
 	return checks.Err()
-}
-
-// Defaults returns the options with what zero stands for.
-func (o Options) Defaults() Options {
-	o.RelationWeight = cmp.Or(o.RelationWeight, 0.3)
-	o.Beta = cmp.Or(o.Beta, 10)
-	o.MaxClusters = cmp.Or(o.MaxClusters, 200)
-	o.Seed = cmp.Or(o.Seed, 42)
-	o.Epsilon = cmp.Or(o.Epsilon, 0.1)
-	o.MaxSize = cmp.Or(o.MaxSize, 100)
-	o.Keywords = cmp.Or(o.Keywords, 5)
-	return o
 }
 
 // kmeans divides vectors into k clusters, by the paper's five starts.

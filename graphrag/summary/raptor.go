@@ -31,51 +31,42 @@ type RaptorOptions struct {
 	Embedder   embed.Embedder
 	// Dim is the most components of a reduced vector, and one less than the most
 	// nodes that are not clustered; 0 means 10.
-	Dim int
+	Dim int `default:"10" min:"0"`
 	// Threshold is the probability above which a node belongs to a cluster; 0
 	// means cluster.DefaultMembership.
-	Threshold float64
+	Threshold float64 `min:"0" max:"1"`
 	// MaxLevels bounds the levels of summaries; 0 means 5.
-	MaxLevels int
+	MaxLevels int `default:"5" min:"0"`
 	// ClusterTokens bounds the texts of one cluster; 0 means 3,500.
-	ClusterTokens int
+	ClusterTokens int `default:"3500" min:"0"`
 	// CountTokens counts the tokens of a text, see tokens.Counter; nil means those of
 	// cl100k.
 	CountTokens func(string) int
 	// Regularization of the mixtures, see cluster.MixtureOptions: the least
 	// variance of a cluster in any direction; 0 means 1e-4.
-	Regularization float64
+	Regularization float64 `min:"0"`
 	// Seed of the mixtures; 0 means 224.
-	Seed uint64
+	Seed uint64 `default:"224"`
 	// Concurrency is how many summaries are made at a time; 0 means 8. It has no
 	// influence on the tree.
-	Concurrency int
+	Concurrency int `default:"8" min:"0"`
 }
 
 func (o RaptorOptions) resolve() (RaptorOptions, error) {
 	checks := opt.Checks{Of: "tree"}
 	checks.Want(o.Summarizer != nil, "Summarizer", "missing", "a summarizer")
 	checks.Want(o.Embedder != nil, "Embedder", "missing", "an embedder")
-	opt.Min(&checks, "Dim", o.Dim, 0)
-	opt.Min(&checks, "MaxLevels", o.MaxLevels, 0)
-	opt.Min(&checks, "ClusterTokens", o.ClusterTokens, 0)
-	opt.Min(&checks, "Concurrency", o.Concurrency, 0)
-	opt.Range(&checks, "Threshold", o.Threshold, 0, 1)
-	opt.Min(&checks, "Regularization", o.Regularization, 0)
+	checks.Fill(&o)
 	if o.CountTokens == nil {
 		o.CountTokens = tokens.Cl100k().Count
 	}
 	return o.Defaults(), checks.Err()
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with what zero stands for where a constant says it.
 func (o RaptorOptions) Defaults() RaptorOptions {
-	o.Dim = cmp.Or(o.Dim, 10)
-	o.MaxLevels = cmp.Or(o.MaxLevels, 5)
-	o.ClusterTokens = cmp.Or(o.ClusterTokens, 3500)
 	o.Threshold = cmp.Or(o.Threshold, cluster.DefaultMembership)
 	o.Regularization = cmp.Or(o.Regularization, defaultRegularization)
-	o.Seed, o.Concurrency = cmp.Or(o.Seed, 224), cmp.Or(o.Concurrency, 8)
 	return o
 }
 

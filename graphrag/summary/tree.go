@@ -153,7 +153,7 @@ const concurrency = 8
 func (t *Tree) grow(ctx context.Context, s Summarizer, tops [][]int32, groups [][][]int32, workers int) error {
 	level, all := len(t.Levels), slices.Concat(groups...)
 	summaries := make([]Summary, len(all))
-	err := par.Each(ctx, len(all), cmp.Or(workers, concurrency), func(i int) (err error) {
+	err := par.Each(ctx, len(all), workers, func(i int) (err error) {
 		texts := make([]string, len(all[i]))
 		for j, n := range all[i] {
 			texts[j] = t.Nodes[n].Text
@@ -218,7 +218,7 @@ func Sequential(ctx context.Context, docs [][]string, o SequentialOptions) (*Tre
 		if !more {
 			return t, ctx.Err()
 		}
-		if err := t.grow(ctx, o.Summarizer, tops, groups, 0); err != nil {
+		if err := t.grow(ctx, o.Summarizer, tops, groups, concurrency); err != nil {
 			return nil, err
 		}
 	}
