@@ -63,9 +63,7 @@ func TestNeedsAModel(t *testing.T) {
 func TestContextSaysWhatDidNotFit(t *testing.T) {
 	s, err := whole(baselinestest.OfflineKit(t))
 	baselinestest.OK(t, err)
-	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.Index(t, s, baselinestest.Pages...)
 	var first []string
 	for _, q := range baselinestest.Questions[:3] {
 		q.Tokens = 90
@@ -92,9 +90,7 @@ func TestContextKeepsThePrefix(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, "So it is [1].")
 	s, err := whole(baselinestest.ModelKit(t, m))
 	baselinestest.OK(t, err)
-	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.Index(t, s, baselinestest.Pages...)
 	var begins []string
 	for _, q := range baselinestest.Questions[:2] { // of one form
 		if _, err := s.Answer(t.Context(), q); err != nil {

@@ -84,9 +84,7 @@ func TestRule(t *testing.T) {
 	} {
 		s, err := made()
 		baselinestest.OK(t, err)
-		if _, err := s.Index(t.Context(), graphrag.Documents(data.Docs...)); err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.Index(t, s, data.Docs...)
 		f := s.Frame()
 		build := f.Build
 		f.Flat, f.Build = false, func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {

@@ -64,9 +64,7 @@ func TestPromptsBeginAlike(t *testing.T) {
 		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		s, err := system.New(baselinestest.ModelKit(t, m), kit.Common{})
 		baselinestest.OK(t, err)
-		if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.Index(t, s, docs...)
 		for _, q := range []string{"Who built the Fram?", "Who went to the Bay of Whales?"} {
 			if _, err := s.Answer(t.Context(), graphrag.Question{Text: q, K: 2}); err != nil {
 				t.Fatal(err)

@@ -22,6 +22,13 @@ func OK(t testing.TB, err error) {
 	}
 }
 
+// Index indexes documents, or ends a test.
+func Index(t testing.TB, s *kit.System, docs ...graphrag.Document) {
+	t.Helper()
+	_, err := s.Index(t.Context(), graphrag.Documents(docs...))
+	OK(t, err)
+}
+
 // ModelKit asks a model, and has an embedder for which texts are alike that
 // share words.
 func ModelKit(t testing.TB, m llm.Model) kit.Kit {

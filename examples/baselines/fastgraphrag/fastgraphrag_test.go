@@ -115,9 +115,7 @@ func TestDeleteByModel(t *testing.T) {
 func TestNoSeeds(t *testing.T) {
 	s, err := fastgraphrag.New(baselinestest.OfflineKit(t), fastgraphrag.Options{})
 	baselinestest.OK(t, err)
-	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.Index(t, s, baselinestest.Pages...)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "xylophone quux?", K: 3})
 	if err != nil || !a.Refused || len(a.Ranked) != 0 {
 		t.Errorf("%+v, %v", a, err)
@@ -141,9 +139,7 @@ func TestOwnParts(t *testing.T) {
 	}
 	s, err := fastgraphrag.New(k, fastgraphrag.Options{})
 	baselinestest.OK(t, err)
-	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.Index(t, s, baselinestest.Pages...)
 	const asked = "Who built the Fram?"
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: asked, K: 2})
 	var linked []string

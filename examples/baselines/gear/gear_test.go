@@ -69,9 +69,7 @@ func ask(t *testing.T, m llm.Model, o gear.Options) graphrag.Answer {
 	t.Helper()
 	s, err := gear.New(baselinestest.ModelKit(t, m), o)
 	baselinestest.OK(t, err)
-	if _, err := s.Index(t.Context(), graphrag.Documents(films...)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.Index(t, s, films...)
 	a, err := s.Answer(t.Context(), question)
 	baselinestest.OK(t, err)
 	return a
@@ -195,9 +193,7 @@ func TestFilterFills(t *testing.T) {
 		Reply(llmtest.Any, "In Hollywood [1].")
 	s, err := gear.New(baselinestest.ModelKit(t, m), gear.Options{Graph: wiki(t)})
 	baselinestest.OK(t, err)
-	if _, err := s.Index(t.Context(), graphrag.Documents(films...)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.Index(t, s, films...)
 	q := question
 	q.K, q.Depth = 1, 4
 	found, err := s.Retrieve(t.Context(), q)

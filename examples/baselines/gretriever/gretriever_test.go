@@ -51,9 +51,7 @@ func indexed(t *testing.T, o gretriever.Options, pages ...string) *kit.System {
 	for i, text := range pages {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprintf("%d.md", i), Text: text})
 	}
-	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.Index(t, s, docs...)
 	return s
 }
 

@@ -113,9 +113,7 @@ func TestOwnFilter(t *testing.T) {
 	}
 	s, err := hipporag2.New(k, hipporag2.Options{})
 	baselinestest.OK(t, err)
-	if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.Index(t, s, baselinestest.Pages...)
 	for place = range 2 {
 		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Who built the Fram?", K: 2})
 		if err != nil || len(found.Steps) != 2 || len(found.Steps[1].Found) != 1 || found.Steps[1].Found[0] != found.Steps[0].Found[place] {

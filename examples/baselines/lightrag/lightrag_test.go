@@ -150,9 +150,7 @@ func TestNoKeywords(t *testing.T) {
 		m.Reply(llmtest.Any, "An answer.")
 		s, err := lightrag.New(k, lightrag.Options{Extract: x, Cosine: lightrag.NoCosine})
 		baselinestest.OK(t, err)
-		if _, err := s.Index(t.Context(), graphrag.Documents(documents(3)...)); err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.Index(t, s, documents(3)...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Fram?", K: 3})
 		if err != nil || a.Refused || len(a.Derived) == 0 {
 			t.Errorf("%q: short: %+v, %v", reply, a, err)
@@ -173,9 +171,7 @@ func TestSearch(t *testing.T) {
 		own.Decompose = func(context.Context, string) (kit.Parts, error) { return k, nil }
 		s, err := lightrag.New(own, o)
 		baselinestest.OK(t, err)
-		if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.Index(t, s, baselinestest.Pages...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: "Who built the Fram in Larvik?", K: 3, Depth: 10})
 		baselinestest.OK(t, err)
 		a.Steps = nil // they say what was asked for

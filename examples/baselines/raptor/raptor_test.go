@@ -33,9 +33,7 @@ func indexed(t *testing.T, k kit.Kit, o raptor.Options, docs ...graphrag.Documen
 	t.Helper()
 	s, err := raptor.New(k, o)
 	baselinestest.OK(t, err)
-	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.Index(t, s, docs...)
 	return s
 }
 

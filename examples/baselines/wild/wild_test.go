@@ -144,9 +144,7 @@ func TestEncodeTheRest(t *testing.T) {
 	if err := s.Encode(ctx); err != nil {
 		t.Errorf("before Index: %v", err)
 	}
-	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.Index(t, s, docs...)
 	if err := s.Encode(ctx); !errors.Is(err, context.Canceled) || len(e.texts) == 0 || len(e.texts) == len(docs) {
 		t.Fatalf("stopped: %v, %d texts", err, len(e.texts))
 	}
@@ -179,9 +177,7 @@ func ask(t *testing.T, k kit.Kit, q graphrag.Question, docs ...graphrag.Document
 	t.Helper()
 	s, err := system(k)
 	baselinestest.OK(t, err)
-	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.Index(t, s, docs...)
 	a, err := s.Answer(t.Context(), q)
 	baselinestest.OK(t, err)
 	for _, h := range a.Ranked {
@@ -208,9 +204,7 @@ func TestPlan(t *testing.T) {
 		baselinestest.OK(t, err)
 		s, err := wild.New(k, wild.Options{Pages: retrieve.PagesOptions{Planned: tt.planned}})
 		baselinestest.OK(t, err)
-		if _, err := s.Index(t.Context(), graphrag.Documents(baselinestest.Pages...)); err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.Index(t, s, baselinestest.Pages...)
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: tt.question, K: 2, Depth: 5})
 		baselinestest.OK(t, err)
 		planned := slices.ContainsFunc(a.Steps, func(s graphrag.Step) bool { return s.Kind == "aspects" && s.Found[0] == "moon raises tides" })
@@ -281,9 +275,7 @@ func TestWalkOfRecordedFacts(t *testing.T) {
 		"a": {"Fram", "built by", "Colin Archer"}, "b": {"Colin Archer", "lived in", "Larvik"}, "c": {"tide", "raised by", "moon"},
 	}})
 	baselinestest.OK(t, err)
-	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.Index(t, s, docs...)
 	found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "Where did the builder of the Fram live?", K: 2})
 	if err != nil || len(found.Ranked) != 2 || found.Ranked[1].Chunk.Doc != "b" {
 		t.Errorf("found %+v, %v", found.Ranked, err)
