@@ -25,7 +25,7 @@ const (
 // quotes, or else the place with most words of the gold answer and the question.
 func excerpt(out *record.Answer, a graphrag.Answer, it Item) {
 	a.Citations = slices.DeleteFunc(slices.Clone(a.Citations), func(c graphrag.Citation) bool {
-		return c.Start < 0 || c.Start >= c.End || c.End > len(a.Text) || c.Of == "" && (c.Evidence < 0 || c.Evidence >= len(a.Evidence))
+		return c.Start < 0 || c.Start >= c.End || c.End > len(a.Text) || c.Of == graphrag.OfSource || c.Of == "" && (c.Evidence < 0 || c.Evidence >= len(a.Evidence))
 	})
 	out.Citations = a.Citations
 	want := wordsOf(append(it.GoldStatements(), it.Question.Text)...)

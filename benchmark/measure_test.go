@@ -50,9 +50,9 @@ func TestMeasure(t *testing.T) {
 			benchmark.Evidence{RecallAt2: f(0.5), RecallAt5: f(1), RecallAt10: f(1), HitAt5: f(1), AllAt5: f(1), MRR: f(1), PromptRecall: f(0), ProvenanceRecall: f(0)}},
 		{"all misses", gold, graphrag.Answer{Found: graphrag.Found{Ranked: hits("x", "y")}},
 			benchmark.Evidence{RecallAt2: f(0), RecallAt5: f(0), RecallAt10: f(0), HitAt5: f(0), AllAt5: f(0), MRR: f(0), PromptRecall: f(0), ProvenanceRecall: f(0)}},
-		{"what stood in the prompt", gold, graphrag.Answer{Found: graphrag.Found{Evidence: hits("a"), Derived: []graphrag.Derived{{Docs: []string{"b2", "z"}}}}},
+		{"what stood in the prompt", gold, graphrag.Answer{Found: graphrag.Found{Evidence: hits("a"), Derived: []graphrag.Derived{{Provenance: graphrag.Provenance{Docs: []string{"b2", "z"}}}}}},
 			benchmark.Evidence{PromptRecall: f(0.5), ProvenanceRecall: f(1)}},
-		{"only facts", gold, graphrag.Answer{Found: graphrag.Found{Derived: []graphrag.Derived{{Docs: []string{"a"}}}}},
+		{"only facts", gold, graphrag.Answer{Found: graphrag.Found{Derived: []graphrag.Derived{{Provenance: graphrag.Provenance{Docs: []string{"a"}}}}}},
 			benchmark.Evidence{PromptRecall: f(0), ProvenanceRecall: f(0.5)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,7 +9,7 @@
 //	parts, err := kit.Offline(kit.OfflineOptions{})             // or kit.ByModel
 //	system, err := hipporag2.New(parts, hipporag2.Options{})    // examples/baselines/hipporag2
 //	stats, err := system.Index(ctx, load.Documents(ctx, os.DirFS("notes")))
-//	answer, err := system.Answer(ctx, graphrag.Question{Text: "Who built the Fram?", K: 5})
+//	answer, err := system.Answer(ctx, graphrag.Question{Text: "Who built the Fram?"})
 //
 // There is no algorithm here and no import outside the standard library. Algorithms are in
 // the packages below this one (chunk, bm25, vector, rank, …), each of use alone; the

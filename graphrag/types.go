@@ -2,6 +2,8 @@
 
 package graphrag
 
+import "slices"
+
 // Document is one loaded text: a web page, a file, a record.
 type Document struct {
 	// ID names the document within its corpus. It is unique and stable from
@@ -74,7 +76,8 @@ type Question struct {
 	// may read more for some forms than for others.
 	Form Form `json:"form,omitempty"`
 	// K is the number of chunks that go into the prompt (the top-k of the
-	// papers). 0 means no evidence at all, unless Tokens is set.
+	// papers). If K, Tokens and Depth are all 0, kit.System decides; a negative K
+	// means none, and so does 0 for a [Retriever] without a system around it.
 	K int `json:"k"`
 	// Tokens, when set, is the budget of everything that goes into the prompt as
 	// evidence, in tokens of the library's one counter (package tokens), and takes
@@ -154,6 +157,9 @@ type Answer struct {
 	Confidence float64 `json:"confidence,omitempty"`
 	// Citations point into Text and tell which evidence supports it.
 	Citations []Citation `json:"citations,omitempty"`
+	// Sources are the passages that cited facts and reports were made from, the nearest one to
+	// each sentence. They were not in the prompt.
+	Sources []Hit `json:"sources,omitempty"`
 	// Found is what it is based on. Evidence and Derived are what was really put into the
 	// final prompt, in prompt order; Usage is the cost of the whole answer.
 	Found
@@ -164,7 +170,7 @@ type Citation struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
 	// Of says where Evidence points: "" into Answer.Evidence, OfDerived into
-	// Answer.Derived. OfMemory points nowhere: the model says that it knows this by
+	// Answer.Derived, OfSource into Answer.Sources. OfMemory points nowhere: the model says that it knows this by
 	// itself, and nothing that it was shown says so.
 	Of       Origin `json:"of,omitempty"`
 	Evidence int    `json:"evidence"`
@@ -174,12 +180,22 @@ type Citation struct {
 	SourceEnd   int `json:"source_end,omitempty"`
 }
 
+// Passage returns the chunk that a citation of the answer points to, and whether it points to one.
+func (a Answer) Passage(c Citation) (Chunk, bool) {
+	hits := map[Origin][]Hit{"": a.Evidence, OfSource: a.Sources}[c.Of]
+	if c.Evidence < 0 || c.Evidence >= len(hits) {
+		return Chunk{}, false
+	}
+	return hits[c.Evidence].Chunk, true
+}
+
 // Origin is what a [Citation] cites, if not source text.
 type Origin string
 
 // The origins beside source text.
 const (
 	OfDerived Origin = "derived"
+	OfSource  Origin = "source"
 	OfMemory  Origin = "memory"
 )
 
@@ -192,17 +208,43 @@ type Derived struct {
 	// Heading is the length in bytes of what Text begins with to name what it is
 	// about, such as "Fram (ship): ". The rest is what is said about it.
 	Heading int `json:"heading,omitempty"`
-	// Docs are the IDs of the documents behind it.
-	Docs []string `json:"docs,omitempty"`
+	Provenance
+}
+
+// Provenance is the source of a derived text: the IDs of the chunks that it was made from and of
+// their documents, each sorted and distinct.
+type Provenance struct {
+	Docs   []string `json:"docs,omitempty"`
+	Chunks []string `json:"chunks,omitempty"`
+}
+
+// ProvenanceOf returns the provenance of what was made from chunks.
+func ProvenanceOf(chunks ...Chunk) Provenance {
+	var p Provenance
+	for _, c := range chunks {
+		p.Docs, p.Chunks = append(p.Docs, c.Doc), append(p.Chunks, c.ID)
+	}
+	return Merged(p)
+}
+
+// Merged returns the provenance of what was made from several derived texts.
+func Merged(parts ...Provenance) (all Provenance) {
+	for _, p := range parts {
+		all.Docs, all.Chunks = append(all.Docs, p.Docs...), append(all.Chunks, p.Chunks...)
+	}
+	slices.Sort(all.Docs)
+	slices.Sort(all.Chunks)
+	all.Docs, all.Chunks = slices.Compact(all.Docs), slices.Compact(all.Chunks)
+	return all
 }
 
 // Row is a piece of derived text with a heading: what it is about, a colon, and what
 // is said about it.
-func Row(kind, heading, said string, docs []string) Derived {
+func Row(kind, heading, said string, from Provenance) Derived {
 	if said != "" {
 		heading += ": "
 	}
-	return Derived{Kind: kind, Text: heading + said, Heading: len(heading), Docs: docs}
+	return Derived{Kind: kind, Text: heading + said, Heading: len(heading), Provenance: from}
 }
 
 // Usage counts what was asked of models. Tokens are the provider's own

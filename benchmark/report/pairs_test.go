@@ -121,7 +121,7 @@ func (b *blind) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answe
 func TestRankingOfProvenance(t *testing.T) {
 	r := grown(study("", nil))
 	r.Options.CountTokens, r.Options.Found = nil, true
-	notes := []graphrag.Derived{{Kind: "report", Text: "A report.", Docs: []string{"owl.txt"}}}
+	notes := []graphrag.Derived{{Kind: "report", Text: "A report.", Provenance: graphrag.Provenance{Docs: []string{"owl.txt"}}}}
 	r.Systems = []benchmark.Entry{
 		r.Systems[1],
 		{Name: "blind", New: func(string) (benchmark.System, error) { return &blind{}, nil }},

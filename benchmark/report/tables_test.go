@@ -99,7 +99,7 @@ func (s *scholar) Answer(_ context.Context, q graphrag.Question) (graphrag.Answe
 func study(dir string, lib *library) *benchmark.Runner {
 	r := zoo.Runner(dir, new(atomic.Int64), nil)
 	r.Systems = []benchmark.Entry{r.Systems[0], {Name: "scholar", New: func(string) (benchmark.System, error) {
-		return &scholar{library: lib, notes: []graphrag.Derived{{Kind: "report", Text: "A report of five words.", Docs: []string{"owl.txt", "jay.txt"}}}}, nil
+		return &scholar{library: lib, notes: []graphrag.Derived{{Kind: "report", Text: "A report of five words.", Provenance: graphrag.Provenance{Docs: []string{"owl.txt", "jay.txt"}}}}}, nil
 	}}}
 	r.Options.TopK = map[string]int{wildgraph.SingleFact: 2, wildgraph.MultiFact: 2}
 	r.Options.Config["topk_qa"] = 2

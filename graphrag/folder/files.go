@@ -123,10 +123,10 @@ const maxQuote = 300
 func (f *Files) Sources(a graphrag.Answer) []Source {
 	var out []Source
 	for _, c := range a.Citations {
-		if c.Of != "" || c.Evidence >= len(a.Evidence) {
+		chunk, ok := a.Passage(c)
+		if !ok {
 			continue
 		}
-		chunk := a.Evidence[c.Evidence].Chunk
 		start, end := c.SourceStart, c.SourceEnd
 		if end == 0 {
 			start, end = chunk.Start, chunk.End

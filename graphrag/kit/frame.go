@@ -181,13 +181,13 @@ func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, err
 	return c.Shelf.Texts(ctx, c.kit.Find, c.fitted, texts)
 }
 
-// Docs returns the distinct IDs of the documents of some chunks.
-func (c *Corpus) Docs(chunks []int32) []string {
-	docs := make([]string, len(chunks))
-	for i, n := range chunks {
-		docs[i] = c.Chunks[n].Doc
+// Provenance returns that of what was made from some chunks.
+func (c *Corpus) Provenance(chunks []int32) graphrag.Provenance {
+	var p graphrag.Provenance
+	for _, n := range chunks {
+		p.Docs, p.Chunks = append(p.Docs, c.Chunks[n].Doc), append(p.Chunks, c.Chunks[n].ID)
 	}
-	return distinct(docs)
+	return graphrag.Merged(p)
 }
 
 // The steps of building: the kit counts extractions of chunks, embedded texts and

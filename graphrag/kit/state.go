@@ -269,10 +269,14 @@ func (k *known) describe(s *graphrag.IndexStats) {
 }
 
 // deepen sets K to the largest number of chunks that the budget of a question can contain:
-// one more than the shortest chunks that fit into it.
-func (s *state) deepen(q graphrag.Question) graphrag.Question {
+// one more than the shortest chunks that fit into it. The depth is the same for its floor.
+func (s *state) deepen(a amount) graphrag.Question {
+	q := a.Question
 	if q.Tokens > 0 {
 		q.K = min(s.docs.within(q.Tokens)+1, s.docs.chunks)
+	}
+	if a.floor > 0 {
+		q.Depth = max(q.K, min(s.docs.within(a.floor)+1, s.docs.chunks))
 	}
 	return q
 }

@@ -280,22 +280,31 @@ func (s *System) Get(id string) (chunks []graphrag.Chunk, ok bool) {
 	return chunks, ok
 }
 
-// Retrieve returns the evidence for a question, within its budget. With a condition, or under a scope ([graphrag.WithScope]), it is what a system over the
+// Retrieve returns the evidence for a question, within its budget; of a question without one
+// ([graphrag.Question].K), [DefaultK] chunks, or, where a model answers, as many as have
+// [DefaultTokens] tokens if these are more, and twice as much for an overview. With a condition, or under a scope ([graphrag.WithScope]), it is what a system over the
 // permitted documents alone returns: the first such question waits until their index is
 // built, which may ask models, as far as a recipe describes its graph by them.
 func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (found graphrag.Found, err error) {
+	now := s.acquire()
+	if now != nil {
+		defer now.release()
+	}
+	return s.retrieve(ctx, now, s.frame.Kit.amount(q))
+}
+
+// retrieve searches a state, nil before Index.
+func (s *System) retrieve(ctx context.Context, now *state, q amount) (found graphrag.Found, err error) {
 	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "retrieve", s.named())
 	defer func() {
 		span.Set(slog.Int("wildgraph.hits", len(found.Ranked)), slog.Int("wildgraph.steps", len(found.Steps)))
 		span.End(err)
 	}()
-	now := s.acquire()
 	if now == nil {
 		return graphrag.Found{}, fmt.Errorf("%s: asked before Index", s.frame.Name)
 	}
-	defer now.release()
 	ctx, meter := llm.WithMeter(llm.WithStage(newReplies().with(ctx), "retrieve"))
-	seen, err := s.seen(ctx, now, q)
+	seen, err := s.seen(ctx, now, q.Question)
 	if err != nil {
 		return graphrag.Found{}, fmt.Errorf("%s: %w", s.frame.Name, err)
 	}
@@ -308,12 +317,15 @@ func (s *System) Retrieve(ctx context.Context, q graphrag.Question) (found graph
 	return s.within(q, found), nil
 }
 
-// within cuts a result to the depth and the budget.
-func (s *System) within(q graphrag.Question, found graphrag.Found) graphrag.Found {
+// within cuts a result to the depth and the budget, and fills it up to the floor.
+func (s *System) within(q amount, found graphrag.Found) graphrag.Found {
 	if q.Tokens > 0 && found.Evidence == nil {
 		found.Evidence = found.Ranked
 	}
-	found.Evidence = found.Read(q)
+	found.Evidence = found.Read(q.Question)
+	if len(found.Evidence) == q.K {
+		found.Evidence = q.fill(found, s.frame.Kit.Count)
+	}
 	if q.Tokens > 0 {
 		found.Evidence, found.Derived = retrieve.Fit(found.Evidence, found.Derived, q.Tokens, s.frame.Kit.Count)
 	}
@@ -326,7 +338,7 @@ func (s *System) within(q graphrag.Question, found graphrag.Found) graphrag.Foun
 // Answer searches and reads.
 func (s *System) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	var last graphrag.Answer
-	for a, err := range s.answers(ctx, q, func(ctx context.Context, found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
+	for a, err := range s.answers(ctx, q, func(ctx context.Context, q graphrag.Question, found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
 		return whole(s.frame.Kit.Read.Read(ctx, q, found.Evidence, found.Derived))
 	}) {
 		if err != nil {
@@ -339,7 +351,7 @@ func (s *System) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answ
 
 // Stream is Answer with partial answers, if the kit's reader can stream.
 func (s *System) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
-	return s.answers(ctx, q, func(ctx context.Context, found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
+	return s.answers(ctx, q, func(ctx context.Context, q graphrag.Question, found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
 		return reader.Stream(ctx, s.frame.Kit.Read, q, found.Evidence, found.Derived)
 	})
 }
@@ -349,10 +361,15 @@ func whole(a graphrag.Answer, err error) iter.Seq2[graphrag.Answer, error] {
 }
 
 // answers retrieves, reads, and completes the answers of the reader.
-func (s *System) answers(ctx context.Context, q graphrag.Question, read func(context.Context, graphrag.Found) iter.Seq2[graphrag.Answer, error]) iter.Seq2[graphrag.Answer, error] {
+func (s *System) answers(ctx context.Context, q graphrag.Question, read func(context.Context, graphrag.Question, graphrag.Found) iter.Seq2[graphrag.Answer, error]) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) {
 		ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "answer", s.named())
-		found, err := s.Retrieve(ctx, q)
+		asked := s.frame.Kit.amount(q)
+		now := s.acquire()
+		if now != nil {
+			defer now.release()
+		}
+		found, err := s.retrieve(ctx, now, asked)
 		defer func() { span.End(err) }()
 		if err != nil {
 			yield(graphrag.Answer{}, err)
@@ -361,9 +378,10 @@ func (s *System) answers(ctx context.Context, q graphrag.Question, read func(con
 		ctx, reading := trace.Start(ctx, "read", slog.Int("wildgraph.passages", len(found.Evidence)), slog.Int("wildgraph.derived", len(found.Derived)))
 		defer func() { reading.End(err) }()
 		var a graphrag.Answer
-		for a, err = range read(ctx, found) {
+		for a, err = range read(ctx, asked.Question, found) {
 			a.Ranked, a.Steps = found.Ranked, found.Steps
 			a.Usage = a.Usage.Add(found.Usage)
+			a = now.docs.sourced(a)
 			if !yield(a, err) || err != nil {
 				return
 			}

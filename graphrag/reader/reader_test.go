@@ -158,7 +158,7 @@ func TestExtractiveModes(t *testing.T) {
 	}
 	// Of derived text what is said is quoted and cited, and not what names it.
 	said := "The report says that tides are caused by the Moon and by the Sun."
-	a, err := open.Read(t.Context(), near, nil, []graphrag.Derived{graphrag.Row("entity", "What causes the tides of the Earth (concept)", said, nil)})
+	a, err := open.Read(t.Context(), near, nil, []graphrag.Derived{graphrag.Row("entity", "What causes the tides of the Earth (concept)", said, graphrag.Provenance{})})
 	want := []graphrag.Citation{{End: len(said), Of: graphrag.OfDerived}}
 	if diff := cmp.Diff(want, a.Citations); err != nil || a.Text != said || diff != "" || len(a.Derived) != 1 {
 		t.Errorf("from derived text: %+v, %v, %s", a, err, diff)

@@ -216,10 +216,10 @@ func usage(u graphrag.Usage) map[string]int {
 func citations(a graphrag.Answer) []citation {
 	out := []citation{}
 	for _, c := range a.Citations {
-		if c.Of != "" || c.Evidence >= len(a.Evidence) {
+		from, ok := a.Passage(c)
+		if !ok {
 			continue
 		}
-		from := a.Evidence[c.Evidence].Chunk
 		quote := from.Text
 		if lo, hi := c.SourceStart-from.Start, c.SourceEnd-from.Start; len(from.Text) == from.End-from.Start && 0 <= lo && lo < hi && hi <= len(from.Text) {
 			quote = from.Text[lo:hi]
@@ -234,12 +234,13 @@ func (s *server) cited(a graphrag.Answer) string {
 	var lines []string
 	seen := map[string]bool{}
 	for _, c := range a.Citations {
-		if c.Of != "" || c.Evidence >= len(a.Evidence) {
+		from, ok := a.Passage(c)
+		if !ok {
 			continue
 		}
-		line := a.Evidence[c.Evidence].Chunk.Doc
-		if title := a.Evidence[c.Evidence].Chunk.Title; title != "" && title != line {
-			line = title + " (" + line + ")"
+		line := from.Doc
+		if from.Title != "" && from.Title != line {
+			line = from.Title + " (" + line + ")"
 		}
 		if s.o.Cite != nil {
 			line = s.o.Cite(a, c)

@@ -30,7 +30,7 @@ type Options struct {
 	Tokens map[string]Token
 	// ReadOnly refuses to put and delete documents, whoever asks.
 	ReadOnly bool
-	// K is how many passages are read for an answer, 5.
+	// K is the number of passages that are read for an answer; 0 leaves it to the system.
 	K int
 	// AtOnce is how many questions are answered at a time, 8; others are told to try again.
 	AtOnce int
@@ -56,6 +56,7 @@ type Token struct {
 
 const (
 	maxK        = 1000
+	defaultHits = 5        // of a search
 	maxQuestion = 64 << 10 // bytes of one question
 	maxToken    = 1 << 12
 )
@@ -133,7 +134,7 @@ func New(system graphrag.System, o Options) (http.Handler, error) {
 	if err := checks.Err(); err != nil {
 		return nil, err
 	}
-	o.K, o.AtOnce, o.PerMinute = cmp.Or(o.K, 5), cmp.Or(o.AtOnce, 8), cmp.Or(o.PerMinute, 600)
+	o.AtOnce, o.PerMinute = cmp.Or(o.AtOnce, 8), cmp.Or(o.PerMinute, 600)
 	o.MaxBody, o.Timeout = cmp.Or(o.MaxBody, 16<<20), cmp.Or(o.Timeout, 5*time.Minute)
 	s := &server{system: system, o: o, turn: make(chan struct{}, o.AtOnce), writing: make(chan struct{}, 1), users: make(map[[sha256.Size]byte]*user)}
 	limit := func() *rate.Limiter { return rate.NewLimiter(rate.Limit(float64(o.PerMinute)/60), o.PerMinute) }
@@ -328,7 +329,7 @@ func (s *server) search(w http.ResponseWriter, r *http.Request, _ *user) error {
 	if err := read(r, &in); err != nil {
 		return err
 	}
-	q, end, err := s.question(w, cmp.Or(in.Query, in.Question), in.K, in.Where)
+	q, end, err := s.question(w, cmp.Or(in.Query, in.Question), cmp.Or(in.K, s.o.K, defaultHits), in.Where)
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,22 @@ func TestReadQuestion(t *testing.T) {
 	}
 }
 
+func TestAsksOverview(t *testing.T) {
+	for _, yes := range []string{"Gib mir einen Überblick über die Gezeiten.", "Bitte beschreibe das Schiff", "Résumez les voyages du navire.", "Explique la marée",
+		"Resume la historia del barco", "Describa el faro.", "Riassumi i viaggi della nave", "Descreva o farol.", "Geef een overzicht van de reizen.", "Beschrijf de vuurtoren",
+		"Sammanfatta fartygets historia", "Gi en oversikt over skipet.", "Опишите историю корабля.", "船の歴史をまとめてください。", "请总结这艘船的历史。"} {
+		if !text.AsksOverview(yes) {
+			t.Errorf("%q asks for an overview", yes)
+		}
+	}
+	for _, no := range []string{"Wer baute das Schiff?", "Où est né Zola?", "¿Quién construyó el barco?", "Chi costruì la nave?", "Quem construiu o navio?", "Wie bouwde het schip?",
+		"Vem byggde fartyget?", "Hvem bygde skipet?", "Кто построил корабль?", "誰が船を作りましたか。", "谁建造了这艘船？", "Legt das Schiff in Oslo ab?", "When did the panoramic view open?"} {
+		if text.AsksOverview(no) {
+			t.Errorf("%q asks for a fact", no)
+		}
+	}
+}
+
 // Of a page that is asked, the beginning counts.
 func TestLongQuestion(t *testing.T) {
 	q := text.ReadQuestion("Summarize this. " + strings.Repeat("The Fram sailed. ", 100_000))

@@ -193,16 +193,15 @@ func Cites(docs ...string) Check {
 		var problems []error
 		var cited []string
 		for i, c := range a.Citations {
-			pieces := map[graphrag.Origin]int{"": len(a.Evidence), graphrag.OfDerived: len(a.Derived), graphrag.OfMemory: 1}[c.Of]
+			pieces := map[graphrag.Origin]int{"": len(a.Evidence), graphrag.OfDerived: len(a.Derived), graphrag.OfSource: len(a.Sources), graphrag.OfMemory: 1}[c.Of]
 			if c.Evidence < 0 || c.Evidence >= pieces || c.Start < 0 || c.End < c.Start || c.End > len(a.Text) {
 				problems = append(problems, fmt.Errorf("citation %d is out of bounds: %+v", i, c))
 				continue
 			}
-			switch c.Of {
-			case graphrag.OfDerived:
+			if c.Of == graphrag.OfDerived {
 				cited = append(cited, a.Derived[c.Evidence].Docs...)
-			case "":
-				cited = append(cited, a.Evidence[c.Evidence].Chunk.Doc)
+			} else if from, ok := a.Passage(c); ok {
+				cited = append(cited, from.Doc)
 			}
 		}
 		if len(a.Citations) == 0 {

@@ -39,7 +39,7 @@ type Options struct {
 	System all.System
 	// Settings choose models and mode.
 	Settings lab.Settings
-	// K is how many passages are read.
+	// K is the number of passages that are read; 0 leaves it to the system.
 	K int
 	// Where, if set, is met by the files that are searched; a [Query] can narrow it.
 	Where *graphrag.Condition
@@ -311,10 +311,11 @@ func (d *Desk) nearest(to []Source, near graphrag.Answer, q graphrag.Question) [
 func (d *Desk) pin(ctx context.Context, a graphrag.Answer) error {
 	for i := range a.Citations {
 		c := &a.Citations[i]
-		if c.Of != "" || c.SourceEnd > 0 || c.Evidence >= len(a.Evidence) {
+		chunk, ok := a.Passage(*c)
+		if !ok || c.SourceEnd > 0 {
 			continue
 		}
-		near, err := d.closest.Read(ctx, graphrag.Question{Text: a.Text[c.Start:c.End]}, a.Evidence[c.Evidence:c.Evidence+1], nil)
+		near, err := d.closest.Read(ctx, graphrag.Question{Text: a.Text[c.Start:c.End]}, []graphrag.Hit{{Chunk: chunk}}, nil)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -136,7 +137,7 @@ func (d *Desk) answers(ctx context.Context, c candidate) (ok bool, err error) {
 		var hits []graphrag.Hit
 		chunks, _ := d.folder.System.Get(c.doc)
 		for _, chunk := range chunks {
-			if chunk.Start < c.at.End && c.at.Start < chunk.End && len(hits) < d.o.K {
+			if chunk.Start < c.at.End && c.at.Start < chunk.End && len(hits) < cmp.Or(d.o.K, kit.DefaultK) {
 				hits = append(hits, graphrag.Hit{Chunk: chunk})
 			}
 		}

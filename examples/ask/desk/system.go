@@ -23,7 +23,8 @@ func (d *Desk) At(a graphrag.Answer, c graphrag.Citation) string {
 	if sources := d.sources(a); len(sources) > 0 {
 		return sources[0].At()
 	}
-	return a.Evidence[c.Evidence].Chunk.Doc
+	chunk, _ := a.Passage(c)
+	return chunk.Doc
 }
 
 type asked struct {

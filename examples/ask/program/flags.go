@@ -53,7 +53,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.BoolVar(&s.watch, "watch", false, "look at the files every two seconds, not at questions alone, so that a new index is ready before it is asked; says what changed")
 	system := fs.String("system", wild.Name, "`NAME` of the system that searches: "+all.Shown(all.Names()))
 	fs.StringVar(&s.Mode, "mode", string(reader.Reject), "reject or open: what to do when the folder does not hold the answer")
-	fs.IntVar(&s.k, "k", 5, "how many passages are read for an answer")
+	fs.IntVar(&s.k, "k", 0, "the number of passages that are read for an answer (default: 5, or with -model 2,000 tokens if that is more; twice as much for an overview)")
 	fs.BoolVar(&s.incomplete, "incomplete", false, "answer also if the model failed at more than half of the passages when the index was made")
 	fs.StringVar(&s.index, "index", "", "`DIR` of the index (default: a folder of the user's cache, named for -docs and -system)")
 	fs.BoolVar(&s.encodeAll, "encode-all", false, "compare a question with all passages by -embed-model, encoded when the index is made; else with those of the pages that are best by words, encoded when they are first asked for (-system wild)")
@@ -140,7 +140,7 @@ func (s *settings) check(system string) (problems []error) {
 	} else if _, err := os.Stat(s.docs); err != nil {
 		problems = append(problems, fmt.Errorf("-docs: %w", err))
 	}
-	problems = append(problems, lab.AtLeast("k", s.k, 1)...)
+	problems = append(problems, lab.AtLeast("k", s.k, 0)...)
 	ways := 0
 	for _, way := range []bool{s.question != "", s.questions != "", s.serve != "", s.mcp} {
 		if way {

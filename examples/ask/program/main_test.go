@@ -228,7 +228,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"-docs", dir, "-temperature", "NaN", "x"}, "want a number from 0 to 2, or none"},
 		{[]string{"-docs", dir, "-serve", ":99999"}, "-serve: \"99999\" is no port: want"},
 		{[]string{"-docs", dir, "-system"}, "-system has no value: want NAME"},
-		{[]string{"-docs", dir, "-k", "0"}, "-k 0: want 1 or more"},
+		{[]string{"-docs", dir, "-k", "-1"}, "-k -1: want 0 or more"},
 		{[]string{"-docs", dir, "what is it", "-v"}, "-v stands behind the question"},
 		{[]string{"-docs", dir, "-mcp", "x"}, "one of a question"},
 		{[]string{"-docs", dir, "-system", "wilt"}, "did you mean wild?"},

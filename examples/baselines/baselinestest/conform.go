@@ -41,7 +41,7 @@ var Questions = []graphrag.Question{
 	{Text: "What do the pages say about Antarctica?", K: 3, Depth: 5, Form: graphrag.Overview},
 	{Text: "why is it so", K: 2, Depth: 3},
 	{Text: "", K: 2},
-	{Text: "Fram", K: 0},
+	{Text: "Fram", K: -1},
 	{Text: "Fram", K: 1000, Depth: 1000},
 	{Text: "故宫在哪里？", K: 2},
 }

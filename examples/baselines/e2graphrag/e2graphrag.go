@@ -95,7 +95,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 				found.Evidence = append(found.Evidence, graphrag.Hit{Chunk: s.corpus.Chunks[n], Score: 1 / float64(len(chunks)), Source: Name})
 			}
 		case place < q.K:
-			found.Derived = append(found.Derived, graphrag.Derived{Kind: "summary", Text: s.tree.Nodes[n].Text, Docs: s.corpus.Docs(s.tree.Sources(n))})
+			found.Derived = append(found.Derived, graphrag.Derived{Kind: "summary", Text: s.tree.Nodes[n].Text, Provenance: s.corpus.Provenance(s.tree.Sources(n))})
 		}
 	}
 	found.Ranked = s.corpus.InOrder(chunks, q.Want(), Name)

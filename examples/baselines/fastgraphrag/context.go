@@ -21,12 +21,12 @@ func (s *searcher) context(q graphrag.Question, entities, facts []scored, ranked
 	described := make([]graphrag.Derived, len(entities))
 	for i, e := range entities {
 		d := &s.described[e.ID]
-		described[i] = graphrag.Row("entity", s.g.Entities[e.ID].Name, d.Text, s.corpus.Docs(d.Passages))
+		described[i] = graphrag.Row("entity", s.g.Entities[e.ID].Name, d.Text, s.corpus.Provenance(d.Passages))
 	}
 	stated := make([]graphrag.Derived, len(facts))
 	for i, f := range facts {
 		e := &s.edges[f.ID]
-		stated[i] = graphrag.Row("relation", s.g.Entities[e.from].Name+" – "+s.g.Entities[e.to].Name, e.text, s.corpus.Docs(e.passages))
+		stated[i] = graphrag.Row("relation", s.g.Entities[e.from].Name+" – "+s.g.Entities[e.to].Name, e.text, s.corpus.Provenance(e.passages))
 	}
 	evidence := ranked[:min(max(q.K, 0), len(ranked))]
 	said := func(d graphrag.Derived) string { return d.Text }

@@ -70,7 +70,7 @@ func TestScores(t *testing.T) {
 			var near []proximal
 			for _, c := range asked {
 				n := a.Triple(c[0])
-				near = append(near, proximal{graphrag.Triple{Head: n.Head.Label, Relation: n.Relation.Label, Tail: n.Tail.Label}, c[0], nil})
+				near = append(near, proximal{graphrag.Triple{Head: n.Head.Label, Relation: n.Relation.Label, Tail: n.Tail.Label}, c[0], graphrag.Provenance{}})
 			}
 			s := &searcher{Parts: Parts{Find: find}}
 			remembered, err1 := s.memory(t.Context(), a, near)

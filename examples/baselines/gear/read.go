@@ -44,12 +44,12 @@ func stated(ctx context.Context, g Graph, _ string, passages []graphrag.Chunk) (
 	for i, list := range lists {
 		for _, n := range list {
 			if first, ok := at[n]; ok {
-				out[first].docs = append(out[first].docs, passages[i].Doc)
+				out[first].from = graphrag.Merged(out[first].from, graphrag.ProvenanceOf(passages[i]))
 				continue
 			}
 			at[n] = len(out)
 			t := g.Triple(n)
-			out = append(out, proximal{graphrag.Triple{Head: t.Head.Label, Relation: t.Relation.Label, Tail: t.Tail.Label}, n, []string{passages[i].Doc}})
+			out = append(out, proximal{graphrag.Triple{Head: t.Head.Label, Relation: t.Relation.Label, Tail: t.Tail.Label}, n, graphrag.ProvenanceOf(passages[i])})
 		}
 	}
 	return out, nil
@@ -65,7 +65,7 @@ func extracted(x extract.Extractor) read {
 		var out []proximal
 		for i := range found {
 			for _, f := range found[i].Facts {
-				out = append(out, proximal{f.Triple, -1, []string{passages[i].Doc}})
+				out = append(out, proximal{f.Triple, -1, graphrag.ProvenanceOf(passages[i])})
 			}
 		}
 		return out, nil
@@ -85,9 +85,7 @@ func readByModel(m llm.Model) read {
 			return nil, ctx.Err()
 		}
 		data := []llm.Data{{Label: "question", Text: question}}
-		var docs []string
 		for _, c := range passages {
-			docs = append(docs, c.Doc)
 			data = append(data, llm.Data{Label: "passage", Text: strings.TrimSpace(c.Title + "\n" + c.Text)})
 		}
 		req, err := prompts.Request(ctx, StageRead, "read", map[string]any{"Most": mostTriples, "Words": mostWords}, data...)
@@ -105,7 +103,7 @@ func readByModel(m llm.Model) read {
 		triples, unread := usable(reply.Triples)
 		llm.Unread(ctx, StageRead, unread)
 		for _, t := range triples {
-			out = append(out, proximal{t, -1, docs})
+			out = append(out, proximal{t, -1, graphrag.ProvenanceOf(passages...)})
 		}
 		return out, nil
 	}

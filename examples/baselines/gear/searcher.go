@@ -37,7 +37,7 @@ type proximal struct {
 	graphrag.Triple
 	// number is that of the triple in the graph, -1 if it has to be linked.
 	number int32
-	docs   []string // of the passages
+	from   graphrag.Provenance
 }
 
 func (p proximal) text() string { return p.Head + " " + p.Relation + " " + p.Tail }

@@ -92,18 +92,9 @@ func (s *searcher) memory(ctx context.Context, seen *around, near []proximal) ([
 	}
 	var out []graphrag.Derived
 	for _, i := range best(scores, remembered) {
-		out = append(out, graphrag.Derived{Kind: "fact", Text: texts[i], Docs: distinct(near[i].docs)})
+		out = append(out, graphrag.Derived{Kind: "fact", Text: texts[i], Provenance: near[i].from})
 	}
 	return out, nil
-}
-
-func distinct(docs []string) (out []string) {
-	for _, doc := range docs {
-		if !slices.Contains(out, doc) {
-			out = append(out, doc)
-		}
-	}
-	return out
 }
 
 // best are the places of the largest scores, the first of equal ones first.

@@ -116,7 +116,7 @@ func (s *searcher) fact(r int32) graphrag.Derived {
 	for _, p := range s.corpus.Graph.RelationPassages(r) {
 		chunks = append(chunks, p.ID)
 	}
-	return graphrag.Row("fact", strings.Join([]string{t.Head, t.Relation, t.Tail}, ", "), "", s.corpus.Docs(chunks))
+	return graphrag.Row("fact", strings.Join([]string{t.Head, t.Relation, t.Tail}, ", "), "", s.corpus.Provenance(chunks))
 }
 
 // stating are the chunks behind a part of the graph: those that state an edge of it,

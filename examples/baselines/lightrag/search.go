@@ -195,13 +195,13 @@ func (s *searcher) entityRow(e int32) graphrag.Derived {
 		text += " (" + kind + ")"
 	}
 	d := s.described(e)
-	return graphrag.Row("entity", text, d.Text, s.corpus.Docs(d.Passages))
+	return graphrag.Row("entity", text, d.Text, s.corpus.Provenance(d.Passages))
 }
 
 func (s *searcher) relationRow(r int32) graphrag.Derived {
 	ends, d := s.joins(r), s.relation(r).described
 	text := s.g.Entities[ends[0]].Name + " – " + s.g.Entities[ends[1]].Name
-	return graphrag.Row("relation", text, d.Text, s.corpus.Docs(d.Passages))
+	return graphrag.Row("relation", text, d.Text, s.corpus.Provenance(d.Passages))
 }
 
 // evidence are the first K chunks, as far as the rest of the budget goes.

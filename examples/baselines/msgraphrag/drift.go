@@ -73,7 +73,7 @@ type action struct {
 	query   string
 	answer  string
 	score   float64
-	docs    []string
+	from    graphrag.Provenance
 	derived []graphrag.Derived
 	ranked  []graphrag.Hit
 	next    []string
@@ -214,10 +214,8 @@ func (d *drift) root(question string, reports []int32) action {
 	for _, r := range reports {
 		of := d.global.reportOf(r)
 		root.derived = append(root.derived, of)
-		root.docs = append(root.docs, of.Docs...)
+		root.from = graphrag.Merged(root.from, of.Provenance)
 	}
-	slices.Sort(root.docs)
-	root.docs = slices.Compact(root.docs)
 	return root
 }
 

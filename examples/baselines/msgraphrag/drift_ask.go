@@ -69,15 +69,13 @@ func (w asking) answer(ctx context.Context, question string, a *action, entities
 	var parts []llm.Data
 	for _, x := range a.derived {
 		parts = append(parts, llm.Data{Label: x.Kind, Text: x.Text})
-		a.docs = append(a.docs, x.Docs...)
+		a.from = graphrag.Merged(a.from, x.Provenance)
 	}
 	all := w.corpus.InOrder(order, len(order), NameDrift)
 	for _, h := range w.local.read(all, graphrag.Question{K: len(all)}) {
 		parts = append(parts, llm.Data{Label: "passage", Text: h.Chunk.Text})
-		a.docs = append(a.docs, h.Chunk.Doc)
+		a.from = graphrag.Merged(a.from, graphrag.ProvenanceOf(h.Chunk))
 	}
-	slices.Sort(a.docs)
-	a.docs = slices.Compact(a.docs)
 	if len(parts) == 0 {
 		return nil // nothing to answer from
 	}
@@ -101,7 +99,7 @@ func (w asking) read(_ graphrag.Question, root action, actions []action, ranked 
 	var answers []graphrag.Derived
 	for _, a := range append([]action{root}, actions...) {
 		if a.answer != "" {
-			answers = append(answers, graphrag.Derived{Kind: "answer", Text: a.query + "\n" + a.answer, Docs: a.docs})
+			answers = append(answers, graphrag.Derived{Kind: "answer", Text: a.query + "\n" + a.answer, Provenance: a.from})
 		}
 	}
 	if answers = w.fit(answers); len(answers) == 0 {

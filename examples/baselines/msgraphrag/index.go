@@ -218,7 +218,7 @@ func (x *index) covered() {
 
 // derived is a piece of the prompt with the documents behind it.
 func (x *index) derived(kind, text string, sources []int32) graphrag.Derived {
-	return graphrag.Derived{Kind: kind, Text: text, Docs: x.corpus.Docs(sources)}
+	return graphrag.Derived{Kind: kind, Text: text, Provenance: x.corpus.Provenance(sources)}
 }
 
 // shuffle puts a list into a random order that the seed decides.

@@ -121,14 +121,14 @@ func (l *local) context(entities []int32) []graphrag.Derived {
 	for _, e := range retrieve.Within(entities, rest, func(e int32) int { return l.entityTokens[e] }) {
 		rest -= l.entityTokens[e]
 		n := &l.graph.Nodes[e]
-		out = append(out, graphrag.Row("entity", n.Title, joined(n.Descriptions), l.corpus.Docs(passages(n.Descriptions))))
+		out = append(out, graphrag.Row("entity", n.Title, joined(n.Descriptions), l.corpus.Provenance(passages(n.Descriptions))))
 	}
 	for _, e := range l.relationTable(entities, rest) {
 		sources := passages(l.graph.Edges[e].Descriptions)
 		if len(sources) == 0 {
 			sources = l.stated.Of(e)
 		}
-		out = append(out, graphrag.Row("relationship", l.pair(e), joined(l.graph.Edges[e].Descriptions), l.corpus.Docs(sources)))
+		out = append(out, graphrag.Row("relationship", l.pair(e), joined(l.graph.Edges[e].Descriptions), l.corpus.Provenance(sources)))
 	}
 	return out
 }
@@ -267,11 +267,11 @@ func (l *local) read(ranked []graphrag.Hit, q graphrag.Question) []graphrag.Hit 
 // entityText and edgeText are the rows as they are read and counted.
 func (l *local) entityText(e int32) string {
 	n := &l.graph.Nodes[e]
-	return graphrag.Row("", n.Title, joined(n.Descriptions), nil).Text
+	return graphrag.Row("", n.Title, joined(n.Descriptions), graphrag.Provenance{}).Text
 }
 
 func (l *local) edgeText(e int32) string {
-	return graphrag.Row("", l.pair(e), joined(l.graph.Edges[e].Descriptions), nil).Text
+	return graphrag.Row("", l.pair(e), joined(l.graph.Edges[e].Descriptions), graphrag.Provenance{}).Text
 }
 
 func (l *local) pair(edge int32) string {

@@ -210,5 +210,5 @@ func (s *searcher) summary(n int32) graphrag.Derived {
 	for i, l := range leaves {
 		chunks[i] = s.leaves[l].chunk
 	}
-	return graphrag.Derived{Kind: "summary", Text: s.tree.Nodes[n].Text, Docs: s.corpus.Docs(chunks)}
+	return graphrag.Derived{Kind: "summary", Text: s.tree.Nodes[n].Text, Provenance: s.corpus.Provenance(chunks)}
 }

@@ -228,7 +228,7 @@ func (s *searcher) community(c perception.Named) graphrag.Derived {
 		words = append(words, s.corpus.Graph.Entities[e].Name)
 	}
 	said := strings.TrimSpace(c.Description + " (" + strings.Join(words, "; ") + ")")
-	return graphrag.Row(kindCommunity, c.Name, said, s.corpus.Docs(c.Sources))
+	return graphrag.Row(kindCommunity, c.Name, said, s.corpus.Provenance(c.Sources))
 }
 
 // join makes the graph of the facts.

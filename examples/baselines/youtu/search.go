@@ -56,7 +56,7 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	found := graphrag.Found{Ranked: s.corpus.ByScore(s.weigh(scores, through, facts), q.Want(), "youtu"), Steps: steps}
 	for _, f := range facts {
 		fact := s.tree.Facts[f.ID]
-		found.Derived = append(found.Derived, graphrag.Derived{Kind: kindFact, Text: fact.Text, Docs: s.corpus.Docs(fact.Passages)})
+		found.Derived = append(found.Derived, graphrag.Derived{Kind: kindFact, Text: fact.Text, Provenance: s.corpus.Provenance(fact.Passages)})
 	}
 	for _, c := range near {
 		found.Derived = append(found.Derived, s.community(s.tree.Communities[c]))
