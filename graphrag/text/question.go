@@ -80,15 +80,18 @@ var overviews = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)\bwhat (was|were|is|are) (some of )?the (main|key|major|overall|primary|principal|most|defining|significant|core|notable|general)\b`),
 	regexp.MustCompile(`(?i)^\W*what (were|are) (some of )?the ([\w-]+ ){0,3}?(characteristics|features|consequences|controversies|circumstances|events|results|outcomes|principles|tenets|criticisms|aspects|effects|causes|reasons|factors|developments|impacts|moments|themes|achievements|challenges|differences|reactions|arguments|issues|views|positions)\b`),
 	regexp.MustCompile(`(?i)^\W*what characteri[sz]e[sd]\b`),
-	// The same of other languages: what a request begins with, and the word for an overview.
-	regexp.MustCompile(`(?i)^\PL*(?:(?:bitte|por favor|alsjeblieft|пожалуйста) )?(?:` +
-		`(?:fass\pL*|beschreib\pL*|schilder\pL*|erkläre?|erläuter\pL*|skizzier\pL*|vergleich\pL*|nenne?) |` +
-		`(?:résum(?:e[rz]?|ez)|décri(?:s|vez|re)|expli(?:que[rz]?)|présente[rz]?|énumère[rz]?|compare[rz]?|retrace[rz]?) |` +
-		`(?:resum[ae]\pL*|describ[ae]\pL*|explic?(?:a|á|que|ar)|enumer[ae]\pL*|compar[ae]\pL*) |(?:riassum\pL+|descriv\pL+|spieg\pL+|illustr\pL+|elenc\pL+|confront\pL+) |` +
-		`(?:resum[ae]\pL*|descrev\pL+|explique|liste) |(?:vat|beschrijf|schets|leg|noem|vergelijk) |(?:sammanfatta|beskriv|förklara|redogör|jämför|lista|oppsummer|sammenfatt|forklar|gjør rede|sammenlign) |` +
-		`(?:опиши\pL*|обобщи\pL*|расскажи\pL*|объясни\pL*|перечисли\pL*|сравни\pL*|резюмируй\pL*|изложи\pL*|кратко) |请?(?:总结|概述|描述|介绍|概括|说明|列出|比较))`),
-	regexp.MustCompile(`(?i)(?:^|\PL)(?:überblick|übersicht|zusammenfassung|aperçu|vue d.ensemble|résumé d|panorama|resumen|visión general|panoramica|riassunto|visão geral|resumo|overzicht|samenvatting|översikt|sammanfattning|oversikt|sammendrag)|` +
-		`обзор|краткое изложение|概要|要約|まとめ|概観|について(?:説明|述べ)|综述|总结|概述|概况`),
+	// The same in other languages.
+	regexp.MustCompile(`(?i)^\PL*(?:(?:bitte|por favor|alsjeblieft|пожалуйста) )?(?:` + either(func(l lexicon) string { return l.request }) + `)`),
+	regexp.MustCompile(`(?i)(?:^|\PL|\p{Han}|\p{Hiragana})(?:` + either(func(l lexicon) string { return l.overview }) + `)`),
+}
+
+// either is a pattern of the words that lexicons have.
+func either(of func(lexicon) string) string {
+	var words []string
+	for _, l := range lexicons {
+		words = append(words, strings.Fields(of(l))...)
+	}
+	return strings.Join(words, "|")
 }
 
 // AsksOverview reports whether the wording of a question asks for an overview.

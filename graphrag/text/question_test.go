@@ -55,7 +55,7 @@ func TestAsksOverview(t *testing.T) {
 		}
 	}
 	for _, no := range []string{"Wer baute das Schiff?", "Où est né Zola?", "¿Quién construyó el barco?", "Chi costruì la nave?", "Quem construiu o navio?", "Wie bouwde het schip?",
-		"Vem byggde fartyget?", "Hvem bygde skipet?", "Кто построил корабль?", "誰が船を作りましたか。", "谁建造了这艘船？", "Legt das Schiff in Oslo ab?", "When did the panoramic view open?"} {
+		"Vem byggde fartyget?", "Hvem bygde skipet?", "Кто построил корабль?", "誰が船を作りましたか。", "谁建造了这艘船？", "Legt das Schiff in Oslo ab?", "When did the panoramic view open?", "Vatican City is how large?", "Spiegelt das Wasser den Turm?", "Fassen die Boote hundert Gäste?"} {
 		if text.AsksOverview(no) {
 			t.Errorf("%q asks for a fact", no)
 		}
