@@ -24,39 +24,11 @@ func ExampleStripLinks() {
 }
 
 func TestStripLinks(t *testing.T) {
-	for _, tt := range []struct{ in, want string }{
-		{"", ""},
-		{"no link (at all) [x] a]b[", "no link (at all) [x] a]b["},
-		{"a [b](c) d", "a b d"},
-		{`a [b](c "t (u) v") d`, "a b d"},
-		{"a [b](c 't') d", "a b d"},
-		{"a [b]( <c d> ) e", "a b e"},
-		{"a [b](c(d(e)f)g) h", "a b h"},
-		{"a [b](c(d) e", "a [b](c(d) e"},
-		{"a [b](c\nd) e", "a [b](c\nd) e"},
-		{"a [b](c d) e", "a [b](c d) e"},
-		{"![Image 1: x](http://y/z.png)!", "Image 1: x!"},
-		{"[![Image 1: x](i.png) text](u)", "Image 1: x text"},
-		{"[a\n\nb](u)", "a\n\nb"},
-		{"[a [b](c) d](e)", "a b d"},
-		{"[[[a](b)", "[[a"},
-		{"x[[1]](u) y[\\[23\\]](u)[[24]](u).", "x y."},
-		{"[1](u) [[note]](u) [[a](u)]", "1 [note] [a]"},
-		{`\[a](b) \\[a](b)`, `\[a](b) \\a`},
-		{"<https://a.b/c?d> <b> <a@b>", " <b> <a@b>"},
-		{"see https://a.b/c_(d)?e=f#g. (http://x.y) www.a.b, HTTP://Q", "see . () , "},
-		{"[https://a.b](https://a.b) [x]: http://c.d 'T'", " [x]:  'T'"},
-		{"awww. www. www.é a://b :// http://", "awww. www.  a://b :// "},
-		{"链接https://a.b/c。完", "链接。完"},
-		{"htt[p](x)://foo bar", " bar"},
-		{"[\x00](\xff) \xff[\xff](u)", "\x00 \xff\xff"},
-		{"[a](b)", "a"},
-		{"[](b)", ""},
-	} {
-		if got, _ := text.StripLinks(tt.in); got != tt.want {
-			t.Errorf("StripLinks(%q) = %q, want %q", tt.in, got, tt.want)
+	for _, c := range table(t, "links.txt") {
+		if got, _ := text.StripLinks(c[0]); got != c[1] {
+			t.Errorf("StripLinks(%q) = %q, want %q", c[0], got, c[1])
 		}
-		checkStrip(t, tt.in)
+		checkStrip(t, c[0])
 	}
 }
 
