@@ -40,6 +40,8 @@ const (
 	ErrRefused Kind = "refused"
 	// ErrTruncated: the reply was cut at the token limit.
 	ErrTruncated Kind = "reply truncated"
+	// ErrUnfinished: the model stopped for a reason that is not known to be an end.
+	ErrUnfinished Kind = "reply unfinished"
 	// ErrEmpty: a reply without text.
 	ErrEmpty Kind = "empty reply"
 	// ErrInvalidOutput: a reply that does not hold what was asked for.
@@ -76,6 +78,9 @@ type Error struct {
 	// attempts together are known to have cost.
 	Billed Billed
 	Usage  Usage
+	// Partial is the text of a reply that came, without reasoning, though it was cut,
+	// filtered or broken off: it may end in the middle of a word.
+	Partial string
 	// Err is the cause, if any.
 	Err error
 }
@@ -121,6 +126,8 @@ func (e *Error) remedy() string {
 		return "send less text or use a model with a larger context"
 	case ErrTruncated:
 		return "raise the token limit of the reply"
+	case ErrUnfinished:
+		return "ask again; if it comes back, ask the server's log why it stops"
 	case ErrTransient:
 		if e.Status == 0 {
 			return "check that the server runs and that the base URL is right"
@@ -152,10 +159,10 @@ func (e *Error) Retryable() bool {
 }
 
 // OfOneReply reports whether an error concerns one reply alone: filtered,
-// refused, cut, empty, unusable, or asked for with a prompt that is too long. The
+// refused, cut, unfinished, empty, unusable, or asked for with a prompt that is too long. The
 // next request need not have it, so a job can go on without this reply.
 func OfOneReply(err error) bool {
-	return slices.ContainsFunc([]Kind{ErrFiltered, ErrRefused, ErrTruncated, ErrEmpty, ErrInvalidOutput, ErrContextLength},
+	return slices.ContainsFunc([]Kind{ErrFiltered, ErrRefused, ErrTruncated, ErrUnfinished, ErrEmpty, ErrInvalidOutput, ErrContextLength},
 		func(k Kind) bool { return errors.Is(err, k) })
 }
 

@@ -47,9 +47,7 @@ func (t *Triple) UnmarshalJSON(data []byte) error {
 			parts, _ = inside(v)
 		}
 	case string:
-		for _, p := range strings.Split(strings.Trim(v, "() "), "|") {
-			parts = append(parts, p)
-		}
+		parts = partsOf(v)
 	}
 	if parts == nil {
 		t.Fault = "neither a list nor an object of subject, relation and object"
@@ -67,6 +65,19 @@ func (t *Triple) UnmarshalJSON(data []byte) error {
 		t.Fault = "the subject or the object is empty"
 	}
 	return nil
+}
+
+// partsOf are the parts of a triple that was written as a text: the three between marks that
+// such texts have, or the text itself.
+func partsOf(text string) (parts []any) {
+	text = strings.TrimSpace(text)
+	inner := strings.Trim(text, "()[] ")
+	for _, mark := range []string{"|", "\t", "->", "→", " - ", " – ", " — ", ";", ","} {
+		if of := strings.Split(inner, mark); len(of) == 3 && (mark != "," || inner != text) {
+			return []any{of[0], of[1], of[2]}
+		}
+	}
+	return []any{inner}
 }
 
 // usual takes the parts of a triple out of an object, nil if one has no key.
@@ -300,7 +311,7 @@ func fitList(dst reflect.Value, v any, at string) error {
 	if text, is := v.(string); is {
 		list, ok = listed(of, text)
 	}
-	if of == reflect.TypeFor[Triple]() && len(list) == 3 && !slices.ContainsFunc(list, func(e any) bool { _, is := scalar(e); return !is }) {
+	if of == reflect.TypeFor[Triple]() && len(list) == 3 && !slices.ContainsFunc(list, func(e any) bool { text, is := scalar(e); return !is || len(partsOf(text)) == 3 }) {
 		list = []any{list} // one triple without its brackets
 	}
 	if !ok {
@@ -393,10 +404,10 @@ func pairs(object map[string]any) (list []any, ok bool) {
 // fitMap also takes objects of texts where it holds lists of "key: value" texts.
 func fitMap(dst reflect.Value, v any, at string) error {
 	object, ok := v.(map[string]any)
+	if list, is := v.([]any); is {
+		object, ok = merged(list)
+	}
 	if !ok {
-		if list, is := v.([]any); is && len(list) == 0 {
-			return nil
-		}
 		return fault(at, v, "an object")
 	}
 	out := reflect.MakeMap(dst.Type())
@@ -417,13 +428,45 @@ func fitMap(dst reflect.Value, v any, at string) error {
 	return nil
 }
 
+// merged is the object that a list of objects stands for: each has one key, or two, of which
+// one says to what the value of the other belongs.
+func merged(list []any) (map[string]any, bool) {
+	out := make(map[string]any)
+	for _, e := range list {
+		object, _ := e.(map[string]any)
+		belongs := ""
+		for _, key := range []string{"name", "entity", "key"} {
+			if text, ok := lookup(object, key).(string); ok && belongs == "" && len(object) == 2 {
+				belongs = text
+			}
+		}
+		if len(object) != 1 && belongs == "" {
+			return nil, false
+		}
+		for key, value := range object {
+			switch {
+			case belongs == "":
+				out[key] = value
+			case value != belongs:
+				out[belongs] = value
+			}
+		}
+	}
+	return out, true
+}
+
+// bareKey is a key in lower case, without the marks between its words.
+func bareKey(key string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))
+}
+
 // lookup finds a key in any case.
 func lookup(object map[string]any, key string) any {
 	if v, ok := object[key]; ok {
 		return v
 	}
 	for _, k := range slices.Sorted(maps.Keys(object)) {
-		if strings.EqualFold(k, key) {
+		if bareKey(k) == bareKey(key) {
 			return object[k]
 		}
 	}
@@ -444,7 +487,7 @@ func fitObject(dst reflect.Value, v any, at string) error {
 			return fitObject(dst, inner, at)
 		}
 		if only, is := lone(dst.Type(), fields, v); is {
-			return fit(dst.Field(only.index), v, strings.TrimPrefix(at+"."+only.key, "."))
+			return fitField(dst, only, v, at)
 		}
 	}
 	switch {
@@ -454,11 +497,23 @@ func fitObject(dst reflect.Value, v any, at string) error {
 		return without(fields, object, at)
 	}
 	for _, f := range fields {
-		if err := fit(dst.Field(f.index), lookup(object, f.key), strings.TrimPrefix(at+"."+f.key, ".")); err != nil {
+		if err := fitField(dst, f, lookup(object, f.key), at); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fitField reads a value into a field. One of its values may have another case, or marks around it.
+func fitField(of reflect.Value, f field, v any, at string) error {
+	dst := of.Field(f.index)
+	err := fit(dst, v, strings.TrimPrefix(at+"."+f.key, "."))
+	for _, value := range f.values {
+		if dst.Kind() == reflect.String && strings.EqualFold(value, strings.Trim(dst.String(), "*.\"' ")) {
+			dst.SetString(value)
+		}
+	}
+	return err
 }
 
 // lone is the field that a value without its object belongs to: a list, or an element of
@@ -490,7 +545,7 @@ func known(fields []field, object map[string]any) bool {
 // named tells whether an object has a key of the form, or nothing at all.
 func named(fields []field, object map[string]any) bool {
 	return len(object) == 0 || slices.ContainsFunc(fields, func(f field) bool {
-		return slices.ContainsFunc(slices.Collect(maps.Keys(object)), func(k string) bool { return strings.EqualFold(k, f.key) })
+		return slices.ContainsFunc(slices.Collect(maps.Keys(object)), func(k string) bool { return bareKey(k) == bareKey(f.key) })
 	})
 }
 

@@ -92,41 +92,6 @@ func outputError(kind Kind, text string, err error) *Error {
 	return &Error{Kind: kind, Billed: BilledYes, Body: Excerpt([]byte(text)), Err: err}
 }
 
-// SplitThinking takes <think>…</think> and <thinking>…</thinking> blocks at
-// the start of a reply apart from the answer. open is true when such a block
-// is not closed, which means that the reply was cut. A closing tag alone is
-// the end of a block whose opening tag was part of the prompt.
-func SplitThinking(text string) (answer, thinking string, open bool) {
-	var thoughts []string
-	for {
-		rest := strings.TrimLeft(text, " \t\r\n")
-		tag := ""
-		for _, t := range []string{"think", "thinking", "reasoning"} {
-			if strings.HasPrefix(rest, "<"+t+">") {
-				tag = t
-			}
-		}
-		if tag == "" {
-			break
-		}
-		inner, after, closed := strings.Cut(rest[len(tag)+2:], "</"+tag+">")
-		thoughts = append(thoughts, strings.TrimSpace(inner))
-		if !closed {
-			return "", strings.Join(thoughts, "\n"), true
-		}
-		text = after
-	}
-	if len(thoughts) == 0 {
-		if inner, after, ok := strings.Cut(text, "</think>"); ok && !strings.Contains(inner, "<think>") {
-			thoughts, text = []string{strings.TrimSpace(inner)}, after
-		}
-	}
-	if len(thoughts) > 0 {
-		text = strings.TrimLeft(text, " \t\r\n")
-	}
-	return text, strings.Join(thoughts, "\n"), false
-}
-
 var errCut = errors.New("the JSON ends too early")
 
 // jsonReader reads one JSON value leniently and writes it strictly.
@@ -475,11 +440,7 @@ func Read[T any](text string) (T, error) {
 // fence or without; nil for others.
 func readList(text string) json.RawMessage {
 	text, _, _ = SplitThinking(text)
-	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, "```") {
-		_, text, _ = strings.Cut(text, "\n")
-		text = strings.TrimSpace(strings.TrimSuffix(text, "```"))
-	}
+	text = strings.TrimSpace(Unfence(strings.TrimSpace(text)))
 	p := &jsonReader{in: text}
 	if strings.IndexAny(text, `["`) != 0 || p.value(0) != nil || strings.TrimSpace(text[p.at:]) != "" {
 		return nil

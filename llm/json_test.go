@@ -89,21 +89,9 @@ func TestReadObjectRefuses(t *testing.T) {
 }
 
 func TestSplitThinking(t *testing.T) {
-	for _, tc := range []struct {
-		in, answer, thinking string
-		open                 bool
-	}{
-		{"plain", "plain", "", false},
-		{"<think>a</think>b", "b", "a", false},
-		{" <thinking>a</thinking> <think>c</think> b", "b", "a\nc", false},
-		{"a</think>b", "b", "a", false},
-		{"<think>a", "", "a", true},
-		{"use <think> tags, then </think>", "use <think> tags, then </think>", "", false},
-		{"<think></think>", "", "", false},
-	} {
-		answer, thinking, open := SplitThinking(tc.in)
-		if answer != tc.answer || thinking != tc.thinking || open != tc.open {
-			t.Errorf("%q: %q, %q, %v", tc.in, answer, thinking, open)
+	for in, open := range map[string]bool{"<think>a": true, "[THINK]a": true, "<|channel|>analysis<|message|>a<|end|>": true, "<|channel|>final<|message|>a": false, "<think></think>": false} {
+		if answer, thinking, is := SplitThinking(in); is != open || open && (answer != "" || thinking != "a") {
+			t.Errorf("%q: %q, %q, %v", in, answer, thinking, is)
 		}
 	}
 }

@@ -27,7 +27,8 @@ type Model interface {
 	Generate(ctx context.Context, req Request) (Reply, error)
 }
 
-// ByFunc is a model by a function that does what [Model] asks of Generate.
+// ByFunc is a model by a function that does what [Model] asks of Generate. Its replies go
+// through [Finish]; those without figures of usage are estimated.
 func ByFunc(name string, generate func(ctx context.Context, req Request) (Reply, error)) Model {
 	return byFunc{name, generate}
 }
@@ -40,7 +41,16 @@ type byFunc struct {
 func (m byFunc) Name() string { return m.name }
 
 func (m byFunc) Generate(ctx context.Context, req Request) (Reply, error) {
-	return m.generate(ctx, req)
+	reply, err := m.generate(ctx, req)
+	if err != nil {
+		return reply, err
+	}
+	reply.Usage = figured(req, reply)
+	reply, err = Finish(reply, reply.Text, reply.Finish)
+	if failed := (*Error)(nil); errors.As(err, &failed) {
+		failed.Usage = reply.Usage
+	}
+	return reply, err
 }
 
 // The roles of a [Message]: who speaks.

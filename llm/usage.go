@@ -79,10 +79,14 @@ func (m *Meter) add(stage string, u Usage) {
 	m.stages[stage] = m.stages[stage].Add(u)
 }
 
-// Metered is m with every call counted by the meters of its context, and [Traced].
-func Metered(m Model) Model { return metered{Traced(m)} }
+// Metered is m with every call counted by the meters of its context, and [Traced]. Around
+// a model that is metered itself it counts each call once.
+func Metered(m Model) Model { return metered{m} }
 
 type metered struct{ Model }
+
+// countedKey has the meter of the context in which an outer model counts the call.
+type countedKey struct{}
 
 func (m metered) Generate(ctx context.Context, req Request) (Reply, error) {
 	return m.Stream(ctx, req, nil)
@@ -90,9 +94,32 @@ func (m metered) Generate(ctx context.Context, req Request) (Reply, error) {
 
 // Stream implements [Streamer].
 func (m metered) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
-	reply, err := Stream(ctx, m.Model, req, piece)
-	meter(ctx, req.Stage, taken(reply, err))
+	own, _ := ctx.Value(meterKey{}).(*Meter)
+	outer, inside := ctx.Value(countedKey{}).(*Meter)
+	model := m.Model
+	if !inside {
+		model = Traced(model)
+	}
+	reply, err := Stream(context.WithValue(ctx, countedKey{}, own), model, req, piece)
+	if err == nil {
+		reply.Usage = figured(req, reply)
+	}
+	for ; own != nil && own != outer; own = own.outer {
+		own.add(req.Stage, taken(reply, err))
+	}
 	return reply, err
+}
+
+// figured is the usage of a reply, estimated if the reply has no figures.
+func figured(req Request, reply Reply) Usage {
+	if reply.Usage != (Usage{}) {
+		return reply.Usage
+	}
+	u := Usage{Calls: 1, Estimated: true, CompletionTokens: EstimateTokens(reply.Text)}
+	for _, m := range req.Messages {
+		u.PromptTokens += EstimateTokens(m.Text)
+	}
+	return u
 }
 
 // taken is what a call took, also one that failed.

@@ -5,6 +5,7 @@ package llm_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -58,6 +59,51 @@ func TestMeter(t *testing.T) {
 	if _, err := m.Generate(t.Context(), llm.Prompt("without a meter")); err != nil {
 		t.Error(err)
 	}
+}
+
+// A call is counted once, however deep the metered models are, also in a meter of its own,
+// and a function without figures is estimated.
+func TestMeteredOnce(t *testing.T) {
+	var calls int
+	bare := llm.ByFunc("f", func(context.Context, llm.Request) (llm.Reply, error) {
+		calls++
+		return llm.Reply{Text: "twelve bytes"}, nil
+	})
+	wrapped, err := llm.Defaults(llm.Metered(bare), llm.Request{MaxTokens: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	around := llm.ByFunc("g", func(ctx context.Context, req llm.Request) (llm.Reply, error) {
+		own, inner := llm.WithMeter(ctx)
+		reply, err := llm.Metered(wrapped).Generate(own, req)
+		if inner.Usage().Calls != 1 {
+			t.Errorf("the meter inside counts %+v", inner.Usage())
+		}
+		return reply, err
+	})
+	want := llm.Usage{Calls: 1, PromptTokens: 2, CompletionTokens: 3, Estimated: true}
+	for _, m := range []llm.Model{llm.Metered(bare), llm.Metered(llm.Metered(bare)), llm.Metered(wrapped), llm.Metered(around)} {
+		ctx, meter := llm.WithMeter(t.Context())
+		reply, err := m.Generate(ctx, llm.Prompt("question"))
+		if err != nil || meter.Usage() != want || reply.Usage != want {
+			t.Errorf("%+v, %+v, %v", meter.Usage(), reply.Usage, err)
+		}
+	}
+}
+
+// A reply with a stop reason that is not known to be an end is an error, and keeps its text.
+func TestFinish(t *testing.T) {
+	table(t, "stops.jsonl", func(c struct{ Stop, Want string }) {
+		m := llm.ByFunc("f", func(context.Context, llm.Request) (llm.Reply, error) {
+			return llm.Reply{Text: "<think>so</think>half", Finish: c.Stop, Usage: llm.Usage{Calls: 1, PromptTokens: 7}}, nil
+		})
+		reply, err := m.Generate(t.Context(), llm.Prompt("?"))
+		e := new(llm.Error)
+		if c.Want == "" && (err != nil || reply.Text != "half" || reply.Finish != llm.FinishStop) ||
+			c.Want != "" && (!errors.As(err, &e) || string(e.Kind) != c.Want || e.Partial != "half" || e.Usage.PromptTokens != 7) {
+			t.Errorf("%q: %+v, %v", c.Stop, reply, err)
+		}
+	})
 }
 
 func Example() {

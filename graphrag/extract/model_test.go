@@ -64,13 +64,13 @@ func TestOpenIE(t *testing.T) {
 		Reply(llmtest.Stage(extract.StageTriples), `{"triples": [["Colin Archer","built","Fram"],["Colin Archer","built","Fram"],["Fram","launched in",1892],["a","b"],["a","b","c","d"],["","b","c"],"x",[{},"b","c"]]}`)
 	e, err := extract.NewOpenIE(extract.ModelOptions{Model: m})
 	x := got(t, e, err, "Colin Archer built the Fram.")
-	if diff := cmp.Diff([]string{"1892", "Colin Archer", "Fram"}, mentioned(x)); diff != "" {
+	if diff := cmp.Diff([]string{"1892", "Colin Archer", "Fram", "a", "c"}, mentioned(x)); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"Colin Archer | built | Fram", "Fram | launched in | 1892"}, facts(x)); diff != "" {
+	if diff := cmp.Diff([]string{"Colin Archer | built | Fram", "Fram | launched in | 1892", "a | b | c"}, facts(x)); diff != "" {
 		t.Errorf("facts (-want +got):\n%s", diff)
 	}
-	if len(x.Problems) != 5 {
+	if len(x.Problems) != 4 {
 		t.Errorf("problems %q", reasons(x))
 	}
 	if m.Calls() != 2 {
@@ -309,7 +309,7 @@ func TestGleaning(t *testing.T) {
 func TestOtherForm(t *testing.T) {
 	for format, replies := range map[extract.Format][2]string{
 		extract.Lines:   {`{"entities": ["Fram"]}`, "entity<|#|>Fram<|#|>ship<|#|>A ship.\n<|COMPLETE|>"},
-		extract.Tuples:  {"Entität<|>Fram<|>ship<|>A ship.", `("entity"<|>Fram<|>ship<|>A ship.)<|COMPLETE|>`},
+		extract.Tuples:  {"Schiff<|>Fram<|>ship<|>A ship.", `("entity"<|>Fram<|>ship<|>A ship.)<|COMPLETE|>`},
 		extract.Objects: {"The Fram is a ship.", `{"entities": {"name": "Fram", "type": "ship", "desc": "A ship."}}`},
 	} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, replies[:]...)

@@ -66,8 +66,14 @@ func (e *OpenIE) entities(ctx context.Context, name string, text llm.Data) ([]st
 	}
 	var names []string
 	for _, name := range found.Names {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
+		parts := strings.FieldsFunc(name, func(r rune) bool { return r == ',' || r == ';' || r == '\n' })
+		if strings.Contains(text.Text, name) || slices.ContainsFunc(parts, func(p string) bool { return !strings.Contains(text.Text, strings.TrimSpace(p)) }) {
+			parts = []string{name} // it is one name, or not of the text at all
+		}
+		for _, part := range parts {
+			if part = strings.TrimSpace(part); part != "" {
+				names = append(names, part)
+			}
 		}
 	}
 	slices.Sort(names)
@@ -90,15 +96,19 @@ func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *
 	if err != nil {
 		return err
 	}
-	readTriples(found.Triples, x)
+	readTriples(found.Triples, names, x)
 	dropRepeated(x)
 	return nil
 }
 
-// readTriples adds the triples of three parts; others are problems.
-func readTriples(found []llm.Triple, x *kg.Extraction) {
+// readTriples adds the triples. One of more than three parts is cut to three, and of a
+// sentence the names at both ends are the subject and the object; others are problems.
+func readTriples(found []llm.Triple, names []string, x *kg.Extraction) {
 	for _, t := range found {
-		if t.Fault != "" {
+		if t.Fault != "" && t.Tail == "" {
+			t.Head, t.Relation, t.Tail = sentence(strings.Trim(t.Raw, `" .`), names)
+		}
+		if t.Head == "" || t.Tail == "" || t.Fault != "" && t.Relation == "" {
 			problem(x, "record", t.Raw, t.Fault)
 			continue
 		}
@@ -106,13 +116,33 @@ func readTriples(found []llm.Triple, x *kg.Extraction) {
 	}
 }
 
-// dropRepeated keeps each triple once: repetitions of a model must not raise the weight of
-// a fact.
+// sentence returns the longest names at both ends of a sentence, and the words between them.
+func sentence(text string, names []string) (head, relation, tail string) {
+	for _, n := range names {
+		if strings.HasPrefix(text, n+" ") && len(n) > len(head) {
+			head = n
+		}
+		if strings.HasSuffix(text, " "+n) && len(n) > len(tail) {
+			tail = n
+		}
+	}
+	if len(head)+len(tail)+2 >= len(text) || head == "" || tail == "" {
+		return "", "", ""
+	}
+	return head, strings.TrimSpace(text[len(head) : len(text)-len(tail)]), tail
+}
+
+// dropRepeated keeps each fact and mention once: repetitions of a model must not raise the
+// weight of a fact.
 func dropRepeated(x *kg.Extraction) {
-	seen := make(map[graphrag.Triple]bool, len(x.Facts))
+	facts, mentions := make(map[[4]string]bool), make(map[[3]string]bool)
+	again := func(seen bool, set func()) bool { set(); return seen }
 	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool {
-		again := seen[f.Triple]
-		seen[f.Triple] = true
-		return again
+		key := [4]string{f.Head, f.Relation, f.Tail, f.Description}
+		return again(facts[key], func() { facts[key] = true })
+	})
+	x.Mentions = slices.DeleteFunc(x.Mentions, func(m kg.Mention) bool {
+		key := [3]string{m.Name, m.Type, m.Description}
+		return m.Span == (kg.Span{}) && again(mentions[key], func() { mentions[key] = true })
 	})
 }

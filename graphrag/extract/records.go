@@ -5,9 +5,11 @@ package extract
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -119,8 +121,9 @@ func (r *Records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction)
 	if r.o.Format == Lines {
 		keepLonger(x)
 	}
+	dropRepeated(x)
 	if llm.OfOneReply(err) && len(answers) > 0 {
-		problem(x, "record", c.Text, "asked for more: "+err.Error())
+		problem(x, "record", c.Text, "the rest of the records: "+err.Error())
 		return nil
 	}
 	return err
@@ -153,20 +156,21 @@ func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 	for round := 0; ; round++ {
 		reply, err := r.o.Model.Generate(ctx, req)
 		if err != nil {
-			return answers, err
+			return append(answers, r.wholePart(err)...), err
 		}
 		var said kg.Extraction
-		if round == 0 && !again {
+		if round == 0 {
 			r.read(reply.Text, &said)
 		}
-		if len(said.Problems) > 0 && len(said.Mentions)+len(said.Facts) == 0 {
+		lost := len(said.Problems) > 0 && len(said.Mentions)+len(said.Facts) == 0
+		if lost && !again {
 			again, round = true, -1
 			req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: kg.Beginning(reply.Text)},
 				llm.Message{Role: llm.User, Text: fmt.Sprintf(otherForm, said.Problems[0].Reason)})
 			continue
 		}
 		answers = append(answers, reply.Text)
-		if round == r.o.Gleanings || !r.o.AlwaysGlean && complete(reply.Text) {
+		if lost || round == r.o.Gleanings || !r.o.AlwaysGlean && complete(reply.Text) {
 			return answers, nil
 		}
 		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: reply.Text})
@@ -179,6 +183,20 @@ func (r *Records) ask(ctx context.Context, c graphrag.Chunk) ([]string, error) {
 		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.User, Text: moreRecords})
 		req.Stage = StageGlean
 	}
+}
+
+// wholePart is what of a reply that was cut can be read: its whole lines.
+func (r *Records) wholePart(err error) []string {
+	var e *llm.Error
+	if !errors.As(err, &e) || r.o.Format == Objects {
+		return nil
+	}
+	part := e.Partial[:max(0, strings.LastIndexByte(e.Partial, '\n'))]
+	var said kg.Extraction
+	if r.read(part, &said); len(said.Mentions)+len(said.Facts) == 0 {
+		return nil
+	}
+	return []string{part}
 }
 
 const (
@@ -232,9 +250,19 @@ const sep = "\x1f"
 
 // The marks at the end of a reply: complete, or not.
 var (
-	endMark  = regexp.MustCompile(`(?i)<?\|\s*(?:COMPLETE|MORE)\s*\|?>?`)
-	complete = regexp.MustCompile(`(?i)\|\s*COMPLETE\s*\|?>?\s*$`).MatchString
+	endMark   = regexp.MustCompile(`(?i)<?\|\s*(?:COMPLETE|MORE)\s*\|?>?`)
+	completed = regexp.MustCompile(`(?i)\|\s*COMPLETE\s*\|?>?`)
 )
+
+// complete reports whether a reply is marked as complete, whatever stands behind the mark
+// but another record, or is a whole JSON value.
+func complete(reply string) bool {
+	at := completed.FindAllStringIndex(reply, -1)
+	if at == nil {
+		return inJSON(reply) != nil
+	}
+	return !delimiter.MatchString(reply[at[len(at)-1][1]:])
+}
 
 // delimiter matches <|> and <|#|> and the damaged forms that models write: <|##|>, <#|>,
 // |#|>, <|#|, <||>, ||#||, doubled ones, and ones with an extra character: <X|#|>,
@@ -265,7 +293,26 @@ func delimit(text string, format Format) string {
 // text or of a line (which may be numbered), or after ##, a bracket, or the last field of
 // another record, which may end with a full stop.
 var start = regexp.MustCompile(`(?i)(^|\n|##|\(|[.!?。] |` + sep + `)[ \t\r]*(?:(?:[-•>]|\d{1,3}[.)])[ \t]*)?["'“*_` + "`" + `]*` +
-	`(entity|relationship|relation)["'”*_` + "`" + `]*\s*` + sep)
+	`(` + entityWords + `|` + relationWords + `)["'”*_` + "`" + `]*\s*` + sep)
+
+// The words that models write for the kinds of records, in the languages of package text.
+const (
+	entityWords   = `entity|entities|node|entität|entité|entidad|entità|entidade|entiteit|entitet|encja|сущность|varlık|实体|實體|エンティティ|개체|كيان`
+	relationWords = `relationships?|relations?|edge|beziehung|relación|relazione|relação|relatie|relacja|отношение|связь|ilişki|关系|關係|関係|관계|علاقة`
+)
+
+var (
+	entityWord = regexp.MustCompile(`(?i)^(?:` + entityWords + `)$`)
+	kindWord   = regexp.MustCompile(`(?i)^[("'*_` + "`" + `\s]*(` + entityWords + `|` + relationWords + `)["'*_` + "`" + `\s]*$`)
+)
+
+// kindOf is the kind of a record by its first word, as our prompts name it.
+func kindOf(word string) string {
+	if entityWord.MatchString(word) {
+		return "entity"
+	}
+	return "relation"
+}
 
 // written is a record in a reply.
 type written struct {
@@ -280,7 +327,7 @@ type written struct {
 // "entity".
 func cut(text string) (out []written) {
 	var begins [][]int // of boundary, kind, fields
-	for from := 0; ; {
+	for from := 0; strings.Contains(text, sep); {
 		at := start.FindStringSubmatchIndex(text[from:])
 		if at == nil {
 			break
@@ -302,7 +349,7 @@ func cut(text string) (out []written) {
 				end = begins[i+1][3]
 			}
 		}
-		out = append(out, written{strings.ToLower(text[at[4]:at[5]]), text[at[3]:end], text[at[1]:end], text[at[2]:at[3]] == "("})
+		out = append(out, written{kindOf(text[at[4]:at[5]]), text[at[3]:end], text[at[1]:end], text[at[2]:at[3]] == "("})
 	}
 	return out
 }
@@ -310,7 +357,7 @@ func cut(text string) (out []written) {
 // whole reports whether the record has all its fields before an offset.
 func whole(text string, begin []int, end int) bool {
 	fields := 4
-	if strings.EqualFold(text[begin[4]:begin[5]], "entity") {
+	if kindOf(text[begin[4]:begin[5]]) == "entity" {
 		fields = 3
 	}
 	return begin[1] <= end && strings.Count(text[begin[1]:end], sep) >= fields-1
@@ -323,30 +370,133 @@ func readRecords(answer string, format Format, x *kg.Extraction) {
 	reply = endMark.ReplaceAllString(reply, "\n##\n")
 	found := cut(delimit(reply, format))
 	if len(found) == 0 {
-		found = cut(barred(reply))
-	}
-	if len(found) == 0 && !nothing(reply) {
-		problem(x, "record", answer, "no record in the reply")
+		found = cut(rows(reply))
 	}
 	for _, w := range found {
 		if err := readRecord(w.kind, split(w.body()), format, x); err != nil {
 			problem(x, "record", strings.ReplaceAll(w.text, sep, "<|>"), err.Error())
 		}
 	}
+	if len(found) > 0 || nothing(reply) {
+		return
+	}
+	value := inJSON(answer)
+	if table := inTables(reply); value == nil && table != nil {
+		value = table
+	}
+	if value == nil || !readValue(value, x) {
+		problem(x, "record", answer, "no record in the reply")
+	}
 }
 
-// barred has sep in place of | if each line is a record with that between its fields.
-func barred(reply string) string {
-	var lines []string
-	for line := range strings.Lines(strings.Trim(reply, " \r\n#")) {
-		fields := strings.Split(strings.Trim(line, " \r\n#"), "|")
-		wants := map[string]int{"entity": 4, "relation": 5, "relationship": 5}[strings.ToLower(strings.TrimSpace(fields[0]))]
-		if strings.TrimSpace(line) != "" && len(fields) != wants {
-			return reply
-		}
-		lines = append(lines, strings.Join(fields, sep))
+// cells are the fields of a line between bars or tabs, without what is around a row.
+func cells(line string) []string {
+	line = strings.TrimSuffix(strings.TrimRight(strings.Trim(line, " \r\n"), "#, "), ")")
+	mark := "|"
+	if strings.Contains(line, "\t") {
+		mark = "\t"
 	}
-	return strings.Join(lines, "\n")
+	fields := strings.Split(strings.Trim(strings.TrimLeft(line, "-•* "), mark), mark)
+	for i, f := range fields {
+		fields[i] = strings.TrimSpace(f)
+	}
+	return fields
+}
+
+// rows has sep between the fields of each line that is a record with bars or tabs there.
+func rows(reply string) string {
+	var b strings.Builder
+	for line := range strings.Lines(reply) {
+		fields := cells(line)
+		kind := kindWord.FindStringSubmatch(fields[0][:min(len(fields[0]), 40)])
+		if kind == nil || len(fields) != map[string]int{"entity": 4, "relation": 5}[kindOf(kind[1])] {
+			b.WriteString(line)
+			continue
+		}
+		b.WriteString(kind[1] + sep + strings.Join(fields[1:], sep) + "\n")
+	}
+	return b.String()
+}
+
+// inTables are the rows of Markdown tables as objects, by the words above the columns.
+func inTables(reply string) (out []any) {
+	var head []string
+	for line := range strings.Lines(reply) {
+		fields := cells(line)
+		switch {
+		case len(fields) < 2:
+			head = nil
+		case strings.Trim(strings.Join(fields, ""), "-: ") == "":
+		case head == nil:
+			head = fields
+		case len(fields) == len(head):
+			row := make(map[string]any)
+			for i, name := range head {
+				row[strings.Trim(name, "*")] = fields[i]
+			}
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// inJSON is the value of a reply that is JSON: an object, a list, or an object a line. It is
+// nil for others.
+func inJSON(reply string) (v any) {
+	answer, _, _ := llm.SplitThinking(reply)
+	text := strings.TrimSpace(llm.Unfence(strings.TrimSpace(answer)))
+	if text == "" || !strings.Contains(text, "{") && text[0] != '[' {
+		return nil
+	}
+	for _, form := range []string{text, `{"records":` + text + `}`, `{"records":[` + strings.ReplaceAll(text, "}\n{", "},\n{") + `]}`} {
+		if raw, err := llm.ReadObject(form); err == nil && json.Unmarshal(raw, &v) == nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// readValue adds the records among the objects of a value, known by their keys. It reports
+// whether there was a record or an empty list.
+func readValue(v any, x *kg.Extraction) (ok bool) {
+	switch v := v.(type) {
+	case []any:
+		ok = len(v) == 0
+		for _, e := range v {
+			ok = readValue(e, x) || ok
+		}
+	case map[string]any:
+		of := func(keys ...string) (text string) {
+			for key, value := range v {
+				if s, is := value.(string); is && slices.Contains(keys, strings.ToLower(strings.ReplaceAll(key, " ", "_"))) {
+					text = max(text, cleanText(s))
+				}
+			}
+			return text
+		}
+		name, description := of("name", "entity", "entity_name", "node"), of("description", "desc", "summary", "relationship_description", "entity_description")
+		f := kg.Fact{Triple: graphrag.Triple{Head: cleanName(of("source", "head", "subject", "from", "source_entity", "src_id")),
+			Tail: cleanName(of("target", "tail", "object", "to", "target_entity", "tgt_id"))},
+			Keywords: keywords(of("keywords", "relationship_keywords")), Description: description}
+		switch err := error(nil); {
+		case f.Head != "" && f.Tail != "":
+			f.Weight = strength(fmt.Sprint(cmp.Or(v["strength"], v["weight"], v["relationship_strength"])))
+			f.Description = cmp.Or(description, of("relation", "relationship", "predicate"))
+			if err = addFact(f, x); err != nil {
+				problem(x, "record", f.Head+" | "+f.Tail, err.Error())
+			}
+			return true
+		case name != "":
+			if err = addEntity(name, of("type", "kind", "entity_type", "label", "category"), description, x); err != nil {
+				problem(x, "record", name, err.Error())
+			}
+			return true
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			ok = readValue(v[key], x) || ok
+		}
+	}
+	return ok
 }
 
 // nothing reports whether a reply says that there are no records.
@@ -367,6 +517,9 @@ func (w written) body() string {
 		return fields
 	}
 	fields, _, _ = strings.Cut(strings.TrimLeft(fields, "\r\n"), "\n")
+	if !strings.Contains(fields, "(") {
+		fields = strings.TrimSuffix(strings.TrimRight(fields, " \r"), ")")
+	}
 	return fields
 }
 
@@ -393,6 +546,13 @@ func readRecord(kind string, fields []string, format Format, x *kg.Extraction) e
 		return fmt.Errorf("a relation of %d fields, want 4", len(fields))
 	}
 	f := kg.Fact{Triple: graphrag.Triple{Head: cleanName(fields[0]), Tail: cleanName(fields[1])}}
+	last := strings.TrimSpace(fields[len(fields)-1])
+	switch _, err := strconv.ParseFloat(last, 64); { // some write the relations of the other format
+	case format == Lines && err == nil:
+		format = Tuples
+	case format == Tuples && len(fields) == 4 && strings.Contains(last, " ") && !strings.ContainsAny(last, "0123456789"):
+		format = Lines
+	}
 	if format == Lines {
 		f.Keywords, f.Description = keywords(fields[2]), fields[3]
 	} else {

@@ -170,10 +170,11 @@ func (s Schema) bounds() bounds {
 // apply replaces names in an extraction by those of the schema. Names that the schema
 // lacks are problems: the type of an entity, a relation, the key of an attribute
 // (equation 2). With strict they are dropped.
-func (s bounds) apply(x *kg.Extraction, strict bool) {
+func (s bounds) apply(x *kg.Extraction, strict, typed bool) {
 	types := make(map[string]string, len(x.Mentions))
 	for i := range x.Mentions {
 		m := &x.Mentions[i]
+		typed = typed || m.Type != ""
 		switch it, ok := s.types[foldItem(m.Type)]; {
 		case ok:
 			m.Type = it.Name
@@ -186,7 +187,7 @@ func (s bounds) apply(x *kg.Extraction, strict bool) {
 		}
 	}
 	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool {
-		why := s.allows(f, types)
+		why := s.allows(f, types, typed)
 		if why != "" {
 			problem(x, "schema", f.Head+" | "+f.Relation+" | "+f.Tail, why)
 		}
@@ -213,14 +214,14 @@ func (s bounds) apply(x *kg.Extraction, strict bool) {
 }
 
 // allows returns why the schema does not allow a fact, "" if it does.
-func (s bounds) allows(f kg.Fact, types map[string]string) string {
-	typed := func(name string) bool { return types[kg.FoldUnicode.Key(name)] != "" }
+func (s bounds) allows(f kg.Fact, types map[string]string, typed bool) string {
+	lacks := func(name string) bool { return typed && types[kg.FoldUnicode.Key(name)] == "" }
 	switch _, ok := s.relations[foldItem(f.Relation)]; {
 	case !ok:
 		return "the relation is not in the schema"
-	case !typed(f.Head):
+	case lacks(f.Head):
 		return "the subject has no type of the schema"
-	case !typed(f.Tail):
+	case lacks(f.Tail):
 		return "the object has no type of the schema"
 	}
 	return ""

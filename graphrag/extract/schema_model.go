@@ -121,7 +121,7 @@ func (e *BySchema) Grow(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 		}
 		within := grown.Schema.bounds() // what a batch adds to the schema bounds it too
 		for i, c := range batch {
-			within.apply(&extractions[i], e.o.Mode == Strict)
+			within.apply(&extractions[i], e.o.Mode == Strict, e.o.By != nil)
 			e.o.finish(chunks[c], &extractions[i])
 			out[c] = extractions[i]
 		}
@@ -241,20 +241,14 @@ func (e *BySchema) lacking(x *kg.Extraction) []proposal {
 	return out
 }
 
-// read reads the reply. A triple of more than three parts is cut to three, one of fewer
-// is a problem.
+// read reads the reply.
 func (b bounded) read(x *kg.Extraction) {
 	for _, name := range slices.Sorted(maps.Keys(b.Types)) {
 		if n := cleanName(name); n != "" {
 			x.Mentions = append(x.Mentions, kg.Mention{Name: n, Type: strings.TrimSpace(b.Types[name])})
 		}
 	}
-	for i, t := range b.Triples {
-		if t.Head != "" && t.Relation != "" && t.Tail != "" {
-			b.Triples[i].Fault = ""
-		}
-	}
-	readTriples(b.Triples, x)
+	readTriples(b.Triples, slices.Collect(maps.Keys(b.Types)), x)
 	for _, name := range slices.Sorted(maps.Keys(b.Attributes)) {
 		for _, written := range b.Attributes[name] {
 			key, value, _ := strings.Cut(written, ":")

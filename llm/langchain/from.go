@@ -13,7 +13,6 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/wildgraph/wildgraph/llm"
-	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // FromOptions tune [From].
@@ -114,7 +113,7 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 		}
 		reply.Usage.CompletionTokens, reply.Usage.Estimated = m.count(raw), true
 	}
-	reply, err := transport.Finish(reply, raw, stop)
+	reply, err := llm.Finish(reply, raw, stop)
 	switch {
 	case errors.Is(err, llm.ErrEmpty) && !known:
 		// Nothing at all: an error the client swallowed, not a paid call.

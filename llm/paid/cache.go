@@ -39,12 +39,14 @@ type failure struct {
 	Status int      `json:"status,omitempty"`
 	Body   string   `json:"body,omitempty"`
 	Text   string   `json:"text,omitempty"`
+	// Partial is what came of the reply.
+	Partial string `json:"partial,omitempty"`
 	// Usage is what it took, as a kept reply tells: a job that is made again shows the same figures.
 	Usage llm.Usage `json:"usage,omitzero"`
 }
 
 func (f *failure) err() *llm.Error {
-	e := &llm.Error{Kind: f.Kind, Status: f.Status, Body: f.Body, Billed: llm.BilledNo, Usage: f.Usage}
+	e := &llm.Error{Kind: f.Kind, Status: f.Status, Body: f.Body, Billed: llm.BilledNo, Usage: f.Usage, Partial: f.Partial}
 	if f.Text != "" {
 		e.Err = errors.New(f.Text)
 	}
@@ -325,7 +327,7 @@ func lasting(err error) *failure {
 	}
 	switch e.Kind {
 	case llm.ErrFiltered, llm.ErrRefused, llm.ErrTruncated, llm.ErrInvalidOutput:
-		f := &failure{Kind: e.Kind, Status: e.Status, Body: e.Body, Usage: e.Usage}
+		f := &failure{Kind: e.Kind, Status: e.Status, Body: e.Body, Usage: e.Usage, Partial: e.Partial}
 		if e.Err != nil {
 			f.Text = e.Err.Error()
 		}

@@ -117,6 +117,9 @@ func (m *chat) ask(ctx context.Context, req asked) (reply llm.Reply, err error) 
 		var err error
 		reply, err = m.read(body)
 		m.scrub(&reply)
+		if e := (*llm.Error)(nil); errors.As(err, &e) {
+			e.Partial = reply.Text
+		}
 		if reply.Usage.Estimated {
 			reply.Usage.PromptTokens = m.promptTokens(req.Request)
 			reply.Usage.CompletionTokens = m.CountTokens(reply.Text) + m.CountTokens(reply.Reasoning)
@@ -306,42 +309,32 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 		return llm.Reply{}, e
 	}
 	var r struct {
-		Model       string `json:"model"`
-		Fingerprint string `json:"system_fingerprint"`
-		Choices     []struct {
-			FinishReason string `json:"finish_reason"`
-			Message      struct {
-				Content          json.RawMessage `json:"content"`
-				ReasoningContent string          `json:"reasoning_content"`
-				Reasoning        string          `json:"reasoning"`
-				Refusal          string          `json:"refusal"`
-				ToolCalls        []struct {
-					Function struct {
-						Arguments string `json:"arguments"`
-					} `json:"function"`
-				} `json:"tool_calls"`
-			} `json:"message"`
+		Model   word `json:"model"`
+		Print   word `json:"system_fingerprint"`
+		Choices []struct {
+			Finish  word  `json:"finish_reason"`
+			Message delta `json:"message"`
 		} `json:"choices"`
 		Usage figures `json:"usage"`
 	}
 	if err := json.Unmarshal(body, &r); err != nil {
 		return llm.Reply{}, fmt.Errorf("read the chat completion: %w", err)
 	}
-	reply := llm.Reply{Model: r.Model, Fingerprint: r.Fingerprint, Usage: llm.UsageOf(r.Usage.Prompt, r.Usage.Completion)}
+	reply := llm.Reply{Model: string(r.Model), Fingerprint: string(r.Print), Usage: llm.UsageOf(r.Usage.Prompt, r.Usage.Completion)}
 	reply.Usage.ProviderCached = int(r.Usage.Cached)
 	if len(r.Choices) == 0 {
-		return Finish(reply, "", "")
+		return llm.Finish(reply, "", "")
 	}
-	c := r.Choices[0]
-	text := contentText(c.Message.Content)
-	if calls := c.Message.ToolCalls; text == "" && len(calls) == 1 {
-		text = calls[0].Function.Arguments // some answer in JSON by a call of a tool that nobody offered
+	c := r.Choices[0].Message
+	text := contentText(c.Content)
+	if text == "" && len(c.Calls) == 1 {
+		text = string(c.Calls[0].Function.Arguments) // some answer in JSON by a call of a tool that nobody offered
 	}
-	if text == "" && c.Message.Refusal != "" {
-		return Finish(reply, c.Message.Refusal, "refusal")
+	if text == "" && c.Refusal != "" {
+		return llm.Finish(reply, string(c.Refusal), "refusal")
 	}
-	reply.Reasoning = cmp.Or(c.Message.ReasoningContent, c.Message.Reasoning)
-	return Finish(reply, text, c.FinishReason)
+	reply.Reasoning = string(cmp.Or(c.Thought, c.Reasoning))
+	return llm.Finish(reply, text, string(r.Choices[0].Finish))
 }
 
 // contentText reads a message's content: a string, null, or text parts.
@@ -422,13 +415,10 @@ func readOllama(body []byte) (llm.Reply, error) {
 		return llm.Reply{}, e
 	}
 	var r struct {
-		Model   string `json:"model"`
-		Message struct {
-			Content  string `json:"content"`
-			Thinking string `json:"thinking"`
-		} `json:"message"`
+		Model      word      `json:"model"`
+		Message    delta     `json:"message"`
 		Done       bool      `json:"done"`
-		DoneReason string    `json:"done_reason"`
+		DoneReason word      `json:"done_reason"`
 		Prompt     llm.Count `json:"prompt_eval_count"`
 		Eval       llm.Count `json:"eval_count"`
 	}
@@ -439,46 +429,6 @@ func readOllama(body []byte) (llm.Reply, error) {
 	if !r.Done {
 		return reply, &llm.Error{Kind: llm.ErrTransient, Err: errors.New("the reply ends without its last piece")}
 	}
-	reply.Model, reply.Reasoning, reply.Usage = r.Model, r.Message.Thinking, llm.UsageOf(r.Prompt, r.Eval)
-	return Finish(reply, r.Message.Content, r.DoneReason)
-}
-
-// Finish makes a reply of what a model wrote and why it stopped: it splits the reasoning
-// off and maps the stop reason to success or error. The words are those of OpenAI,
-// Anthropic, Google, Bedrock, Mistral and Ollama.
-func Finish(reply llm.Reply, raw, stop string) (llm.Reply, error) {
-	text, thinking, open := llm.SplitThinking(raw)
-	reply.Text, reply.Reasoning = text, join(reply.Reasoning, thinking)
-	fail := func(kind llm.Kind, f string, billed llm.Billed, format string, args ...any) (llm.Reply, error) {
-		reply.Finish = f
-		return reply, &llm.Error{Kind: kind, Billed: billed, Err: fmt.Errorf(format, args...)}
-	}
-	switch strings.ToLower(stop) {
-	case "length", "max_tokens", "max_output_tokens", "finishreasonmaxtokens", "model_length", "model_context_window_exceeded":
-		return fail(llm.ErrTruncated, llm.FinishLength, llm.BilledYes, "stop reason %q after %d bytes", stop, len(raw))
-	case "content_filter", "content_filtered", "safety", "recitation", "blocklist", "prohibited_content", "spii",
-		"finishreasonsafety", "finishreasonrecitation", "guardrail_intervened":
-		return fail(llm.ErrFiltered, llm.FinishFilter, llm.BilledYes, "stop reason %q", stop)
-	case "refusal":
-		return fail(llm.ErrRefused, llm.FinishFilter, llm.BilledYes, "stop reason %q", stop)
-	}
-	if open {
-		return fail(llm.ErrTruncated, llm.FinishLength, llm.BilledYes, "the reasoning block is not closed")
-	}
-	if strings.TrimSpace(text) == "" {
-		billed := llm.BilledYes
-		if reply.Usage.PromptTokens+reply.Usage.CompletionTokens == 0 || reply.Usage.Estimated {
-			billed = llm.BilledUnknown
-		}
-		return fail(llm.ErrEmpty, "", billed, "no text in the reply")
-	}
-	reply.Finish = llm.FinishStop
-	return reply, nil
-}
-
-func join(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "\n" + b
+	reply.Model, reply.Reasoning, reply.Usage = string(r.Model), string(r.Message.Thinking), llm.UsageOf(r.Prompt, r.Eval)
+	return llm.Finish(reply, contentText(r.Message.Content), string(r.DoneReason))
 }

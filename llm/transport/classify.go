@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -113,7 +114,7 @@ func errorInBody(body []byte) *llm.Error {
 	var outer struct {
 		Error json.RawMessage `json:"error"`
 	}
-	if json.Unmarshal(body, &outer) != nil || len(outer.Error) == 0 || bytes.Equal(outer.Error, []byte("null")) {
+	if json.Unmarshal(body, &outer) != nil || !isError(outer.Error) {
 		return nil
 	}
 	var inner struct {
@@ -130,6 +131,12 @@ func errorInBody(body []byte) *llm.Error {
 		kind, billed = llm.ErrContextLength, llm.BilledNo
 	}
 	return &llm.Error{Kind: kind, Status: status, Billed: billed, Body: llm.Excerpt(sentence(body))}
+}
+
+// isError reports whether the value of "error" says anything: some servers write an empty
+// one into each reply.
+func isError(raw json.RawMessage) bool {
+	return !slices.Contains([]string{"", "null", `""`, "false", "{}", "[]", "0"}, string(bytes.TrimSpace(raw)))
 }
 
 // sentence is the message of an error body, for people; all of a body that has none.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
@@ -20,8 +21,7 @@ type stream struct {
 	most  int                    // bytes of a reply within its limit, 0 without one
 	took  func(string) llm.Usage // what a reply that broke off has taken, by its words
 
-	shown string // what piece was told
-	err   error  // of piece, or that the reply is too long
+	err error // of piece, or that the reply is too long
 	attempt
 }
 
@@ -31,6 +31,8 @@ type attempt struct {
 	data []byte // of an event whose JSON has several lines
 
 	raw, thought, refusal, arguments strings.Builder
+	thinking                         bool
+	from, told                       int // the bytes of raw that piece was told
 	model, print, finish             string
 	usage                            json.RawMessage
 	calls, events                    int
@@ -44,7 +46,7 @@ const maxEvent = 4 << 20
 
 // begun reports whether the caller has seen a part of the reply, after which it must not
 // come again from the beginning.
-func (s *stream) begun() bool { return s != nil && (s.shown != "" || s.err != nil) }
+func (s *stream) begun() bool { return s != nil && (s.told > 0 || s.err != nil) }
 
 // reset forgets an attempt of which the caller has seen nothing.
 func (s *stream) reset() {
@@ -102,25 +104,25 @@ func (s *stream) event(data []byte) error {
 	if s.last != nil || len(data) == 0 || data[0] != '{' || json.Unmarshal(data, &e) != nil {
 		return nil
 	}
-	if e.Done || len(e.Error) > 0 && string(e.Error) != "null" {
+	if e.Done || isError(e.Error) {
 		s.last = bytes.Clone(data)
 	}
 	s.events++
 	d := e.delta()
-	s.thought.WriteString(d.Thought + d.Reasoning + d.Thinking)
-	s.refusal.WriteString(d.Refusal)
+	s.thought.WriteString(string(d.Thought + d.Reasoning + d.Thinking))
+	s.refusal.WriteString(string(d.Refusal))
 	for _, c := range d.Calls {
-		s.calls = max(s.calls, c.Index+1)
-		s.arguments.WriteString(c.Function.Arguments)
+		s.calls = max(s.calls, int(c.Index)+1)
+		s.arguments.WriteString(string(c.Function.Arguments))
 	}
-	if len(e.Choices) > 0 {
-		s.finish = cmp.Or(e.Choices[0].Finish, s.finish)
+	if len(e.Choices) > 0 && e.Choices[0].Finish != "null" { // as DashScope writes none
+		s.finish = cmp.Or(string(e.Choices[0].Finish), s.finish)
 	}
 	if len(e.Usage) > 0 && string(e.Usage) != "null" {
 		s.usage = e.Usage
 	}
 	s.ended = s.ended || e.Done || s.finish != ""
-	s.model, s.print = cmp.Or(e.Model, s.model), cmp.Or(e.Print, s.print)
+	s.model, s.print = cmp.Or(string(e.Model), s.model), cmp.Or(string(e.Print), s.print)
 	return s.add(contentText(d.Content))
 }
 
@@ -137,44 +139,67 @@ func (s *stream) broken() (llm.Usage, bool) {
 	return s.took(came), true
 }
 
+// ending matches the marks of templates that may end reasoning, or a reply.
+var ending = regexp.MustCompile(`</(?:seed:)?(?:think|thinking|reasoning|thought)>|\[/THINK\]|◁/think▷|<channel\|>|<\|\w+\|>|assistantfinal|</s>|<eos>`)
+
+// longMark is longer than any mark of a template.
+const longMark = 32
+
 // add takes in a part of the reply. What may be reasoning is held back.
 func (s *stream) add(part string) error {
 	if part == "" {
 		return nil
 	}
 	s.raw.WriteString(part)
-	if s.most > 0 && s.raw.Len() > s.most {
-		return &llm.Error{Kind: llm.ErrTruncated, Billed: llm.BilledYes, Err: fmt.Errorf("the reply goes on beyond its limit and was cut after %d bytes", s.raw.Len())}
-	}
 	raw := s.raw.String()
-	if begin := strings.TrimSpace(raw); strings.HasPrefix(begin, "<") && len(begin) < len("<|channel|>analysis") {
+	if s.most > 0 && len(raw) > s.most {
+		text, _, _ := llm.SplitThinking(raw)
+		return &llm.Error{Kind: llm.ErrTruncated, Billed: llm.BilledYes, Partial: text, Err: fmt.Errorf("the reply goes on beyond its limit and was cut after %d bytes", len(raw))}
+	}
+	before := len(raw) - len(part)
+	if before > longMark && !ending.MatchString(raw[max(0, before-longMark):]) {
+		if s.thinking {
+			return nil
+		}
+		if s.told > 0 && s.from+s.told == before {
+			s.told += len(part)
+			return s.piece(part)
+		}
+	}
+	if begin := strings.TrimSpace(raw); strings.IndexAny(begin, "<[◁") == 0 && len(begin) < longMark && !strings.ContainsAny(begin, ">]▷") {
 		return nil
 	}
 	text, _, open := llm.SplitThinking(raw)
-	if open {
+	if s.thinking = open; open {
 		return nil
 	}
 	return s.show(text)
 }
 
-// show tells the caller what is new in a text.
+// show tells the caller what is new in a text. If what was told turns out to be reasoning,
+// of which only the end is marked, the answer follows it as a whole, after a blank line.
 func (s *stream) show(text string) error {
-	more, ok := strings.CutPrefix(text, s.shown)
-	if !ok || more == "" {
+	told := s.raw.String()[s.from : s.from+s.told]
+	more, ok := strings.CutPrefix(text, told)
+	if ok && more == "" || strings.HasPrefix(told, text) {
 		return nil
 	}
-	s.shown = text
+	if !ok {
+		more = "\n\n" + text
+	}
+	s.from, s.told = max(0, strings.LastIndex(s.raw.String(), text)), len(text)
 	return s.piece(more)
 }
 
 // event is a part of a reply, of either server.
 type event struct {
 	Error   json.RawMessage `json:"error"`
-	Model   string          `json:"model"`
-	Print   string          `json:"system_fingerprint"`
+	Model   word            `json:"model"`
+	Print   word            `json:"system_fingerprint"`
 	Choices []struct {
-		Delta  delta  `json:"delta"`
-		Finish string `json:"finish_reason"`
+		Index  llm.Count `json:"index"`
+		Delta  delta     `json:"delta"`
+		Finish word      `json:"finish_reason"`
 	} `json:"choices"`
 	Usage json.RawMessage `json:"usage"`
 
@@ -184,23 +209,40 @@ type event struct {
 
 type delta struct {
 	Content   json.RawMessage `json:"content"`
-	Refusal   string          `json:"refusal"`
-	Reasoning string          `json:"reasoning"`
-	Thought   string          `json:"reasoning_content"`
-	Thinking  string          `json:"thinking"`
+	Refusal   word            `json:"refusal"`
+	Reasoning word            `json:"reasoning"`
+	Thought   word            `json:"reasoning_content"`
+	Thinking  word            `json:"thinking"`
 	Calls     []struct {
-		Index    int `json:"index"`
+		Index    llm.Count `json:"index"`
 		Function struct {
-			Arguments string `json:"arguments"`
+			Arguments word `json:"arguments"`
 		} `json:"function"`
 	} `json:"tool_calls"`
 }
 
-func (e event) delta() delta {
-	if len(e.Choices) > 0 {
-		return e.Choices[0].Delta
+// word is a text of a server, or the JSON of an object in its place. Values of other
+// shapes are as good as none: they must not cost the reply.
+type word string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (w *word) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) != nil && b[0] == '{' {
+		text = string(b)
 	}
-	return e.Message
+	*w = word(text)
+	return nil
+}
+
+func (e event) delta() delta {
+	switch {
+	case len(e.Choices) == 0:
+		return e.Message
+	case e.Choices[0].Index > 0: // another reply to the same request
+		return delta{}
+	}
+	return e.Choices[0].Delta
 }
 
 // whole makes of a stream the body that the same reply would be in one piece. A body that came

@@ -41,6 +41,7 @@ func TestStream(t *testing.T) {
 			"words":     {Text: "The light was lit in 1698."},
 			"reasoning": {Text: "In 1698.", Reasoning: "The tower was begun in 1696."},
 			"thinking":  {Text: "<think>Was it 1696?</think>\n\nIn 1698."},
+			"channels":  {Text: "<|channel|>analysis<|message|>Was it 1696?<|end|><|start|>assistant<|channel|>final<|message|>In 1698."},
 		} {
 			s := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return reply }})
 			m := streamer(t, kind, s.URL)
@@ -143,6 +144,10 @@ func TestHostileStreams(t *testing.T) {
 		{"several lines without an end", "openai", "data: {\"choices\":[{\"delta\":{\ndata: \"content\":\"It was.\"},\"finish_reason\":\"stop\"}]}", "It was.", nil, 1},
 		{"a line without an end", "openai", event("It was") + `data: {"choices":[{"delta":{"content":"` + strings.Repeat("x", 5<<20), "It was", llm.ErrInvalidOutput, 1},
 		{"an event without an end", "openai", event("It was") + strings.Repeat("data: [\n", 3<<20), "It was", llm.ErrInvalidOutput, 1},
+		{"broken off", "openai", event("It was") + `data: {"choices":[{"delta":{},"finish_reason":"insufficient_system_resource"}]}` + "\n\n", "It was", llm.ErrTransient, 1},
+		{"unknown end", "openai", event("It was") + `data: {"choices":[{"delta":{},"finish_reason":"banana"}]}` + "\n\n", "It was", llm.ErrUnfinished, 1},
+		{"odd fields", "openai", `data: {"error":{},"system_fingerprint":17,"choices":[{"delta":{"content":"It ","reasoning":{"x":1},"tool_calls":[{"function":{"arguments":{}}}]}}]}` + "\n" +
+			`data: {"choices":[{"index":1,"delta":{"content":"is."}}]}` + "\n" + event("was.") + end, "It was.", nil, 1},
 		{"lines", "ollama", `{"message":{"content":"It "},"done":false}` + "\n" + `{"message":{"content":"was."},"done":false}` + "\n" +
 			`{"message":{"content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":3}` + "\n", "It was.", nil, 1},
 		{"lines, cut", "ollama", `{"message":{"content":"It "},"done":false}` + "\n", "It", llm.ErrTransient, 1},
@@ -172,7 +177,7 @@ func TestHostileStreams(t *testing.T) {
 				t.Errorf("shown is %q, want %q", shown, x.text)
 			}
 			var e *llm.Error
-			if broke := x.text != "" && (x.want == llm.ErrTransient || x.want == llm.ErrInvalidOutput); broke && (!errors.As(err, &e) ||
+			if broke := x.text != "" && x.name != "broken off" && (x.want == llm.ErrTransient || x.want == llm.ErrInvalidOutput); broke && (!errors.As(err, &e) ||
 				e.Billed != llm.BilledYes || !e.Usage.Estimated || e.Usage.PromptTokens != 2 || e.Usage.CompletionTokens < 1) {
 				t.Errorf("what broke off has taken %+v", e)
 			}

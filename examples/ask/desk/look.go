@@ -145,12 +145,9 @@ func (d *Desk) Files() (read int, skipped []string) {
 	return d.change.Stats.Documents, skipped
 }
 
-// Shares of the pieces of a step of indexing at which a model failed: above the first the
-// user is told at each start, above the second questions are refused.
-const (
-	toldAbove    = .1
-	refusedAbove = .5
-)
+// Shares of the pieces of a step of indexing at which a model failed: from the first on the
+// user is warned at each start, above the second questions are refused.
+const warnedFrom, refusedAbove = .1, .5
 
 // lost says at which steps of indexing a model failed for more than a share of their
 // pieces. Rules that find nothing in a passage have not failed.
@@ -197,8 +194,13 @@ func (d *Desk) Report(all bool) []string {
 	case c.Changed+c.Deleted > 0 || c.Added > 0 && c.Added < c.Files:
 		out = append(out, fmt.Sprintf("Changed since the last time: %d new, %d changed, %d gone.", c.Added, c.Changed, c.Deleted))
 	}
-	for _, f := range d.lost(toldAbove) {
-		out = append(out, "The index is not complete: "+f+", since replies of the model could not be used. A larger -model makes an index of its own.")
+	warned := d.lost(warnedFrom - 1e-9)
+	for _, f := range d.lost(0) {
+		told := f + ", since replies of the model could not be used."
+		if slices.Contains(warned, f) {
+			told = "The index is not complete: " + told + " A larger -model makes an index of its own."
+		}
+		out = append(out, told)
 	}
 	return append(out, fmt.Sprintf("%s; index in %s", size, d.Index))
 }

@@ -310,6 +310,29 @@ func TestUnusableReplies(t *testing.T) {
 	}
 }
 
+// A few lost replies are told with their number, without a warning.
+func TestFewUnusableReplies(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 12 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), fmt.Appendf(nil, "# Owl %d\n\nOwl number %d hears mice below the snow.\n", i, i), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(r llm.Request) llm.Reply {
+		if llmtest.Contains("number 7")(r) {
+			return llm.Reply{Text: "I am glad to help with that."}
+		}
+		return llm.Reply{Text: `{"named_entities": ["Owl"], "triples": [["Owl", "hears", "mice"]]}`}
+	}})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "none")
+	_, errs, err := ask(t, "", "-docs", dir, "-model", "fake", "-system", "hipporag2", "What does the owl hear?")
+	if !strings.Contains(errs, "extract failed for 1 of 12, since") || strings.Contains(errs, "not complete") {
+		t.Errorf("%s, %v", errs, err)
+	}
+}
+
 // A model answers with citations, of which each leads to a sentence.
 func TestModel(t *testing.T) {
 	dir := notes(t)

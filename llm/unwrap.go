@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// thoughts are the marks around the reasoning of models, as their templates have them.
+var thoughts = [][2]string{
+	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<reasoning>", "</reasoning>"}, {"<thought>", "</thought>"},
+	{"<seed:think>", "</seed:think>"}, // Seed-OSS
+	{"[THINK]", "[/THINK]"},           // Magistral
+	{"◁think▷", "◁/think▷"},           // Kimi
+	{"<|channel>thought", "<channel|>"},
+	{"<|START_THINKING|>", "<|END_THINKING|>"},     // Command A
+	{"<|begin_of_thought|>", "<|end_of_thought|>"}, // OpenThinker
+}
+
+// borders are marks of templates at the beginning or the end of a reply.
+var borders = regexp.MustCompile(`(?i)^(?:\s*<\|(?:start|begin)_(?:of_)?(?:response|solution)\|>)+\s*|(?:\s*(?:<\|(?:return|end|call|eot_id|eom_id|im_end|endoftext|end_of_text|end_of_turn|end_(?:of_)?(?:response|solution))\|>|</s>|<end_of_turn>|<eos>))+\s*$`)
+
+// SplitThinking takes the reasoning at the start of a reply apart from the answer, in the
+// marks of the usual templates (<think>, [THINK], the channels of Harmony and others).
+// open is true when such a block is not closed, which means that the reply was cut. A
+// closing tag alone is the end of a block whose opening tag was part of the prompt.
+func SplitThinking(text string) (answer, thinking string, open bool) {
+	var thought []string
+	rest := strings.TrimLeft(text, " \t\r\n")
+	if strings.HasPrefix(rest, "<|channel|>") || strings.HasPrefix(rest, "<|start|>") {
+		return splitChannels(rest)
+	}
+	if inner, after, ok := strings.Cut(rest, "assistantfinal"); ok && strings.HasPrefix(inner, "analysis") {
+		return after, inner[len("analysis"):], false // channels without their marks
+	}
+	for at := 0; at >= 0; rest = strings.TrimLeft(text, " \t\r\n") {
+		if at = slices.IndexFunc(thoughts, func(t [2]string) bool { return strings.HasPrefix(rest, t[0]) }); at < 0 {
+			break
+		}
+		inner, after, closed := strings.Cut(rest[len(thoughts[at][0]):], thoughts[at][1])
+		thought = append(thought, strings.TrimSpace(inner))
+		if !closed {
+			return "", strings.Join(thought, "\n"), true
+		}
+		text = after
+	}
+	for _, t := range thoughts {
+		if inner, after, ok := strings.Cut(text, t[1]); ok && thought == nil && !strings.Contains(inner, t[0]) {
+			thought, text = []string{strings.TrimSpace(inner)}, after
+		}
+	}
+	if thought != nil {
+		text = strings.TrimLeft(text, " \t\r\n")
+	}
+	return borders.ReplaceAllString(text, ""), strings.Join(thought, "\n"), false
+}
+
+// splitChannels is SplitThinking of a reply in the channels of Harmony. The answer is the
+// message of the channel "final", or the arguments of a call.
+func splitChannels(text string) (answer, thinking string, open bool) {
+	var thought []string
+	for _, part := range strings.Split(text, "<|channel|>")[1:] {
+		channel, said, _ := strings.Cut(part, "<|message|>")
+		said, _, _ = strings.Cut(said, "<|start|>")
+		said = strings.TrimSpace(borders.ReplaceAllString(said, ""))
+		if open = strings.HasPrefix(channel, "analysis"); open {
+			thought = append(thought, said)
+		} else {
+			answer = said
+		}
+	}
+	return answer, strings.Join(thought, "\n"), open || answer == ""
+}
+
+// answerWords say that the answer follows, in labels, and in the keys of objects.
+const answerWords = `(?:the |my |short |direct |final |endgültige |kurze )*(?:answer|response|antwort|réponse(?: finale)?|respuesta(?: final)?|risposta(?: finale)?|resposta(?: final)?|antwoord|svar|odpowiedź|ответ|cevap|回答|答案|最终答案|答え|답변|الإجابة)`
+
+var (
+	label      = regexp.MustCompile(`(?i)^[*_#\s]{0,9}` + answerWords + `(?:[*_]*\s*[:：][*_]*|\s*[*_]+\s*\n|[*_]*[ \t]*\n[ \t]*\n)\s*`)
+	heading    = regexp.MustCompile(`(?i)^#+ *` + answerWords + ` *\n\s*`)
+	asking     = regexp.MustCompile(`(?i)^[*_#\s]{0,9}(?:question|q|frage|pregunta|domanda|pergunta|vraag|fråga|pytanie|вопрос|soru|问题|質問|질문)[*_]*\s*[:：][*_]*\s*`)
+	answered   = regexp.MustCompile(`(?i)\s[*_#]*(?:` + answerWords + `|a|r)[*_]*\s*[:：][*_]*`)
+	answerKey  = regexp.MustCompile(`(?i)^(?:` + answerWords + `|text|output|output text|result|reply|content|message|arguments|parameters)$`)
+	besideKey  = regexp.MustCompile(`(?i)^(?:reason(?:ing)?|thoughts?|thinking|explanation|confidence|question|query|language|type|role|status)$`)
+	sourceKey  = regexp.MustCompile(`(?i)^(?:sources?|citations?|cited|references?|refs|evidence|passages?|ids|quellen|fuentes|fonti)$`)
+	marksAlone = regexp.MustCompile(`^\s*(?:(?:\[[^\[\]\n]{1,60}\]|【[^【】\n]{1,60}】)\s*)+\.?$`)
+	boxed      = regexp.MustCompile(`^\$*\s*\\boxed\{([^{}]*)\}\s*\$*\.?$`)
+	tagged     = regexp.MustCompile(`(?is)^<(answer|final_answer|response|output|result)>(.*)</(\w+)>$`)
+)
+
+// maxWraps limits how many wrappings of one reply are taken off.
+const maxWraps = 8
+
+// Unwrap is a reply to a question without what models put around the whole of it: reasoning,
+// a code fence, quotation marks, an object or a list of one text, a label such as "Answer:",
+// an echo of the question, and first lines such as "Sure, here is the answer:". Sources
+// beside the text of an object become marks at its end: [1, 2]. A text that merely contains
+// such things stays as it is, but for blanks at its ends.
+func Unwrap(text, question string) string {
+	if answer, _, open := SplitThinking(text); !open {
+		text = answer
+	}
+	text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), "\ufeff"))
+	for range maxWraps {
+		before := text
+		for _, off := range []func(string) string{Unfence, unquoted, unobject, untagged, unlabel, func(s string) string { return unasked(s, question) }, unannounced} {
+			text = cmp.Or(strings.TrimSpace(off(text)), text)
+		}
+		if text == before {
+			break
+		}
+	}
+	return text
+}
+
+// Unfence is a text without a Markdown fence around the whole of it, if the fence says
+// nothing, or that it holds text or JSON. A fence that is not closed goes as well.
+func Unfence(text string) string {
+	mark := strings.TrimLeft(text, "`")
+	if n := len(text) - len(mark); n >= 3 {
+		mark = text[:n]
+	} else if mark = "~~~"; !strings.HasPrefix(text, mark) {
+		return text
+	}
+	first, inner, ok := strings.Cut(text[len(mark):], "\n")
+	inner = strings.TrimRight(inner, " \t\r\n")
+	inner = strings.TrimSuffix(inner, mark)
+	kind := strings.ToLower(strings.TrimSpace(first))
+	more := strings.Count(inner, mark) // fences inside
+	if !ok || more > 0 && (more%2 != 0 || kind != "markdown" && kind != "md") || !slices.Contains([]string{"", "text", "txt", "plain", "plaintext", "markdown", "md", "json", "answer"}, kind) {
+		return text
+	}
+	return inner
+}
+
+// unquoted takes off quotation marks around the whole, also before marks of sources.
+func unquoted(text string) string {
+	for _, q := range [][2]string{{`"`, `"`}, {"'", "'"}, {"“", "”"}, {"„", "“"}, {"„", "”"}, {"”", "”"}, {"‘", "’"}, {"«", "»"}, {"»", "«"}, {"「", "」"}, {"『", "』"}} {
+		rest, ok := strings.CutPrefix(text, q[0])
+		at := strings.LastIndex(rest, q[1])
+		if !ok || at <= 0 {
+			continue
+		}
+		inner, after := rest[:at], rest[at+len(q[1]):]
+		own := inner
+		if strings.ContainsAny(q[1], "'’") {
+			own = apostrophe.ReplaceAllString(inner, "")
+		}
+		if !strings.Contains(own, q[0]) && !strings.Contains(own, q[1]) && (after == "" || marksAlone.MatchString(after)) {
+			return strings.TrimSpace(inner) + strings.TrimRight(" "+strings.TrimSpace(after), " ")
+		}
+	}
+	return text
+}
+
+// apostrophe matches one inside or at the end of a word.
+var apostrophe = regexp.MustCompile(`\pL['’]`)
+
+// unobject returns the only text of an object or a list, with the sources beside it as marks.
+func unobject(text string) string {
+	if text == "" || strings.IndexByte("{[", text[0]) < 0 {
+		return text
+	}
+	p := &jsonReader{in: text}
+	if p.value(0) != nil || strings.TrimSpace(text[p.at:]) != "" {
+		return text
+	}
+	v, err := decoded(p.out)
+	if err != nil {
+		return text
+	}
+	return textIn(v)
+}
+
+// textIn is the one text of a value, "" without one and where it may be another.
+func textIn(v any) (text string) {
+	switch x := v.(type) {
+	case string:
+		return x
+	case []any:
+		if len(x) != 1 {
+			return ""
+		}
+		if _, is := x[0].(json.Number); !is { // [1] is a mark
+			return textIn(x[0])
+		}
+	case map[string]any:
+		marks := ""
+		for _, key := range slices.Sorted(maps.Keys(x)) {
+			value, ok := scalar(x[key])
+			if !ok {
+				value = textIn(x[key])
+			}
+			switch {
+			case value != "" && text == "" && answerKey.MatchString(strings.ReplaceAll(key, "_", " ")):
+				text = value
+			case sourceKey.MatchString(key):
+				marks = sourcesIn(x[key])
+			case strings.EqualFold(key, "answered") && x[key] == true, besideKey.MatchString(key):
+			case key == "name" && (x["arguments"] != nil || x["parameters"] != nil): // of a tool
+			default:
+				return ""
+			}
+		}
+		if text != "" {
+			return strings.TrimRight(text+" "+marks, " ")
+		}
+	}
+	return ""
+}
+
+// sourcesIn are the numbers or names of sources as a mark, "" without one.
+func sourcesIn(v any) string {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	var of []string
+	for _, e := range list {
+		if s, ok := name(e); ok {
+			of = append(of, strings.Trim(s, "[]【】 "))
+		}
+	}
+	if of = slices.DeleteFunc(of, func(s string) bool { return s == "" }); of == nil {
+		return ""
+	}
+	return "[" + strings.Join(of, ", ") + "]"
+}
+
+// untagged takes off <answer>…</answer> and \boxed{…} around the whole.
+func untagged(text string) string {
+	if m := boxed.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	if m := tagged.FindStringSubmatch(text); m != nil && strings.EqualFold(m[1], m[3]) {
+		return m[2]
+	}
+	return text
+}
+
+func unlabel(text string) string {
+	if at := label.FindStringIndex(text); at != nil {
+		return text[at[1]:]
+	}
+	return text[len(heading.FindString(text)):]
+}
+
+// unasked takes off the question at the beginning.
+func unasked(text, question string) string {
+	rest := text[len(asking.FindString(text)):]
+	if at := answered.FindStringIndex(rest); at != nil && len(rest) < len(text) {
+		return rest[at[1]:]
+	}
+	first, after, _ := strings.Cut(rest, "\n")
+	key := letters(question)
+	if key != "" && len(first) < 4*len(question)+40 && letters(first) == key {
+		return after
+	}
+	cut, ok := strings.CutPrefix(rest, question)
+	if ok && len(key) > 10 && strings.HasSuffix(question, "?") && strings.HasPrefix(cut, " ") {
+		return cut
+	}
+	return text
+}
+
+// letters are the letters and digits of a text in lower case.
+func letters(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}
+
+// announcing are the words of lines that announce an answer and say nothing of it; such a
+// line has one of the first two lines.
+var announcing = [2][]string{strings.Fields(`sure certainly absolutely okay ok here based according gern gerne natürlich hier laut voici selon aquí según claro ecco secondo certo
+	aqui natuurlijk volgens segundo här enligt oto według вот согласно işte`), strings.Fields(`of course great good question thanks thank you i is are s below following follows
+	the a an my your this that short brief concise direct final requested answer answers response reply summary overview to for in from with and on as per by
+	given provided using evidence material passage passages text texts source sources context documents information above only alone
+	ist die der das den dem kurze antwort auf ihre deine frage folgende zusammenfassung nach basierend den belegen passagen quellen
+	bien sûr la le les une réponse à votre question d après sur base des passages sources fournis
+	por supuesto está tiene su respuesta pregunta los las pasajes fuentes basado basada en
+	risposta alla tua sua domanda i passaggi fonti ai com resposta sua pergunta nas passagens het antwoord op uw je vraag
+	svaret på din fråga källorna odpowiedź na twoje pytanie źródeł ответ ваш вопрос источникам cevap sorunuzun`)}
+
+// unannounced takes off a first line of such words that ends with a colon.
+func unannounced(text string) string {
+	line, rest, _ := strings.Cut(text, "\n")
+	plain := strings.TrimRight(line, "*_ \t\r")
+	if len(line) > 120 || !strings.HasSuffix(plain, ":") && !strings.HasSuffix(plain, "：") {
+		return text
+	}
+	opens := false
+	for _, w := range strings.FieldsFunc(strings.ToLower(plain), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		first := slices.Contains(announcing[0], w) || announced.MatchString(w)
+		if opens = opens || first; !first && !slices.Contains(announcing[1], w) {
+			return text
+		}
+	}
+	if !opens {
+		return text
+	}
+	return rest
+}
+
+// announced matches the same in languages without blanks.
+var announced = regexp.MustCompile(`^(?:好的|当然|以下是|以下は|这是|根据|提供的|证据|资料|はい|質問|问题|への|的|答案|回答|です|に基づく|답변입니다|다음은|如下)+$`)

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package llm_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
+)
+
+// table calls one for each line of a file of test data.
+func table[T any](t *testing.T, name string, one func(T)) {
+	t.Helper()
+	if err := jsonl.Each(os.DirFS("testdata"), name, 1<<20, func(_ int, v T) error { one(v); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Each line is a reply, its question and the reply without what is around it.
+func TestUnwrap(t *testing.T) {
+	table(t, "wrappings.jsonl", func(c struct{ Input, Question, Want string }) {
+		if got := llm.Unwrap(c.Input, c.Question); got != c.Want {
+			t.Errorf("%q:\n%q, want\n%q", c.Input, got, c.Want)
+		}
+		if got := llm.Unwrap(c.Want, c.Question); got != c.Want {
+			t.Errorf("%q became %q", c.Want, got)
+		}
+	})
+	for _, of := range []string{"`", "\"", "{", "[", "'", "“", "<think>", "<|channel|>", "Answer: ", "</think>", "\\boxed{", "* ", "{\"answer\":", "analysis", "</s>", "```\n", "Q: A: "} {
+		long := strings.Repeat(of, 1<<20/len(of))
+		if got := llm.Unwrap(long, "Who?"); len(got) > len(long) {
+			t.Errorf("a megabyte of %q became %d bytes", of, len(got))
+		}
+	}
+}
