@@ -162,7 +162,7 @@ func unquoted(text string) string {
 // apostrophe matches one inside or at the end of a word.
 var apostrophe = regexp.MustCompile(`\pL['’]`)
 
-// unobject returns the only text of an object or a list, with the sources beside it as marks.
+// unobject returns the only text of an object or a list, with its sources as marks.
 func unobject(text string) string {
 	if text == "" || strings.IndexByte("{[", text[0]) < 0 {
 		return text

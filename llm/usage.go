@@ -95,9 +95,9 @@ func (m metered) Generate(ctx context.Context, req Request) (Reply, error) {
 // Stream implements [Streamer].
 func (m metered) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
 	own, _ := ctx.Value(meterKey{}).(*Meter)
-	outer, inside := ctx.Value(countedKey{}).(*Meter)
+	outer, counted := ctx.Value(countedKey{}).(*Meter)
 	model := m.Model
-	if !inside {
+	if !counted {
 		model = Traced(model)
 	}
 	reply, err := Stream(context.WithValue(ctx, countedKey{}, own), model, req, piece)

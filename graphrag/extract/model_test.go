@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -189,62 +191,19 @@ func TestEndMarkIsABoundary(t *testing.T) {
 
 // Replies of every broken shape.
 func TestBrokenRecords(t *testing.T) {
-	two := []string{"Fram", "Oslo"}
-	for _, tt := range []struct {
-		name, answer string
-		format       extract.Format
-		names        []string
-		facts        int
-		problems     int
-	}{
-		{"prose around", "Here you are:\n(\"entity\"<|>Fram<|>ship<|>A ship.)##\n(\"entity\"<|>Oslo<|>geo<|>A city.)\nI hope this helps (really).", extract.Tuples, two, 0, 0},
-		{"no separator", `("entity"<|>Fram<|>ship<|>A ship.)("entity"<|>Oslo<|>geo<|>A city.)`, extract.Tuples, two, 0, 0},
-		{"no brackets", "entity<|>Fram<|>ship<|>A ship.\nentity<|>Oslo<|>geo<|>A city.\nDone.", extract.Tuples, two, 0, 0},
-		{"no quotes", "(entity<|>Fram<|>ship<|>A ship.)\n(ENTITY<|>Oslo<|>geo<|>A city.)", extract.Tuples, two, 0, 0},
-		{"cut off", `("entity"<|>Fram<|>ship<|>A ship.)##("entity"<|>Oslo<|>geo<|>A ci`, extract.Tuples, two, 0, 0},
-		{"cut in a field", `("entity"<|>Fram<|>ship<|>A ship.)##("entity"<|>Os`, extract.Tuples, two[:1], 0, 1},
-		{"weight of no number", `("entity"<|>Fram<|>ship<|>x)##("entity"<|>Oslo<|>geo<|>x)##("relationship"<|>Fram<|>Oslo<|>lies at<|>strong)`, extract.Tuples, two, 1, 0},
-		{"ends not listed", `("relationship"<|>Fram<|>Oslo<|>lies at<|>2)`, extract.Tuples, two, 1, 0},
-		{"with itself", `("entity"<|>Fram<|>ship<|>x)##("relationship"<|>Fram<|>fram.<|>is<|>2)`, extract.Tuples, two[:1], 0, 1},
-		{"damaged delimiters", "entity<|##|>Fram<|>ship<#|>A ship.\nentity<|#|Oslo|#|>geo<||>A city.", extract.Lines, two, 0, 0},
-		{"relation called entity", "entity<|#|>Fram<|#|>Oslo<|#|>mooring<|#|>She lies there.", extract.Lines, two, 1, 0},
-		{"description is a kind", "relation<|#|>Fram<|#|>Oslo<|#|>mooring<|#|>relation<|#|>2", extract.Lines, two, 1, 0},
-		{"keywords are a kind", "relation<|#|>Fram<|#|>Oslo<|#|>relation<|#|>She lies there.", extract.Lines, two, 1, 0},
-		{"relationship", "relationship<|#|>Fram<|#|>Oslo<|#|>mooring<|#|>She lies there.", extract.Lines, two, 1, 0},
-		{"glued lines", "entity<|#|>Fram<|#|>ship<|#|>A ship.<|#|>entity<|#|>Oslo<|#|>geo<|#|>A city.", extract.Lines, two, 0, 0},
-		{"numbers", "entity<|#|>12<|#|>x<|#|>y\nentity<|#|>1.2.3<|#|>x<|#|>y\nentity<|#|>1984<|#|>book<|#|>y", extract.Lines, []string{"1984"}, 0, 2},
-		{"no description", "entity<|#|>Fram<|#|>ship<|#|>", extract.Lines, nil, 0, 1},
-		{"marks in a name", "entity<|#|>\"**Fram**\"<|#|>ship, vessel<|#|>x", extract.Lines, []string{"**Fram**"}, 0, 0},
-		{"field ends in a kind", "entity<|#|>Fram<|#|>business entity<|#|>A firm.\nentity<|#|>Legal entity<|#|>concept<|#|>x\nrelation<|#|>Fram<|#|>Oslo<|#|>customer relation<|#|>Oslo buys.", extract.Lines, []string{"Fram", "Legal entity", "Oslo"}, 1, 0},
-		{"description ends in a kind", `("relationship"<|>Fram<|>Oslo<|>They have a close working relationship<|>8)`, extract.Tuples, two, 1, 0},
-		{"type is a kind", "entity<|#|>Fram<|#|>entity<|#|>A ship.<|#|>entity<|#|>Oslo<|#|>Entity<|#|>A city.", extract.Lines, two, 0, 0},
-		{"one line", "entity<|#|>Fram<|#|>ship<|#|>A ship. entity<|#|>Oslo<|#|>geo<|#|>A city.", extract.Lines, two, 0, 0},
-		{"an operator in prose", "entity<|#|>Fram<|#|>concept<|#|>Form a <|> b, used in pipes.", extract.Lines, two[:1], 0, 0},
-		{"bold", "**entity**<|#|>Fram<|#|>ship<|#|>A ship.\n- **entity**<|#|>Oslo<|#|>geo<|#|>A city.", extract.Lines, two, 0, 0},
-		{"html", "entity<|#|><p>Fram</p><|#|>ship<|#|>A <b>ship</b>.<br/>\nentity<|#|>Oslo<|#|>geo<|#|>1 < 2 > 0", extract.Lines, two, 0, 0},
-		{"quotes", "entity<|#|>\"Weird Al\" Yankovic<|#|>person<|#|>x\nentity<|#|>“苹果”公司<|#|>x<|#|>y\nentity<|#|>“Fram”<|#|>x<|#|>y", extract.Lines, []string{`"Weird Al" Yankovic`, "“苹果”公司", "Fram"}, 0, 0},
-		{"quoted fields", `("entity"<|>"Fram"<|>"ship"<|>"A ship of \"ice\"."##("entity"<|>"Oslo"<|>"geo"<|>"A city.")`, extract.Tuples, two, 0, 0},
-		{"bars", "entity | Fram | ship | A ship.\nentity|Oslo|geo|A city.\n\nrelation|Fram|Oslo|mooring|She lies there.\n<|COMPLETE|>", extract.Lines, two, 1, 0},
-		{"bars of a table", "| a | b |\n|---|---|", extract.Lines, nil, 0, 1},
-		{"none", "None.", extract.Tuples, nil, 0, 0},
-		{"nothing", "", extract.Tuples, nil, 0, 0},
-		{"only the end", "<|COMPLETE|>", extract.Tuples, nil, 0, 0},
-		{"a refusal", "I cannot help with that.", extract.Tuples, nil, 0, 1},
-		{"objects", `<think>hm</think>{"entities":[{"name":"Fram","type":"SHIP","desc":"A ship."},{"name":"","type":"x","desc":"y"}],"relationships":[],"other_relationships":[{"source":"Fram","target":"Oslo","desc":"lies at"}],}`, extract.Objects, two, 1, 1},
-		{"objects of nothing", `{}`, extract.Objects, nil, 0, 1},
-		{"objects of the wrong kind", `{"entities": "none"}`, extract.Objects, nil, 0, 1},
-		{"objects cut off", `{"entities":[{"name":"Fram"`, extract.Objects, nil, 0, 1},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			x := records(t, tt.format, tt.answer)
-			if diff := cmp.Diff(tt.names, mentioned(x), cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("names (-want +got):\n%s", diff)
-			}
-			if len(x.Facts) != tt.facts || len(x.Problems) != tt.problems {
-				t.Errorf("%d facts, %d problems, want %d and %d: %+v", len(x.Facts), len(x.Problems), tt.facts, tt.problems, x)
-			}
-		})
-	}
+	err := jsonl.Each(os.DirFS("testdata"), "broken.jsonl", 1<<20, func(_ int, c struct {
+		Name, Answer    string
+		Format          extract.Format
+		Names           []string
+		Facts, Problems int
+	}) error {
+		x := records(t, c.Format, c.Answer)
+		if diff := cmp.Diff(c.Names, mentioned(x), cmpopts.EquateEmpty()); diff != "" || len(x.Facts) != c.Facts || len(x.Problems) != c.Problems {
+			t.Errorf("%s: %d facts, %d problems, want %d and %d: %+v\n%s", c.Name, len(x.Facts), len(x.Problems), c.Facts, c.Problems, x, diff)
+		}
+		return nil
+	})
+	texttest.OK(t, err)
 }
 
 // Delimiters that models have damaged.
@@ -321,6 +280,16 @@ func TestOtherForm(t *testing.T) {
 		if r := m.Requests()[1]; r.Stage != extract.StageRecords || !strings.Contains(r.Messages[3].Text, "does not have the form asked for (") {
 			t.Errorf("%s: asked again with %+v", format, r)
 		}
+	}
+}
+
+// A reply that was cut keeps its whole records, and the loss is a problem.
+func TestCutReply(t *testing.T) {
+	m := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrTruncated, Partial: "entity<|#|>Fram<|#|>ship<|#|>A ship.\nentity<|#|>Oslo<|#|>geo<|#|>A ci"})
+	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: extract.Lines})
+	x := got(t, e, err, "Fram")
+	if diff := cmp.Diff([]string{"Fram"}, mentioned(x)); diff != "" || len(x.Problems) != 1 || m.Calls() != 1 {
+		t.Errorf("%s, %q, %d calls", diff, reasons(x), m.Calls())
 	}
 }
 

@@ -135,14 +135,11 @@ func sentence(text string, names []string) (head, relation, tail string) {
 // dropRepeated keeps each fact and mention once: repetitions of a model must not raise the
 // weight of a fact.
 func dropRepeated(x *kg.Extraction) {
-	facts, mentions := make(map[[4]string]bool), make(map[[3]string]bool)
-	again := func(seen bool, set func()) bool { set(); return seen }
-	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool {
-		key := [4]string{f.Head, f.Relation, f.Tail, f.Description}
-		return again(facts[key], func() { facts[key] = true })
-	})
+	seen := make(map[[4]string]int)
+	again := func(key ...string) bool { k := [4]string(key); seen[k]++; return seen[k] > 1 }
+	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool { return again(f.Head, f.Relation, f.Tail, f.Description) })
+	clear(seen)
 	x.Mentions = slices.DeleteFunc(x.Mentions, func(m kg.Mention) bool {
-		key := [3]string{m.Name, m.Type, m.Description}
-		return m.Span == (kg.Span{}) && again(mentions[key], func() { mentions[key] = true })
+		return m.Span == (kg.Span{}) && again(m.Name, m.Type, m.Description, "")
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -262,29 +261,12 @@ func usageOf(resp *llms.ContentResponse) (llm.Usage, bool) {
 	return llm.Usage{}, false
 }
 
-// count reads a token count of whatever number type.
+// count reads a token count of whatever number type, but zero of none.
 func count(v any) (int, bool) {
-	var f float64
-	switch n := v.(type) {
-	case int:
-		f = float64(n)
-	case int32:
-		f = float64(n)
-	case int64:
-		f = float64(n)
-	case float64:
-		f = n
-	case json.Number:
-		x, err := n.Float64()
-		if err != nil {
-			return 0, false
-		}
-		f = x
-	default:
+	var n llm.Count
+	raw, err := json.Marshal(v)
+	if err != nil || v == nil || n.UnmarshalJSON(raw) != nil || n < 0 {
 		return 0, false
 	}
-	if !(f >= 0 && f <= math.MaxInt32) {
-		return 0, false
-	}
-	return int(f), true
+	return int(n), true
 }

@@ -98,7 +98,7 @@ func TestUsageOf(t *testing.T) {
 		{map[string]any{"input_tokens": int32(3), "output_tokens": json.Number("4")}, 3, 4, true},
 		{map[string]any{"PromptTokens": 0, "CompletionTokens": 0, "input_tokens": int32(3)}, 3, 0, true},
 		{map[string]any{"PromptTokens": 0, "CompletionTokens": 0}, 0, 0, false},
-		{map[string]any{"PromptTokens": "3", "CompletionTokens": -1}, 0, 0, false},
+		{map[string]any{"PromptTokens": "three", "CompletionTokens": -1}, 0, 0, false},
 		{map[string]any{"PromptTokens": math.Inf(1), "CompletionTokens": math.NaN()}, 0, 0, false},
 		{nil, 0, 0, false},
 	} {

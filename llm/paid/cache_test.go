@@ -234,18 +234,19 @@ func TestFailuresAreKeptApart(t *testing.T) {
 func TestLastingFailures(t *testing.T) {
 	for kind, kept := range map[llm.Kind]bool{
 		llm.ErrFiltered: true, llm.ErrRefused: true, llm.ErrTruncated: true, llm.ErrInvalidOutput: true,
-		llm.ErrEmpty: false, llm.ErrTimeout: false, llm.ErrContextLength: false,
+		llm.ErrEmpty: false, llm.ErrTimeout: false, llm.ErrContextLength: false, llm.ErrUnfinished: false, llm.ErrTransient: false,
 	} {
 		for billed, kept := range map[llm.Billed]bool{llm.BilledYes: kept, llm.BilledNo: false, llm.BilledUnknown: false} {
-			script := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind, Billed: billed})
+			script := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: kind, Billed: billed, Partial: "half"})
 			m := model(t, open(t, paid.Options{File: file(t)}), script)
 			want := 2
 			if kept {
 				want = 1
 			}
 			for range 2 {
-				if err := ask(t, m, "x"); !errors.Is(err, kind) {
-					t.Error(err)
+				e := new(llm.Error)
+				if err := ask(t, m, "x"); !errors.Is(err, kind) || !errors.As(err, &e) || e.Partial != "half" {
+					t.Error(err, e.Partial)
 				}
 			}
 			if script.Calls() != want {

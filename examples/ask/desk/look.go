@@ -145,8 +145,7 @@ func (d *Desk) Files() (read int, skipped []string) {
 	return d.change.Stats.Documents, skipped
 }
 
-// Shares of the pieces of a step of indexing at which a model failed: from the first on the
-// user is warned at each start, above the second questions are refused.
+// Shares of failed pieces: from the first on the user is warned, above the second questions are refused.
 const warnedFrom, refusedAbove = .1, .5
 
 // lost says at which steps of indexing a model failed for more than a share of their
@@ -194,10 +193,9 @@ func (d *Desk) Report(all bool) []string {
 	case c.Changed+c.Deleted > 0 || c.Added > 0 && c.Added < c.Files:
 		out = append(out, fmt.Sprintf("Changed since the last time: %d new, %d changed, %d gone.", c.Added, c.Changed, c.Deleted))
 	}
-	warned := d.lost(warnedFrom - 1e-9)
 	for _, f := range d.lost(0) {
 		told := f + ", since replies of the model could not be used."
-		if slices.Contains(warned, f) {
+		if slices.Contains(d.lost(warnedFrom-1e-9), f) {
 			told = "The index is not complete: " + told + " A larger -model makes an index of its own."
 		}
 		out = append(out, told)
