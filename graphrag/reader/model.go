@@ -129,7 +129,7 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	answer.Text, marked = cite(reply.Text, materialOf(evidence, derived, r.o.Mode))
 	answer.Citations = supported(answer, marked)
 	answer.Usage.Unread += len(marked) - len(answer.Citations)
-	if answer.Refused = r.refuses(answer); answer.Refused {
+	if answer.Refused = r.refuses(q.Text, answer); answer.Refused {
 		answer.Citations = nil
 	}
 	return answer, nil
@@ -137,10 +137,10 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 
 // refuses tells whether a reply declines to answer. In open mode one that says so of
 // the evidence and goes on from memory does not.
-func (r *byModel) refuses(a graphrag.Answer) bool {
+func (r *byModel) refuses(question string, a graphrag.Answer) bool {
 	goesOn := r.o.Mode == Open && (len(text.Sentences(a.Text)) > 1 ||
 		slices.ContainsFunc(a.Citations, func(c graphrag.Citation) bool { return c.Of == graphrag.OfMemory }))
-	return IsRefusal(a.Text) && !goesOn
+	return len(a.Citations) == 0 && IsRefusal(question, a.Text) && !goesOn
 }
 
 //go:embed prompts/*.txt
