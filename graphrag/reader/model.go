@@ -93,7 +93,7 @@ func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 			if open := strings.LastIndexByte(raw, '['); open > strings.LastIndexByte(raw, ']') {
 				settled = raw[:open]
 			}
-			text, _ := cite(settled, materialOf(evidence, derived, r.o.Mode))
+			text, _, _ := cite(settled, materialOf(evidence, derived, r.o.Mode))
 			if len(text) > len(shown) && strings.HasPrefix(text, shown) {
 				shown = text
 				if !yield(graphrag.Answer{Text: text}, nil) {
@@ -126,11 +126,12 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	}
 	answer := graphrag.Answer{Found: graphrag.Found{Evidence: evidence, Derived: derived, Usage: reply.Usage}}
 	var marked []graphrag.Citation
-	answer.Text, marked = cite(reply.Text, materialOf(evidence, derived, r.o.Mode))
+	var none bool
+	answer.Text, marked, none = cite(reply.Text, materialOf(evidence, derived, r.o.Mode))
 	answer.Citations = supported(answer, marked)
 	answer.Usage.Unread += len(marked) - len(answer.Citations)
-	if answer.Refused = r.refuses(q.Text, answer); answer.Refused {
-		answer.Citations = nil
+	if answer.Refused = none && answer.Text == "" || r.refuses(q.Text, answer); answer.Refused {
+		answer.Text, answer.Citations = cmp.Or(answer.Text, Refusal), nil
 	}
 	return answer, nil
 }
@@ -159,7 +160,7 @@ func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []g
 	facts, reports := numbered(derived)
 	req, err := prompts.Request(ctx, "read", "read", map[string]any{
 		"Question": strings.TrimSpace(question),
-		"Refusal":  Refusal,
+		"Refusal":  "[none]",
 		"Passages": len(evidence) > 0,
 		"Facts":    len(facts) > 0,
 		"Reports":  len(reports) > 0,
