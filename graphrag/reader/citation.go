@@ -3,6 +3,7 @@
 package reader
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -161,13 +162,19 @@ func attach(raw string, marks []mark, list []graphrag.Citation, none bool) (stri
 // quoted is what stands between quotation marks, of three words or more.
 var quoted = regexp.MustCompile(`[“"«„]((?:[^\s“”"«»„]+\s+){2,}[^“”"«»„]+)[”"»“]`)
 
-// supported returns the citations of an answer whose pieces have words of the sentence that cites
-// them, and all of what it quotes. A sentence in another language than the piece is believed.
-func supported(answer graphrag.Answer, marked []graphrag.Citation) (out []graphrag.Citation) {
+// supported returns the citations of an answer that hold. The numbers of a sentence, and half of its names or
+// more (a name can be written in another way), stand in the pieces that it cites, taken together (a sentence that joins two passages cites both), in
+// any order, the question and the titles of pages included; each piece has a word of it, and all that it quotes. Of a sentence in
+// another language than the piece the numbers alone are compared. A denial that the material tells rests on nothing.
+func supported(question string, answer graphrag.Answer, marked []graphrag.Citation) (out []graphrag.Citation) {
 	known := make(map[graphrag.Citation]*claimed)
+	together := make(map[int]map[string]bool) // by the sentence's start
 	for _, c := range marked {
 		of := graphrag.Citation{Of: c.Of, Evidence: c.Evidence}
-		if known[of] == nil && c.Of != graphrag.OfMemory {
+		if c.Of == graphrag.OfMemory {
+			continue
+		}
+		if known[of] == nil {
 			s := ""
 			if c.Of == "" {
 				s = passage(answer.Evidence[c.Evidence].Chunk)
@@ -175,13 +182,40 @@ func supported(answer graphrag.Answer, marked []graphrag.Citation) (out []graphr
 				s = answer.Derived[c.Evidence].Text
 			}
 			known[of] = &claimed{oneLine(s), make(map[string]bool), text.LanguageOf(s)}
-			for _, t := range text.Default().Terms(s) {
+			for _, t := range append(text.Default().Terms(s), numbersOf(s)...) {
 				known[of].terms[t] = true
 			}
 		}
-		if c.Of == graphrag.OfMemory || known[of].by(answer.Text[c.Start:c.End]) {
+		if together[c.Start] == nil {
+			together[c.Start] = make(map[string]bool)
+			for _, t := range append(text.Default().Terms(question), numbersOf(question)...) {
+				together[c.Start][t] = true
+			}
+		}
+		maps.Copy(together[c.Start], known[of].terms)
+	}
+	for _, c := range marked {
+		sentence := answer.Text[c.Start:c.End]
+		of := known[graphrag.Citation{Of: c.Of, Evidence: c.Evidence}]
+		if c.Of == graphrag.OfMemory || of.by(sentence, together[c.Start]) && !IsRefusal(question, sentence) {
 			out = append(out, c)
 		}
+	}
+	return out
+}
+
+// figure is a number, with marks between its thousands.
+var figure = regexp.MustCompile(`\d+(?:[.,'’ \x{a0}\x{202f}]\d{3}\b)*`)
+
+// numbersOf are the numbers of a text as digits alone, without zeros in front.
+func numbersOf(s string) (out []string) {
+	for _, n := range figure.FindAllString(s, -1) {
+		out = append(out, "#"+strings.TrimLeft(strings.Map(func(r rune) rune {
+			if unicode.IsDigit(r) {
+				return r
+			}
+			return -1
+		}, n), "0"))
 	}
 	return out
 }
@@ -193,18 +227,22 @@ type claimed struct {
 	language text.Language
 }
 
-// by reports whether a sentence can rest on the piece.
-func (c *claimed) by(sentence string) bool {
+// by reports whether a sentence can rest on the piece, together being what its pieces and the question have.
+func (c *claimed) by(sentence string, together map[string]bool) bool {
 	for _, m := range quoted.FindAllStringSubmatch(sentence, -1) {
 		if !strings.Contains(c.text, strings.TrimRight(oneLine(m[1]), ".,;:!?… ")) {
 			return false
 		}
 	}
+	lacks := func(t string) bool { return !together[t] }
 	terms := slices.DeleteFunc(text.Default().Terms(sentence), func(t string) bool { return t == "yes" || t == "no" })
-	if l := text.LanguageOf(sentence); len(terms) == 0 || l != c.language && l != "" && c.language != "" {
-		return true
+	l := text.LanguageOf(sentence)
+	foreign := l != c.language && l != "" && c.language != ""
+	names := text.Default().Terms(text.ReadQuestion(sentence).Names)
+	if all := len(names); slices.ContainsFunc(numbersOf(sentence), lacks) || !foreign && l != text.German && 2*len(slices.DeleteFunc(names, lacks)) < all {
+		return false
 	}
-	return slices.ContainsFunc(terms, func(t string) bool { return c.terms[t] })
+	return len(terms) == 0 || foreign || slices.ContainsFunc(terms, func(t string) bool { return c.terms[t] })
 }
 
 func oneLine(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }

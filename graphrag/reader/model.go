@@ -128,7 +128,7 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	var marked []graphrag.Citation
 	var none bool
 	answer.Text, marked, none = cite(reply.Text, materialOf(evidence, derived, r.o.Mode))
-	answer.Citations = supported(answer, marked)
+	answer.Citations = supported(q.Text, answer, marked)
 	answer.Usage.Unread += len(marked) - len(answer.Citations)
 	if answer.Refused = none && answer.Text == "" || r.refuses(q.Text, answer); answer.Refused {
 		answer.Text, answer.Citations = cmp.Or(answer.Text, Refusal), nil
