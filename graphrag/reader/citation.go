@@ -36,15 +36,17 @@ func materialOf(evidence []graphrag.Hit, derived []graphrag.Derived, mode Mode) 
 const (
 	labels = `passages?|sources?|facts?|reports?|entit(?:y|ies)|relationships?|claims?|documents?|docs?|refs?|references?|chunks?|notes?|evidence|points?|` +
 		`quellen?|textstellen?|stellen?|belege?|extraits?|pasajes?|fuentes?|brano|brani|fonti?|fontes?|trechos?|bron|bronnen|källor|källa|kilder?|источники?|отрывок|出典|文段|来源|段落|資料|资料|文献`
-	item   = `(?:(?:data:\s*)?(?:(?:` + labels + `)\.?\s*\(?)?\s*#?(?:[fr]\s?)?\d{1,3}(?:\s*[-–]\s*[fr]?\d{1,3})?\)?|memory|none|\+\s?more\)?)`
-	items  = `\s*` + item + `(?:(?:\s*(?:[,;、，；&]|and|und|et|och|og|en|y|e|и|和|と)\s*)+(?:` + item + `)?)*\s*(?:†[^\]】\n]*)?`
-	marked = `(\*\*|\^|<sup>)?(\\?\[{1,2}\^?|【|［|\()(` + items + `)(\\?\]{1,2}|】|］|\))(\*\*|\^|</sup>)?`
+	item    = `(?:(?:data:\s*)?(?:(?:` + labels + `)\.?\s*\(?)?\s*#?(?:[fr]\s?)?\d{1,3}(?:\s*[-–]\s*[fr]?\d{1,3})?\)?|memory|none|\+\s?more\)?)`
+	items   = `\s*` + item + `(?:(?:\s*(?:[,;、，；&]|and|und|et|och|og|en|y|e|и|和|と)\s*)+(?:` + item + `)?)*\s*(?:†[^\]】\n]*)?`
+	heading = `(?i)(?:^|[\s.!?。])[(*_#]*(?:sources?|references?|citations?|quellen?|fuentes?|fonti|fontes|bronnen|källor|kilder|источники|来源|出典)[*_]*\s*[:：][*_]*\s*`
+	marked  = `(\*\*|\^|<sup>)?(\\?\[{1,2}\^?|【|［|\()(` + items + `)(\\?\]{1,2}|】|］|\))(\*\*|\^|</sup>)?`
 )
 
 var (
-	markOf = regexp.MustCompile(`(?i)` + marked)
-	itemOf = regexp.MustCompile(`(?i)(` + labels + `)?\.?\s*\(?\s*#?(?:([fr])\s?)?(\d{1,3})(?:\s*[-–]\s*([fr]?)(\d{1,3}))?|memory|none`)
-	listOf = regexp.MustCompile(`(?i)(?:^|[\s.!?。])[(*_#]*(?:sources?|references?|citations?|quellen?|fuentes?|fonti|fontes|bronnen|källor|kilder|источники|来源|出典)[*_]*\s*[:：][*_]*\s*` +
+	markOf     = regexp.MustCompile(`(?i)` + marked)
+	itemOf     = regexp.MustCompile(`(?i)(` + labels + `)?\.?\s*\(?\s*#?(?:([fr])\s?)?(\d{1,3})(?:\s*[-–]\s*([fr]?)(\d{1,3}))?|memory|none`)
+	listBegins = regexp.MustCompile(heading + `[^.!?]*$`)
+	listOf     = regexp.MustCompile(heading +
 		`(?:(?:` + items + `)[.)*\s]*|(?:[-*•]?\s*(?:` + marked + `)[^\n\[【]*\s*)+)$`)
 	codeOf   = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`")
 	footnote = regexp.MustCompile(`(?m)^\[\^\d+\]:`)
@@ -263,7 +265,7 @@ func (m material) count(letter byte) int {
 }
 
 // maxListed bounds the citations that a list at the end is tried for, maxTail the bytes of the list.
-const maxListed, maxTail = 10_000, 4096
+const maxListed, maxTail, maxMarkBytes = 10_000, 4096, 200
 
 // pieces are the pieces that the inside of a mark names and that exist; ok is false if it is no mark, none that it
 // holds the mark of a refusal.
