@@ -15,6 +15,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -41,7 +42,8 @@ var ErrGaps = errors.New("no line for")
 // "steps" beside the answer, objects with a "kind" (such as search, read, find, turn), a
 // "query", what was "found" and the "tokens" that were read, and a "usage" with
 // "prompt_tokens", "completion_tokens", "provider_cached_tokens" and "llm_calls", tell what
-// it took: with them the row has costs. A "refused" beside it marks a refusal. A line of a worksheet ("worksheet") without an
+// it took: with them the row has costs. A "refused" beside it says whether it is a
+// refusal; else [reader.IsRefusal] does. A line of a worksheet ("worksheet") without an
 // answer counts as none.
 //
 // Every question in want must have one answer (an empty one counts as wrong):
@@ -252,7 +254,9 @@ func (p *predicted) Answer(_ context.Context, q graphrag.Question) (graphrag.Ans
 	if !ok {
 		return graphrag.Answer{}, fmt.Errorf("benchmark: %s has no answer to %.80q", p.name, q.Text)
 	}
-	out := graphrag.Answer{Text: answer, Refused: p.refused[question], Found: p.made[question]}
+	refused, told := p.refused[question]
+	refused = refused || !told && reader.IsRefusal(question, answer)
+	out := graphrag.Answer{Text: answer, Refused: refused, Found: p.made[question]}
 	pages, located := p.pages[p.domain]
 	if evidence, ok := p.evidence[question]; ok && located {
 		out.Ranked = []graphrag.Hit{} // perhaps it found nothing

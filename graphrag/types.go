@@ -165,6 +165,11 @@ type Answer struct {
 	Found
 }
 
+// Uncited reports whether an answer rests on none of the material that was read for it.
+func (a Answer) Uncited() bool {
+	return !a.Refused && len(a.Citations) == 0 && len(a.Evidence)+len(a.Derived) > 0 && a.Text != ""
+}
+
 // Citation says what Answer.Text[Start:End] rests on.
 type Citation struct {
 	Start int `json:"start"`

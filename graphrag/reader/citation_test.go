@@ -3,12 +3,15 @@
 package reader
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
 func TestCite(t *testing.T) {
@@ -25,14 +28,14 @@ func TestCite(t *testing.T) {
 		{"One [1, 2; 2] and more [ 1 ].", "One and more.", []citation{{Start: 0, End: 13, Evidence: 0}, {Start: 0, End: 13, Evidence: 1}}},
 		{"One [1-3].", "One.", []citation{{Start: 0, End: 4, Evidence: 0}, {Start: 0, End: 4, Evidence: 1}, {Start: 0, End: 4, Evidence: 2}}},
 		{"One [2–9].", "One.", []citation{{Start: 0, End: 4, Evidence: 1}, {Start: 0, End: 4, Evidence: 2}}},
-		{"Bad [0] [4] [99].", "Bad.", nil},
-		{"Text [1945] [sic] [1,] [] [3-1] [x1].", "Text [1945] [sic] [1,] [] [3-1] [x1].", nil},
+		{"Bad [4] [99].", "Bad.", nil},
+		{"Text [1945] [sic] [0] [] [3-1] [x1].", "Text [1945] [sic] [0] [] [3-1] [x1].", nil},
 		{"  [1] Lead. ", "Lead.", []citation{{Start: 0, End: 5, Evidence: 0}}},
 		{"[1]", "", nil},
 		{"Cut [1", "Cut [1", nil},
 		{"Much [99999999999999999999].", "Much [99999999999999999999].", nil},
 	} {
-		got, citations := cite(tt.reply, three)
+		got, citations, _ := cite(tt.reply, three)
 		if got != tt.text {
 			t.Errorf("cite(%q) = %q, want %q", tt.reply, got, tt.text)
 		}
@@ -63,15 +66,39 @@ func TestCiteDerived(t *testing.T) {
 		{"One [memory].", "One [memory].", material{passages: 1}, nil},
 		{"One [F1-R2] [F] [memories] [G1].", "One [F1-R2] [F] [memories] [G1].", open, nil},
 	} {
-		got, citations := cite(tt.reply, tt.of)
+		got, citations, _ := cite(tt.reply, tt.of)
 		if diff := cmp.Diff(tt.want, citations); got != tt.text || diff != "" {
 			t.Errorf("cite(%q) = %q, want %q; (-want +got):\n%s", tt.reply, got, tt.text, diff)
 		}
 	}
 }
 
+// Each form of testdata/marks.tsv leads to its pieces and leaves no debris; what is no mark stays.
+func TestMarks(t *testing.T) {
+	table, err := os.ReadFile("testdata/marks.tsv")
+	texttest.OK(t, err)
+	of := material{passages: 3, facts: []int{0, 1}, reports: []int{2}}
+	for line := range strings.Lines(string(table)) {
+		row := strings.Split(strings.TrimRight(strings.ReplaceAll(line, `\n`, "\n"), "\n"), "\t")
+		if row[1] == "=" {
+			row[1] = row[0]
+		}
+		got, citations, _ := cite(row[0], of)
+		var cited []string
+		for _, c := range citations {
+			name := map[graphrag.Origin][]string{"": {"1", "2", "3"}, graphrag.OfDerived: {"F1", "F2", "R1"}}[c.Of][c.Evidence]
+			if !slices.Contains(cited, name) {
+				cited = append(cited, name)
+			}
+		}
+		if got != row[1] || strings.Join(cited, ",") != row[2] {
+			t.Errorf("%q is read as %q of %q", row[0], got, cited)
+		}
+	}
+}
+
 func checkCite(t *testing.T, reply string, n int) {
-	text, citations := cite(reply, material{passages: n})
+	text, citations, _ := cite(reply, material{passages: n})
 	if len(text) > len(reply) {
 		t.Fatalf("%.100q became longer", reply)
 	}

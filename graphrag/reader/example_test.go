@@ -54,7 +54,7 @@ func ExampleByModel() {
 		log.Fatal(err)
 	}
 	fmt.Println(r.Name())
-	fmt.Println(a.Text, a.Citations, reader.IsRefusal(a.Text))
+	fmt.Println(a.Text, a.Citations, reader.IsRefusal("", a.Text))
 	// Output:
 	// model/reject/fake
 	// The first crewed landing on the Moon was in July 1969. [{0 54  0 0 0}] false

@@ -82,18 +82,23 @@ func (r *byModel) Read(ctx context.Context, q graphrag.Question, evidence []grap
 }
 
 // Stream implements [Streamer]. A mark of a citation is held back until it is
-// whole.
+// whole, and what may become a refusal until it is none.
 func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []graphrag.Hit, derived []graphrag.Derived) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) {
 		var raw, shown string
+		seen := 0
 		enough := errors.New("the reader of the stream has enough")
 		a, err := r.answer(ctx, q, evidence, derived, func(piece string) error {
 			raw += piece
-			settled := raw
-			if open := strings.LastIndexByte(raw, '['); open > strings.LastIndexByte(raw, ']') {
-				settled = raw[:open]
+			settled := settledOf(raw)
+			if 64*(len(settled)-seen) < seen {
+				return nil // a long answer is read again by a part of its length at a time
 			}
-			text, _ := cite(settled, materialOf(evidence, derived, r.o.Mode))
+			seen = len(settled)
+			text, citations, _ := cite(settled, materialOf(evidence, derived, r.o.Mode))
+			if shown == "" && r.o.Mode != Open && len(text) < maxRefusal && (text == "" || len(citations) == 0 && !strings.ContainsAny(settled, "\n.!?。") || IsRefusal(q.Text, text)) {
+				return nil // it may become a refusal
+			}
 			if len(text) > len(shown) && strings.HasPrefix(text, shown) {
 				shown = text
 				if !yield(graphrag.Answer{Text: text}, nil) {
@@ -106,6 +111,20 @@ func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 			yield(a, err)
 		}
 	}
+}
+
+// settledOf is what can be shown of the beginning of a reply: whole words, and no part of a mark or of a list of them.
+func settledOf(raw string) string {
+	raw = raw[:strings.LastIndexAny(raw, " \n")+1]
+	for _, open := range []string{"[", "【", "［", "(", "<"} {
+		if at := strings.LastIndex(raw, open); at >= 0 && len(raw)-at < maxMarkBytes && !strings.ContainsAny(raw[at:], "]】］)>") {
+			raw = raw[:at]
+		}
+	}
+	if at := listBegins.FindStringIndex(raw[max(0, len(raw)-maxTail):]); at != nil {
+		raw = raw[:max(0, len(raw)-maxTail)+at[0]]
+	}
+	return raw
 }
 
 // answer asks the model; piece is called with parts of the reply, if it is not nil.
@@ -126,21 +145,22 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	}
 	answer := graphrag.Answer{Found: graphrag.Found{Evidence: evidence, Derived: derived, Usage: reply.Usage}}
 	var marked []graphrag.Citation
-	answer.Text, marked = cite(reply.Text, materialOf(evidence, derived, r.o.Mode))
-	answer.Citations = supported(answer, marked)
+	var none bool
+	answer.Text, marked, none = cite(reply.Text, materialOf(evidence, derived, r.o.Mode))
+	answer.Citations = supported(q.Text, answer, marked)
 	answer.Usage.Unread += len(marked) - len(answer.Citations)
-	if answer.Refused = r.refuses(answer); answer.Refused {
-		answer.Citations = nil
+	if answer.Refused = none && answer.Text == "" || r.refuses(q.Text, answer); answer.Refused {
+		answer.Text, answer.Citations = cmp.Or(answer.Text, Refusal), nil
 	}
 	return answer, nil
 }
 
 // refuses tells whether a reply declines to answer. In open mode one that says so of
 // the evidence and goes on from memory does not.
-func (r *byModel) refuses(a graphrag.Answer) bool {
+func (r *byModel) refuses(question string, a graphrag.Answer) bool {
 	goesOn := r.o.Mode == Open && (len(text.Sentences(a.Text)) > 1 ||
 		slices.ContainsFunc(a.Citations, func(c graphrag.Citation) bool { return c.Of == graphrag.OfMemory }))
-	return IsRefusal(a.Text) && !goesOn
+	return len(a.Citations) == 0 && IsRefusal(question, a.Text) && !goesOn
 }
 
 //go:embed prompts/*.txt
@@ -159,7 +179,7 @@ func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []g
 	facts, reports := numbered(derived)
 	req, err := prompts.Request(ctx, "read", "read", map[string]any{
 		"Question": strings.TrimSpace(question),
-		"Refusal":  Refusal,
+		"Refusal":  "[none]",
 		"Passages": len(evidence) > 0,
 		"Facts":    len(facts) > 0,
 		"Reports":  len(reports) > 0,

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -205,23 +206,21 @@ func TestExtractiveOptions(t *testing.T) {
 	}
 }
 
+// At least 19 of 20 refusals and 59 of 60 answers are told from each other.
 func TestIsRefusal(t *testing.T) {
-	for answer, want := range map[string]bool{
-		reader.Refusal: true,
-		"**The evidence does not contain the answer.**":                     true,
-		"The evidence does not contain the answer. It speaks of Mars only.": true,
-		"I don’t know.": true,
-		"The provided context does not contain information on this.": true,
-		"I do not know the exact date. It was in 1969, says [1].":    false,
-		"证据中没有这个问题的答案。":                                              true,
-		"我不知道确切的日期。书中说是1969年。":                                       false,
-		"The Moon.": false,
-		"":          false,
-		"According to the evidence, it does not contain water.": false,
-	} {
-		if got := reader.IsRefusal(answer); got != want {
-			t.Errorf("IsRefusal(%q) = %v", answer, got)
+	table, err := os.ReadFile("testdata/refusals.tsv")
+	texttest.OK(t, err)
+	asked, wrong := map[string]int{}, map[string]int{}
+	for line := range strings.Lines(string(table)) {
+		row := strings.Split(strings.TrimSpace(line), "\t")
+		asked[row[1]]++
+		if reader.IsRefusal("", row[2]) != (row[1] == "refusal") {
+			wrong[row[1]]++
+			t.Logf("%s is no %s: %q", row[0], row[1], row[2])
 		}
+	}
+	if 20*wrong["refusal"] > asked["refusal"] || 60*wrong["answer"] > asked["answer"] || asked["refusal"] < 60 {
+		t.Errorf("wrong %v of %v", wrong, asked)
 	}
 }
 
@@ -268,7 +267,7 @@ func TestStreamByModel(t *testing.T) {
 		}
 		last, pieces = a, pieces+1
 	}
-	if diff := cmp.Diff(want, last); diff != "" || pieces < 20 {
+	if diff := cmp.Diff(want, last); diff != "" || pieces < 5 {
 		t.Errorf("%d pieces: %s", pieces, diff)
 	}
 	for range reader.Stream(t.Context(), r, q, evidence, nil) {

@@ -261,7 +261,7 @@ func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer
 		a.Text = Refusal
 	}
 	r := Reply{
-		System: d.Name(), Answer: a.Text, Refused: a.Refused, Confidence: a.Confidence, Calls: a.Usage.Calls, Unread: a.Usage.Unread,
+		System: d.Name(), Answer: a.Text, Refused: a.Refused, Uncited: a.Uncited(), Confidence: a.Confidence, Calls: a.Usage.Calls, Unread: a.Usage.Unread,
 		Sources: d.sources(a), Passages: d.passages(a.Ranked),
 	}
 	for _, x := range a.Derived {
@@ -271,7 +271,7 @@ func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer
 			r.Facts = append(r.Facts, x.Text)
 		}
 	}
-	if !a.Refused || len(a.Evidence) == 0 {
+	if !(a.Refused || r.Uncited) || len(a.Evidence) == 0 {
 		return r, nil
 	}
 	near, err := d.closest.Read(ctx, q, a.Evidence, nil)

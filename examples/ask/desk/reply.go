@@ -26,6 +26,8 @@ type Reply struct {
 	// the three passages that come nearest.
 	Refused bool     `json:"refused,omitempty"`
 	Closest []Source `json:"closest,omitempty"`
+	// Uncited says that no passage is cited for the answer; Closest are set then, too.
+	Uncited bool `json:"uncited,omitempty"`
 	// Confidence is that of graphrag.Answer.
 	Confidence float64   `json:"confidence,omitempty"`
 	Sources    []Source  `json:"sources,omitempty"`

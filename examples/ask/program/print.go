@@ -50,6 +50,9 @@ func writeSources(w io.Writer, r desk.Reply, verbose bool) {
 	for _, f := range r.Facts {
 		fmt.Fprintf(w, "   (%s)\n", text.OneLine(f))
 	}
+	if r.Uncited {
+		fmt.Fprintln(w, "No passage is cited for this.")
+	}
 	switch len(r.Closest) {
 	case 0:
 	case 1:

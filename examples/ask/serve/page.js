@@ -171,6 +171,7 @@ function show(turn, r) {
     r.facts.forEach((f) => ul.append(make("li", "", f)));
     turn.append(ul);
   }
+  if (r.uncited) turn.append(make("p", "note", "No passage is cited for this."));
   if (r.closest) turn.append(make("p", "note", r.closest.length > 1 ? "The closest passages:" : "The closest passage:"), sources(r.closest, false, where));
   if (r.passages && r.passages.length) turn.append(found(r.passages, where));
   if (r.trace) turn.append(timeline(r.trace));
