@@ -217,6 +217,9 @@ func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 		}
 		r.found = found
 		r.found.Evidence = found.Read(q)
+		if q.K > 0 { // a tool brings what was asked for, whatever would fit
+			r.found.Evidence = r.found.Evidence[:min(q.K, len(r.found.Evidence))]
+		}
 	case r.Tool == ToolRead:
 		chunks, n, err := t.o.Pages.Read(r.Source, r.From)
 		if err != nil {
