@@ -151,6 +151,7 @@ func TestSearchLimits(t *testing.T) {
 		{name: "prose", replies: []string{"I shall search."}, stop: "the reply could not be used", docs: "larvik.md", calls: 2},
 		{name: "prose, later", replies: []string{call(search("Larvik")), "I shall search."}, stop: "the reply could not be used", docs: "larvik.md", calls: 3},
 		{name: "neither calls nor answer", replies: []string{`{"thought": "hm"}`}, steps: []string{"search In which county was the builder of the Fram born? [larvik.md#000000]"}, stop: "the reply could not be used", docs: "larvik.md", calls: 2},
+		{name: "gives up in a natural form", replies: []string{call(search("Fram")), `{"thought": "nothing more to look for", "answer": "", "calls": []}`}, stop: "no further query", docs: "fram.md", calls: 2},
 		{name: "an end as a call", replies: []string{call(search("Fram")), `{"calls": [{"tool": "Answer", "answer": "Vestfold", "ids": [1]}]}`}, steps: []string{"answer Vestfold [fram.md#000000]"}, stop: "answered", docs: "fram.md", calls: 2},
 		{name: "never answers", replies: []string{call(search("Fram")), call(search("born")), call(search("county")), call(search("tides"))}, change: func(o *agent.SearchOptions) { o.Turns = 3 }, stop: "the last step is done", docs: "fram.md archer.md", calls: 3},
 		{name: "asks the same again and again", replies: []string{call(search("Fram")), call(search(" fram!"))}, steps: []string{"search Fram [fram.md#000000]", "search fram! [this was asked before; see [1]]"}, stop: "nothing new was found", docs: "fram.md", calls: 3},
