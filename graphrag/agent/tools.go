@@ -79,7 +79,7 @@ type Tools struct {
 
 	mu     sync.Mutex
 	hits   []graphrag.Hit   // by number - 1
-	number map[string]int   // by chunk
+	number map[string]int   // by chunk, and by page and text
 	asked  map[string][]int // the numbers of what a call brought
 	ranked []graphrag.Found // of the searches
 	left   int              // tokens that may still be read
@@ -251,7 +251,7 @@ func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 func (t *Tools) take(r *Result) {
 	var news []graphrag.Hit
 	for _, h := range r.found.Evidence {
-		if n := t.number[h.Chunk.ID]; n > 0 {
+		if n := cmp.Or(t.number[h.Chunk.ID], t.number[wording(h.Chunk)]); n > 0 {
 			r.Numbers = append(r.Numbers, n)
 		} else {
 			news = append(news, h)
@@ -266,7 +266,7 @@ func (t *Tools) take(r *Result) {
 		}
 		t.hits = append(t.hits, h)
 		n, c := len(t.hits), h.Chunk
-		t.number[c.ID] = n
+		t.number[c.ID], t.number[wording(c)] = n, n
 		r.Numbers = append(r.Numbers, n)
 		r.Tokens += t.o.Count(retrieve.Titled(c))
 		if h.Source == ToolFind {
@@ -304,6 +304,11 @@ func (t *Tools) take(r *Result) {
 	if len(r.Numbers) > 0 {
 		say("see %s", numbered(r.Numbers))
 	}
+}
+
+// wording is the key of chunks of a page with the same text, spaces aside.
+func wording(c graphrag.Chunk) string {
+	return c.Doc + "\x00" + strings.Join(strings.Fields(c.Text), " ")
 }
 
 // numbered lists the numbers of passages.
