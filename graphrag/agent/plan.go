@@ -175,10 +175,13 @@ func (d decomposed) carryOut(ctx context.Context, q graphrag.Question, subs []Su
 	return found, nil
 }
 
-// best returns the first derived text, or else the first chunk, of a result.
+// best returns the first derived text that names no community alone, or else the first chunk,
+// of a result.
 func best(f graphrag.Found) string {
-	if len(f.Derived) > 0 {
-		return clip(f.Derived[0].Text)
+	for _, d := range f.Derived {
+		if !strings.Contains(d.Text, " member_of ") {
+			return clip(d.Text)
+		}
 	}
 	if len(f.Ranked) > 0 {
 		return clip(f.Ranked[0].Chunk.Text)

@@ -70,11 +70,11 @@ func (o ReflectOptions) reflect(ctx context.Context, m *Memory) (Move, error) {
 // turns returns the searches and thoughts so far as text.
 func (m *Memory) turns() string {
 	var b strings.Builder
-	for i, t := range m.Turns {
-		fmt.Fprintf(&b, "%d. %s\n", i+1, oneLine(t.Query))
+	for i, t := range m.Turns { // a turn's thought is about the searches before it
 		if t.Thought != "" {
 			fmt.Fprintf(&b, "   %s\n", oneLine(clip(t.Thought)))
 		}
+		fmt.Fprintf(&b, "%d. %s\n", i+1, oneLine(t.Query))
 	}
 	return strings.TrimSpace(b.String())
 }

@@ -68,6 +68,9 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 			_, err = s.do(ctx, Move{Calls: []Call{{Tool: ToolSearch, Query: q.Text}}})
 		}
 		out := tools.all(s.cited)
+		if stop == stopGaveUp && q.K > 0 { // the closest passages
+			out.Evidence = out.Evidence[:min(q.K, len(out.Evidence))]
+		}
 		out.Steps = s.stopped(stop)
 		return out, cmp.Or(err, ctx.Err())
 	}), errors.Join(problems...)

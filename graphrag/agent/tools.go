@@ -79,7 +79,7 @@ type Tools struct {
 
 	mu     sync.Mutex
 	hits   []graphrag.Hit   // by number - 1
-	number map[string]int   // by chunk
+	number map[string]int   // by chunk, and by page and text
 	asked  map[string][]int // the numbers of what a call brought
 	ranked []graphrag.Found // of the searches
 	left   int              // tokens that may still be read
@@ -217,6 +217,9 @@ func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 		}
 		r.found = found
 		r.found.Evidence = found.Read(q)
+		if q.K > 0 { // a tool brings what was asked for, whatever would fit
+			r.found.Evidence = r.found.Evidence[:min(q.K, len(r.found.Evidence))]
+		}
 	case r.Tool == ToolRead:
 		chunks, n, err := t.o.Pages.Read(r.Source, r.From)
 		if err != nil {
@@ -248,7 +251,7 @@ func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 func (t *Tools) take(r *Result) {
 	var news []graphrag.Hit
 	for _, h := range r.found.Evidence {
-		if n := t.number[h.Chunk.ID]; n > 0 {
+		if n := cmp.Or(t.number[h.Chunk.ID], t.number[wording(h.Chunk)]); n > 0 {
 			r.Numbers = append(r.Numbers, n)
 		} else {
 			news = append(news, h)
@@ -263,7 +266,7 @@ func (t *Tools) take(r *Result) {
 		}
 		t.hits = append(t.hits, h)
 		n, c := len(t.hits), h.Chunk
-		t.number[c.ID] = n
+		t.number[c.ID], t.number[wording(c)] = n, n
 		r.Numbers = append(r.Numbers, n)
 		r.Tokens += t.o.Count(retrieve.Titled(c))
 		if h.Source == ToolFind {
@@ -301,6 +304,11 @@ func (t *Tools) take(r *Result) {
 	if len(r.Numbers) > 0 {
 		say("see %s", numbered(r.Numbers))
 	}
+}
+
+// wording is the key of chunks of a page with the same text, spaces aside.
+func wording(c graphrag.Chunk) string {
+	return c.Doc + "\x00" + strings.Join(strings.Fields(c.Text), " ")
 }
 
 // numbered lists the numbers of passages.

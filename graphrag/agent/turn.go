@@ -22,9 +22,10 @@ const (
 // reply is a move as a model writes it.
 type reply Move
 
-// Check implements what llm.Decode asks of replies.
+// Check implements what llm.Decode asks of replies. An empty list of calls without an answer
+// gives up.
 func (r reply) Check() error {
-	if len(r.Calls) == 0 && clean(r.Answer) == "" {
+	if r.Calls == nil && clean(r.Answer) == "" {
 		return errors.New(`neither "calls" nor an "answer": one of them is needed`)
 	}
 	return nil
@@ -55,7 +56,7 @@ func NextByModel(m llm.Model) (Next, error) {
 			}
 			return end
 		})
-		move.Answered = len(move.Calls) == 0
+		move.Answered = len(move.Calls) == 0 && clean(move.Answer) != ""
 		return move, nil
 	}, nil
 }
@@ -63,7 +64,13 @@ func NextByModel(m llm.Model) (Next, error) {
 // request is the conversation so far.
 func (m *Memory) request(ctx context.Context) (llm.Request, error) {
 	has := func(tool string) bool { return slices.Contains(m.Tools, tool) }
-	values := map[string]any{"Search": has(ToolSearch), "Pages": has(ToolRead), "Calls": m.Calls, "Turns": m.Ahead + len(m.Turns)}
+	tokens := m.Left
+	for _, t := range m.Turns {
+		for _, r := range t.Results {
+			tokens += r.Tokens
+		}
+	}
+	values := map[string]any{"Tokens": tokens, "Search": has(ToolSearch), "Pages": has(ToolRead), "Calls": m.Calls, "Turns": m.Ahead + len(m.Turns)}
 	req, err := prompts.Request(ctx, StageSearch, "search", values, llm.Data{Label: "question", Text: llm.Printable(strings.TrimSpace(m.Question.Text))})
 	if err != nil {
 		return req, err

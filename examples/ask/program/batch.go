@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
@@ -56,8 +57,8 @@ func readQuestions(r io.Reader) (out []asked, err error) {
 	return out, lines.Err()
 }
 
-// batch answers a file of questions, some at a time, and writes the replies in their
-// order. One that fails says so in its line.
+// batch answers a file of questions, some at a time, and writes each reply as soon as those
+// before it are written. One that fails says so in its line.
 func batch(ctx context.Context, d *desk.Desk, s settings, std streams) error {
 	in := std.in
 	if s.questions != "-" {
@@ -72,31 +73,31 @@ func batch(ctx context.Context, d *desk.Desk, s settings, std streams) error {
 	if err != nil {
 		return fmt.Errorf("-questions %s: %w", s.questions, err)
 	}
-	const together = 64
-	failed := 0
-	for first := 0; first < len(questions); first += together {
-		part := questions[first:min(first+together, len(questions))]
-		replies := make([]desk.Reply, len(part))
-		err := kit.Each(ctx, len(part), func(ctx context.Context, i int) error {
-			r, err := d.Ask(ctx, desk.Query{Question: part[i].Question})
-			if err != nil {
-				r.Question, r.Error = part[i].Question, err.Error()
-			}
-			r.ID = part[i].ID
-			replies[i] = r
+	failed, next := 0, 0 // next is the first question whose reply is not written
+	var mu sync.Mutex
+	replies := make([]*desk.Reply, len(questions))
+	err = kit.Each(ctx, len(questions), func(ctx context.Context, i int) error {
+		r, err := d.Ask(ctx, desk.Query{Question: questions[i].Question})
+		if ctx.Err() != nil {
 			return ctx.Err()
-		})
-		if err != nil {
-			return err
 		}
-		for _, r := range replies {
-			if r.Error != "" {
-				failed++
-			}
-			if err := writeJSON(std.out, r, s.verbose); err != nil {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.ID = questions[i].ID; err != nil {
+			r.Question, r.Error = questions[i].Question, err.Error()
+			failed++
+		}
+		replies[i] = &r
+		for ; next < len(replies) && replies[next] != nil; next++ {
+			if err := writeJSON(std.out, *replies[next], s.verbose); err != nil {
 				return err
 			}
+			replies[next] = &desk.Reply{}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %d questions failed, as their lines say", failed, len(questions))

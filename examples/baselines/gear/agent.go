@@ -126,7 +126,7 @@ func keepAll(_ context.Context, _ string, passages []graphrag.Chunk) ([]int, err
 }
 
 // filterByModel has a model drop the passages that do not help (GeAR-s, equation 6).
-// A reply that names none, or cannot be used, drops none.
+// An empty list drops all; a reply that cannot be used, or names none of them, drops none.
 func filterByModel(m llm.Model) filter {
 	return func(ctx context.Context, question string, passages []graphrag.Chunk) ([]int, error) {
 		all, _ := keepAll(ctx, question, passages)
@@ -155,7 +155,7 @@ func filterByModel(m llm.Model) filter {
 				kept = append(kept, i)
 			}
 		}
-		if len(kept) == 0 {
+		if len(kept) == 0 && (err != nil || reply.Keep == nil || len(reply.Keep) > 0) {
 			return all, nil
 		}
 		return kept, nil

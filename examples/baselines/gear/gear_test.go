@@ -175,6 +175,10 @@ func TestBadReplies(t *testing.T) {
 	if len(a.Evidence) != len(a.Ranked) || len(a.Evidence) < 2 || len(a.Derived) != 0 {
 		t.Errorf("%d passages, %v", len(a.Evidence), a.Derived)
 	}
+	none := llmtest.NewScript("m").Reply(llmtest.Stage(gear.StageFilter), `{"keep": []}`).Reply(llmtest.Any, "[]")
+	if a := ask(t, none, gear.Options{Graph: wiki(t)}); len(a.Evidence) != 0 || len(a.Ranked) < 2 {
+		t.Errorf("an empty list keeps %d passages of %d", len(a.Evidence), len(a.Ranked))
+	}
 	if stop := a.Steps[len(a.Steps)-1]; stop.Kind != "stop" || !slices.Equal(stop.Found, []string{"no further query"}) {
 		t.Errorf("it stopped with %+v", stop)
 	}

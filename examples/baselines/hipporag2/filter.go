@@ -3,12 +3,16 @@
 package hipporag2
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -47,7 +51,7 @@ func byModel(m llm.Model) filter {
 	}
 }
 
-// choose returns the facts that the model names, in its order, each once. A
+// choose returns the facts nearest to those that the model names, in its order, each once. A
 // model that fails at this question leaves the facts as they are.
 func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.Triple) ([]int, error) {
 	list := make([][]string, len(facts))
@@ -69,23 +73,51 @@ func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.
 	if err != nil {
 		return nil, err
 	}
+	pairs := make([]map[string]int, len(facts))
+	for i, t := range facts {
+		pairs[i] = pairsOf(t.Head + " " + t.Relation + " " + t.Tail)
+	}
 	var out []int
-	used := make([]bool, len(facts))
 	for _, named := range reply.Fact {
-		for i := range facts {
-			if !used[i] && same(named, facts[i]) {
-				used[i] = true
-				out = append(out, i)
-				break
-			}
+		if i := nearest(named, pairs); i >= 0 && !slices.Contains(out, i) {
+			out = append(out, i)
 		}
 	}
 	return out, nil
 }
 
-// same tells whether the model wrote this fact; a fact that it made up is none
-// of them.
-func same(named llm.Triple, fact graphrag.Triple) bool {
-	equal := func(a, b string) bool { return kg.FoldUnicode.Key(a) == kg.FoldUnicode.Key(b) }
-	return named.Fault == "" && equal(named.Head, fact.Head) && equal(named.Relation, fact.Relation) && equal(named.Tail, fact.Tail)
+// nearest returns the fact with the largest Dice similarity of character pairs to what the
+// model wrote, of equal ones the first; -1 if it wrote "none" or no fact shares a pair. The
+// published program takes the closest match of difflib, without a threshold.
+func nearest(named llm.Triple, facts []map[string]int) int {
+	said := strings.TrimSpace(named.Head + " " + named.Relation + " " + named.Tail)
+	if said == "" {
+		said = named.Raw
+	}
+	if slices.Contains([]string{"none", "null", "n/a", "nothing", ""}, strings.Trim(text.FoldName(cmp.Or(named.Head, said)), `."'[]{} `)) {
+		return -1
+	}
+	place, best, own := -1, 0.0, pairsOf(said)
+	for i, fact := range facts {
+		shared := 0
+		for pair, n := range fact {
+			shared += min(n, own[pair])
+		}
+		shared -= min(fact[""], own[""])
+		if s := float64(shared) / float64(fact[""]+own[""]); s > best {
+			place, best = i, s
+		}
+	}
+	return place
+}
+
+// pairsOf counts the pairs of characters in the folded words of a text; "" has their number.
+func pairsOf(s string) map[string]int {
+	out, before := make(map[string]int), ' '
+	for _, r := range kg.FoldUnicode.Key(s) + " " {
+		out[string([]rune{before, r})]++
+		out[""]++
+		before = r
+	}
+	return out
 }

@@ -3,7 +3,6 @@
 package hipporag2
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"testing"
@@ -13,7 +12,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
-	"github.com/wildgraph/wildgraph/llm"
 )
 
 // An example worked out with igraph: four passages, seven facts, given similarities.
@@ -131,19 +129,5 @@ func TestLink(t *testing.T) {
 	}
 	if seeds := s.phrases(s.goldenFacts(t, 0, 1, 2, 4, 5)); len(seeds) != 5 {
 		t.Errorf("%d seeds", len(seeds))
-	}
-}
-
-// Only a triple can be a fact.
-func TestSame(t *testing.T) {
-	fact := graphrag.Triple{Head: "Fram", Relation: "carried", Tail: "Amundsen"}
-	for named, want := range map[string]bool{
-		`["FRAM", "carried", "amundsen"]`: true, `{"subject": "Fram", "relation": "carried", "object": "Amundsen"}`: true,
-		`["Fram", "carried"]`: false, `["Fram", "carried", "Amundsen", "south"]`: false, `[]`: false, `["Fram", "left", "Amundsen"]`: false,
-	} {
-		var n llm.Triple
-		if err := json.Unmarshal([]byte(named), &n); err != nil || same(n, fact) != want {
-			t.Errorf("%s: %v, want %v", named, !want, want)
-		}
 	}
 }

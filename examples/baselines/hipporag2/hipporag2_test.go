@@ -42,8 +42,8 @@ func TestMuSiQue(t *testing.T) {
 	}
 }
 
-// The filter keeps what it names, in its order; what it makes up selects
-// nothing; when it keeps nothing the passages are ranked densely, and when it
+// The filter keeps what it names, in its order; what it changes selects
+// the nearest; when it keeps nothing the passages are ranked densely, and when it
 // fails the facts stay.
 func TestFilter(t *testing.T) {
 	docs := []graphrag.Document{
@@ -82,7 +82,7 @@ func TestFilter(t *testing.T) {
 		calls               int
 	}{
 		{"chosen", `{"fact": [["Fram","CARRIED","amundsen"],["Fram","carried","Amundsen"]]}`, hipporag2.Name, 2},
-		{"made up", `{"fact": [["Fram","sank at","Oslo"]]}`, "dense", 2},
+		{"changed", `{"fact": [["The Fram","was carrying","Amundsen"]]}`, hipporag2.Name, 2},
 		{"nothing", `{"fact": []}`, "dense", 2},
 		{"nonsense twice", `no`, hipporag2.Name, 3},
 	} {

@@ -73,7 +73,7 @@ func (w asking) answer(ctx context.Context, question string, a *action, entities
 	}
 	all := w.corpus.InOrder(order, len(order), NameDrift)
 	for _, h := range w.local.read(all, graphrag.Question{K: len(all)}) {
-		parts = append(parts, llm.Data{Label: "passage", Text: h.Chunk.Text})
+		parts = append(parts, llm.Data{Label: "passage", Text: strings.TrimSpace(h.Chunk.Title + "\n" + h.Chunk.Text)})
 		a.from = graphrag.Merged(a.from, graphrag.ProvenanceOf(h.Chunk))
 	}
 	if len(parts) == 0 {
@@ -98,7 +98,7 @@ func (w asking) read(_ graphrag.Question, root action, actions []action, ranked 
 	slices.SortStableFunc(actions, func(a, b action) int { return cmp.Compare(b.score, a.score) })
 	var answers []graphrag.Derived
 	for _, a := range append([]action{root}, actions...) {
-		if a.answer != "" {
+		if a.answer != "" && a.score > 0 {
 			answers = append(answers, graphrag.Derived{Kind: "answer", Text: a.query + "\n" + a.answer, Provenance: a.from})
 		}
 	}

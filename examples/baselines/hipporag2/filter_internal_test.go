@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hipporag2
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// Whatever form a model writes a fact in, the filter takes the nearest candidate; only an
+// empty list selects none.
+func TestNearestFact(t *testing.T) {
+	data, err := os.ReadFile("testdata/facts.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var facts []graphrag.Triple
+	if err := json.Unmarshal(data, &facts); err != nil {
+		t.Fatal(err)
+	}
+	table, err := os.ReadFile("testdata/filter.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
+		reply, want, _ := strings.Cut(line, "\t")
+		m := llmtest.NewScript("m").Reply(llmtest.Any, reply)
+		places, err := choose(t.Context(), m, "Who built the ferry?", facts)
+		got := strings.Trim(fmt.Sprint(places), "[]")
+		if got == "" {
+			got = "-"
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: facts %s, %v, want %s", reply, got, err, want)
+		}
+	}
+}
