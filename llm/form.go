@@ -444,7 +444,7 @@ func fitObject(dst reflect.Value, v any, at string) error {
 			return fitObject(dst, inner, at)
 		}
 		if only, is := lone(dst.Type(), fields, v); is {
-			return fit(dst.Field(only.index), v, strings.TrimPrefix(at+"."+only.key, "."))
+			return fitField(dst, only, v, at)
 		}
 	}
 	switch {
@@ -454,11 +454,23 @@ func fitObject(dst reflect.Value, v any, at string) error {
 		return without(fields, object, at)
 	}
 	for _, f := range fields {
-		if err := fit(dst.Field(f.index), lookup(object, f.key), strings.TrimPrefix(at+"."+f.key, ".")); err != nil {
+		if err := fitField(dst, f, lookup(object, f.key), at); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fitField reads a value into a field. One of its values may have another case, or marks around it.
+func fitField(of reflect.Value, f field, v any, at string) error {
+	dst := of.Field(f.index)
+	err := fit(dst, v, strings.TrimPrefix(at+"."+f.key, "."))
+	for _, value := range f.values {
+		if dst.Kind() == reflect.String && strings.EqualFold(value, strings.Trim(dst.String(), "*.\"' ")) {
+			dst.SetString(value)
+		}
+	}
+	return err
 }
 
 // lone is the field that a value without its object belongs to: a list, or an element of

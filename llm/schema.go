@@ -14,16 +14,17 @@ import (
 // [Read]; nil if T has none.
 //
 // A type that holds raw JSON or reads itself has none. Keys stand in the order of the
-// fields; those with omitempty are optional.
+// fields; those with omitempty are optional. The tag llm:"enum=a|b" lists the values of a
+// text, or of the texts of a list. A reply may have others.
 func Schema[T any]() json.RawMessage {
 	var b bytes.Buffer
-	if !writeSchema(&b, reflect.TypeFor[T]()) {
+	if !writeSchema(&b, reflect.TypeFor[T](), nil) {
 		return nil
 	}
 	return b.Bytes()
 }
 
-func writeSchema(b *bytes.Buffer, t reflect.Type) bool {
+func writeSchema(b *bytes.Buffer, t reflect.Type, values []string) bool {
 	switch {
 	case t == reflect.TypeFor[Triple]():
 		b.WriteString(`{"type":"array","items":{"type":"string"}}`)
@@ -36,9 +37,13 @@ func writeSchema(b *bytes.Buffer, t reflect.Type) bool {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		return writeSchema(b, t.Elem())
+		return writeSchema(b, t.Elem(), values)
 	case reflect.String:
-		b.WriteString(`{"type":"string"}`)
+		b.WriteString(`{"type":"string"`)
+		if values != nil {
+			fmt.Fprintf(b, `,"enum":["%s"]`, strings.Join(values, `","`))
+		}
+		b.WriteByte('}')
 	case reflect.Bool:
 		b.WriteString(`{"type":"boolean"}`)
 	case reflect.Int, reflect.Int32, reflect.Int64:
@@ -47,12 +52,12 @@ func writeSchema(b *bytes.Buffer, t reflect.Type) bool {
 		b.WriteString(`{"type":"number"}`)
 	case reflect.Slice:
 		b.WriteString(`{"type":"array","items":`)
-		ok := writeSchema(b, t.Elem())
+		ok := writeSchema(b, t.Elem(), values)
 		b.WriteByte('}')
 		return ok
 	case reflect.Map:
 		b.WriteString(`{"type":"object","additionalProperties":`)
-		ok := writeSchema(b, t.Elem())
+		ok := writeSchema(b, t.Elem(), values)
 		b.WriteByte('}')
 		return ok
 	case reflect.Struct:
@@ -74,7 +79,7 @@ func writeObject(b *bytes.Buffer, t reflect.Type) bool {
 			required = append(required, f.key)
 		}
 		fmt.Fprintf(b, "%q:", f.key)
-		if !writeSchema(b, t.Field(f.index).Type) {
+		if !writeSchema(b, t.Field(f.index).Type, f.values) {
 			return false
 		}
 	}
@@ -87,8 +92,9 @@ func writeObject(b *bytes.Buffer, t reflect.Type) bool {
 type field struct {
 	index    int
 	key      string
-	optional bool // omitempty: the prompt does not always ask for it
-	alone    bool // llm:"alone": what a text in place of the object means
+	optional bool     // omitempty: the prompt does not always ask for it
+	alone    bool     // llm:"alone": what a text in place of the object means
+	values   []string // llm:"enum=a|b"
 }
 
 func fieldsOf(t reflect.Type) (out []field) {
@@ -101,7 +107,14 @@ func fieldsOf(t reflect.Type) (out []field) {
 		if key == "" {
 			key = strings.ToLower(f.Name)
 		}
-		out = append(out, field{i, key, strings.Contains(rest, "omitempty"), f.Tag.Get("llm") == "alone"})
+		one := field{index: i, key: key, optional: strings.Contains(rest, "omitempty")}
+		for part := range strings.SplitSeq(f.Tag.Get("llm"), ",") {
+			one.alone = one.alone || part == "alone"
+			if list, ok := strings.CutPrefix(part, "enum="); ok {
+				one.values = strings.Split(list, "|")
+			}
+		}
+		out = append(out, one)
 	}
 	return out
 }
