@@ -122,8 +122,8 @@ func (b Book) build(turn func(string) (string, error), d *Dictionary) (Language,
 // The task of a reversion: what stands before, between and behind question and answer.
 var tasks = map[bool][4]string{
 	false: {"The names of persons and places in this question and its answer were replaced by placeholders.\nQ: ", "\nA: ",
-		"\nWork out from the context which name stood in the place of each placeholder. Write one line for each, in the form ", "name, with nothing after the name."},
-	true: {"下面这段问答中的人名和地名已换成代号。\n问：", "\n答：", "\n请根据上下文推断每个代号代替的原名，每行一个，格式为 ", "原名，原名之后不写任何内容。"},
+		"\nWork out from the context which name stood in the place of each placeholder. Write one line for each, in the form ", "name; whatever else you write stands in lines of its own."},
+	true: {"下面这段问答中的人名和地名已换成代号。\n问：", "\n答：", "\n请根据上下文推断每个代号代替的原名，每行一个，格式为 ", "原名；其他内容另起一行。"},
 }
 
 // reversion asks for the names behind the placeholders of a question and its answer.
