@@ -257,11 +257,10 @@ func (d *Dictionary) Anonymize(text string) (string, error) {
 
 // Entity is the one that a placeholder, without brackets, stands for.
 func (d *Dictionary) Entity(placeholder string) (Entity, bool) {
-	i, ok := d.place[placeholder]
-	if !ok {
-		return Entity{}, false
+	if i, ok := d.place[placeholder]; ok {
+		return d.entities[i], true
 	}
-	return d.entities[i], true
+	return Entity{}, false
 }
 
 // Leaks lists the names that can still be read in a text, each once and in the order of
@@ -311,21 +310,9 @@ func whole(text string, from, to int) bool {
 	return (!spaced(firstRune(text[from:])) || !spaced(before)) && (!spaced(lastRune(text[:to])) || !spaced(after) && !unicode.Is(unicode.Mn, after))
 }
 
-func firstRune(s string) rune {
-	r, n := utf8.DecodeRuneInString(s)
-	if n == 0 {
-		return ' '
-	}
-	return r
-}
+func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
 
-func lastRune(s string) rune {
-	r, n := utf8.DecodeLastRuneInString(s)
-	if n == 0 {
-		return ' '
-	}
-	return r
-}
+func lastRune(s string) rune { r, _ := utf8.DecodeLastRuneInString(s); return r }
 
 // spaced reports whether a character is a part of words between which there are blanks.
 func spaced(r rune) bool {
