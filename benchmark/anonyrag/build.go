@@ -122,8 +122,8 @@ func (b Book) build(turn func(string) (string, error), d *Dictionary) (Language,
 // The task of a reversion: what stands before, between and behind question and answer.
 var tasks = map[bool][4]string{
 	false: {"The names of persons and places in this question and its answer were replaced by placeholders.\nQ: ", "\nA: ",
-		"\nWork out from the context which name stood in the place of each placeholder. Write one line for each, in the form ", "name, with nothing after the name."},
-	true: {"下面这段问答中的人名和地名已换成代号。\n问：", "\n答：", "\n请根据上下文推断每个代号代替的原名，每行一个，格式为 ", "原名，原名之后不写任何内容。"},
+		"\nWork out from the context which name stood in the place of each placeholder. Write one line for each, in the form ", "name; whatever else you write stands in lines of its own."},
+	true: {"下面这段问答中的人名和地名已换成代号。\n问：", "\n答：", "\n请根据上下文推断每个代号代替的原名，每行一个，格式为 ", "原名；其他内容另起一行。"},
 }
 
 // reversion asks for the names behind the placeholders of a question and its answer.
@@ -257,11 +257,10 @@ func (d *Dictionary) Anonymize(text string) (string, error) {
 
 // Entity is the one that a placeholder, without brackets, stands for.
 func (d *Dictionary) Entity(placeholder string) (Entity, bool) {
-	i, ok := d.place[placeholder]
-	if !ok {
-		return Entity{}, false
+	if i, ok := d.place[placeholder]; ok {
+		return d.entities[i], true
 	}
-	return d.entities[i], true
+	return Entity{}, false
 }
 
 // Leaks lists the names that can still be read in a text, each once and in the order of
@@ -311,21 +310,9 @@ func whole(text string, from, to int) bool {
 	return (!spaced(firstRune(text[from:])) || !spaced(before)) && (!spaced(lastRune(text[:to])) || !spaced(after) && !unicode.Is(unicode.Mn, after))
 }
 
-func firstRune(s string) rune {
-	r, n := utf8.DecodeRuneInString(s)
-	if n == 0 {
-		return ' '
-	}
-	return r
-}
+func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
 
-func lastRune(s string) rune {
-	r, n := utf8.DecodeLastRuneInString(s)
-	if n == 0 {
-		return ' '
-	}
-	return r
-}
+func lastRune(s string) rune { r, _ := utf8.DecodeLastRuneInString(s); return r }
 
 // spaced reports whether a character is a part of words between which there are blanks.
 func spaced(r rune) bool {

@@ -143,7 +143,7 @@ func TestBook(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if q := got.QA[1].Question; !strings.Contains(q, "Q: Who kept the [LOCATION#1]?\nA: [PERSON#1] did, says [PERSON#2].\n") || !strings.HasSuffix(q, "in the form LOCATION#1——name, with nothing after the name.") {
+	if q := got.QA[1].Question; !strings.Contains(q, "Q: Who kept the [LOCATION#1]?\nA: [PERSON#1] did, says [PERSON#2].\n") || !strings.HasSuffix(q, "in the form LOCATION#1——name; whatever else you write stands in lines of its own.") {
 		t.Errorf("the task is %q", q)
 	}
 	raw, err := story.Raw()

@@ -101,7 +101,7 @@ func types() []benchmark.Type {
 	for _, f := range []struct {
 		format, title, short, plural string
 		form                         graphrag.Form
-	}{{Choice, "Choice", "Choice", "multiple-choice questions", graphrag.Short}, {Reversion, "Reversion", "Rev.", "reversions", graphrag.List}} {
+	}{{Choice, "Choice", "Choice", "multiple-choice questions", graphrag.Short}, {Reversion, "Reversion", "Rev.", "reversions", graphrag.Short}} {
 		for _, class := range []string{Simple, Complex, ""} {
 			t := benchmark.Type{Key: f.format, Title: f.title, Short: f.short, Plural: f.plural, Form: f.form, K: TopK}
 			if class != "" {

@@ -81,18 +81,6 @@ type written struct {
 	Passages []int    `json:"passages"`
 }
 
-type writtenAll struct {
-	Questions []written `json:"questions"`
-}
-
-// Check implements what llm.Decode asks of replies.
-func (w writtenAll) Check() error {
-	if w.Questions == nil {
-		return errors.New(`the key "questions" is missing`)
-	}
-	return nil
-}
-
 // ByModel has a model write up to n questions over passages, half of them multiple
 // choice, in the manner of the seeds: questions of other data sets. What it writes is
 // used if it is whole; faults says what was not. Names stand in the questions as in the
@@ -106,7 +94,7 @@ func ByModel(ctx context.Context, m llm.Model, passages []Passage, seeds []strin
 	if err != nil {
 		return nil, nil, fmt.Errorf("anonyrag: %w", err)
 	}
-	said, _, err := llm.Decode[writtenAll](ctx, m, req)
+	said, _, err := llm.Decode[struct{ Questions []written }](ctx, m, req)
 	if llm.OfOneReply(err) {
 		return nil, []string{err.Error()}, nil
 	} else if err != nil {

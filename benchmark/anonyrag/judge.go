@@ -5,6 +5,7 @@ package anonyrag
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -30,8 +31,8 @@ const (
 // Options of the judge.
 type Options struct {
 	// Model, when set, decides whether an answer is right, as in the published figures:
-	// it is shown question, gold and answer and says 1 or 0. The scores of reversions
-	// are made by rules all the same.
+	// it is shown question, gold and answer and says 1 or 0. It is not asked about a choice
+	// of one letter, and the scores of reversions are made by rules all the same.
 	Model llm.Model
 }
 
@@ -53,7 +54,7 @@ func New(o Options) (*Judge, error) {
 
 // Name tells what decides.
 func (j *Judge) Name() string {
-	const rules = "exact/anonyrag/v1"
+	const rules = "exact/anonyrag/v2"
 	if j.model == nil {
 		return rules
 	}
@@ -68,28 +69,29 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 	if c.Refused {
 		c.Answer = ""
 	}
-	if j.model != nil {
+	reversion := strings.HasPrefix(c.Type, Reversion)
+	want, _ := ParseChoice(c.Reference)
+	got, chosen := ParseChoice(c.Answer)
+	byModel := j.model != nil && (reversion || want == "" || !chosen)
+	if byModel {
 		out, err = j.model.Fact(ctx, c)
 		out.Scores = nil
 	}
 	switch {
 	case err != nil:
-	case strings.HasPrefix(c.Type, Reversion):
+	case reversion:
 		n := Compare(GoldOf(c.Reference, c.Aliases...), ParseReversion(c.Answer))
 		out.Scores = map[string]judge.Verdict{
 			ScorePrecision: judge.Score(n.Precision(), ""), ScoreRecall: judge.Score(n.Recall(), ""), ScoreF1: judge.Score(n.F1(), ""),
 		}
-		if j.model == nil {
+		if !byModel {
 			out.Verdict = verdict(n.Exact(), "")
 		}
-	case j.model == nil:
-		want, _ := ParseChoice(c.Reference)
-		got, ok := ParseChoice(c.Answer)
-		why := "chooses " + got
-		if !ok {
-			why = "chooses none of A to D, or several"
-		}
-		out.Verdict = verdict(ok && got == want, why)
+	case byModel:
+	case chosen:
+		out.Verdict = verdict(got == want, "chooses "+got)
+	default:
+		out.Verdict = verdict(false, "chooses none of A to D, or several")
 	}
 	return out, err
 }
@@ -170,15 +172,22 @@ type Pair struct {
 var (
 	anyPlaceholder = regexp.MustCompile(`(?i)[a-z]+#[0-9]+`)
 	// entry is a placeholder, in brackets, quotes or bold or not, and what parts it from
-	// its name.
-	entry = regexp.MustCompile(`(?i)[\[【"'*` + "`" + `]*([a-z]+#[0-9]+)[\]】"'*` + "`" + `]*[ \t]*(?:[—–]+|-+>?|→|:|=+>?|\|)`)
+	// its name: signs, or in a sentence a verb or a bracket.
+	entry = regexp.MustCompile(`(?i)[\[【"'*` + "`" + `]*([a-z]+#[0-9]+)[\]】"'*` + "`" + `]*[ \t]*(?:[—–]+|-+>?|→|:|=+>?|\||` +
+		`((?:is|was|refers to|stands for|represents|means|ist|steht für)(?: (?:most |very )?(?:likely|probably|actually|called|named))?[ \t:]+|(?:应该?|其实|指的)?(?:就|即)?是(?:指)?|应为|即为|指的?|代表|\())`)
+	// told is the name of an entry in a sentence. A description is none.
+	told = regexp.MustCompile(`^[\s"'“‘*]*((?:(?:\p{Lu}[\pL\pM'’-]*(?:\.? |\b))(?:(?:\p{Lu}[\pL\pM'’-]*|de|van|von|of|the|der|la)(?:\.? |\b))*|[\p{Han}·]{1,8})(?:\s*\([\p{Lu}\p{Han}][^()\n]*\))?)(?:[^\p{Han}]|$)`)
+	// mark is a mark of a source, indefinite what a description begins with.
+	mark       = regexp.MustCompile(`(?i)\s*(?:[\[【][^\]】\n]*[\]】]|\((?:(?:from )?memory|passages?|sources?|facts?|reports?|记忆|段落|来源)[^)\n]*\))`)
+	indefinite = regexp.MustCompile(`^(?:一[个位名座种]|谁|什么|某|不|被|在|的)`)
 )
 
 // ParseReversion reads the names that an answer gives to placeholders, in their order.
 // An entry is a placeholder and its name, with a dash, a colon, an equals sign or an
 // arrow between them; it ends with its line, with a semicolon, or where the next entry
-// begins. A placeholder without a name is none. Characters are read in their
-// compatible forms (NFKC), so full-width signs do as well.
+// begins. In a sentence, as "[PERSON#1] is Jim, ...", the name is what is written like one.
+// A placeholder without a name is none, and marks of sources are no part of it. Characters
+// are read in their compatible forms (NFKC), so full-width signs do as well.
 func ParseReversion(answer string) []Pair {
 	answer = norm.NFKC.String(answer)
 	found := entry.FindAllStringSubmatchIndex(answer, -1)
@@ -191,6 +200,15 @@ func ParseReversion(answer string) []Pair {
 		name := answer[at[1]:end]
 		if cut := strings.IndexAny(name, "\n\r;"); cut >= 0 {
 			name = name[:cut]
+		}
+		if at[4] >= 0 {
+			said := told.FindStringSubmatch(name)
+			if said == nil || indefinite.MatchString(said[1]) {
+				continue
+			}
+			name = said[1]
+		} else if plain := mark.ReplaceAllString(name, ""); trimName(plain) != "" {
+			name = plain
 		}
 		if name = trimName(name); name != "" {
 			out = append(out, Pair{strings.ToUpper(answer[at[2]:at[3]]), name})
@@ -229,9 +247,13 @@ type Counts struct {
 // apposition is what a name is explained by: Israel Hands, the coxswain.
 var apposition = regexp.MustCompile(`(?:,\s*|\s*\()(?:the|an?|who|whose|his|her|their) .*$`)
 
+// otherName is a name behind another one, in brackets.
+var otherName = regexp.MustCompile(`^(.+?)\s*\(([^()]+)\)$`)
+
 // Compare counts. The first name of a placeholder counts as said; every further one
 // that differs is one more that is wrong. Names are compared without regard to case,
-// form and apposition, and are right if they are the gold one or one of its aliases.
+// form and apposition, and are right if they are the gold one or one of its aliases; so is one
+// with another in brackets if either is.
 func Compare(g Gold, answer []Pair) Counts {
 	c := Counts{Gold: len(g)}
 	said := make(map[string]map[string]bool)
@@ -246,7 +268,8 @@ func Compare(g Gold, answer []Pair) Counts {
 		}
 		said[p.Placeholder][name] = true
 		c.Predicted++
-		if first && (g.holds(p.Placeholder, name) || g.holds(p.Placeholder, apposition.ReplaceAllString(name, ""))) {
+		forms := append([]string{name, apposition.ReplaceAllString(name, "")}, otherName.FindStringSubmatch(name)...)
+		if first && slices.ContainsFunc(forms, func(n string) bool { return g.holds(p.Placeholder, n) }) {
 			c.Right++
 		}
 	}

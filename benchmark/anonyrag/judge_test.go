@@ -4,14 +4,15 @@ package anonyrag_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"math"
+	"os"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
@@ -31,7 +32,7 @@ func newJudge(t *testing.T, o anonyrag.Options) *anonyrag.Judge {
 
 func TestJudge(t *testing.T) {
 	j := newJudge(t, anonyrag.Options{})
-	if j.Name() != "exact/anonyrag/v1" {
+	if j.Name() != "exact/anonyrag/v2" {
 		t.Errorf("name %q", j.Name())
 	}
 	for _, tt := range []struct {
@@ -49,6 +50,8 @@ func TestJudge(t *testing.T) {
 		{"one name", judge.Case{Type: "reversion-simple", Reference: "PERSON#1——Silver\nPERSON#2——Jim", Answer: "PERSON#1: Flint\nPERSON#2: Jim"}, 0, .5},
 		{"appositions", judge.Case{Type: "reversion", Reference: "PERSON#1——Israel Hands\nPERSON#2——Jim", Answer: "PERSON#1——Israel Hands, the coxswain\nPERSON#2——Jim (a boy of the inn)"}, 1, 1},
 		{"two names for one", judge.Case{Type: "reversion", Reference: "PERSON#1——Israel Hands\nPERSON#2——Jim", Answer: "PERSON#1——Israel Hands, Silver\nPERSON#2——Jim or Ben"}, 0, 0},
+		{"another name", judge.Case{Type: "reversion", Reference: "PERSON#1——铁扇公主\nPERSON#2——Jim", Answer: "PERSON#1：铁扇公主（罗刹女） [1]\nPERSON#2 is Hawkins (Jim)."}, 1, 1},
+		{"another name in brackets", judge.Case{Type: "reversion", Reference: "PERSON#1——罗刹女", Answer: "PERSON#1：铁扇公主（罗刹女）(memory)"}, 1, 1},
 		{"one more", judge.Case{Type: "reversion", Reference: "PERSON#2——Jim", Answer: "PERSON#2: Jim\nPERSON#3: Ben"}, 0, .5},
 		{"refused names", judge.Case{Type: "reversion", Reference: "PERSON#2——Jim", Answer: "PERSON#2: Jim", Refused: true}, 0, 0},
 	} {
@@ -68,8 +71,14 @@ func TestJudge(t *testing.T) {
 	if s, err := j.Summary(t.Context(), judge.Case{}); err != nil || s.Recall.State != judge.NotApplicable {
 		t.Errorf("%+v, %v", s, err)
 	}
-	// With a model its word decides, and the names are compared as ever.
-	model := newJudge(t, anonyrag.Options{Model: llmtest.NewScript("m").Reply(llmtest.Any, "1")})
+	// With a model its word decides, and the names are compared as ever. It is not asked about a letter.
+	script := llmtest.NewScript("m").Reply(llmtest.Any, "1")
+	model := newJudge(t, anonyrag.Options{Model: script})
+	for answer, want := range map[string]float64{"(B)": 1, "C. Ben": 0} {
+		if got, err := model.Fact(t.Context(), judge.Case{Type: "choice", Reference: "B", Answer: answer}); err != nil || got.Value != want || script.Calls() > 0 {
+			t.Errorf("%q: %+v, %v after %d calls", answer, got, err, script.Calls())
+		}
+	}
 	got, err := model.Fact(t.Context(), judge.Case{Type: "reversion", Reference: "PERSON#1——Silver", Answer: "PERSON#1: the one-legged cook"})
 	if err != nil || got.Value != 1 || got.Scores[anonyrag.ScoreF1].Value != 0 || !strings.Contains(model.Name(), "/m+exact/anonyrag") {
 		t.Errorf("%q: %+v, %v", model.Name(), got, err)
@@ -171,37 +180,23 @@ func TestWorkedExample(t *testing.T) {
 	}
 }
 
-func TestParseReversion(t *testing.T) {
-	for answer, want := range map[string][]anonyrag.Pair{
-		"PERSON#1——鲁智深": {{"PERSON#1", "鲁智深"}},
-		"［ＰＥＲＳＯＮ＃１］：鲁智深；【LOCATION#2】——五台山。": {{"PERSON#1", "鲁智深"}, {"LOCATION#2", "五台山"}},
-		"- **[PERSON#1]**: Jim Hawkins":                   {{"PERSON#1", "Jim Hawkins"}},
-		"1. `[PERSON#1]` → “Jim Hawkins”":                 {{"PERSON#1", "Jim Hawkins"}},
-		`{"PERSON#1": "Jim", "PERSON#2": "Ben"}`:          {{"PERSON#1", "Jim"}, {"PERSON#2", "Ben"}},
-		"| [PERSON#1] | Jim |\n| [PERSON#2] | Ben |":      {{"PERSON#1", "Jim"}, {"PERSON#2", "Ben"}},
-		"[PERSON#1] => Jean-Luc":                          {{"PERSON#1", "Jean-Luc"}},
-		"PERSON#1——\nPERSON#2——Ben":                       {{"PERSON#2", "Ben"}},
-		"PERSON#1：鲁智深、PERSON#2：史进":                        {{"PERSON#1", "鲁智深"}, {"PERSON#2", "史进"}},
-		"A: [PERSON#532]在[LOCATION#110]附近与[PERSON#277]重逢": nil,
-		"[PERSON#1]'s ship: Fram":                         nil,
-		"PERSON: Jim\n#1: Ben":                            nil,
-	} {
-		if diff := cmp.Diff(want, anonyrag.ParseReversion(answer)); diff != "" {
-			t.Errorf("%q (-want +got):\n%s", answer, diff)
+// Answers as models write them, each with what it says: pairs of a reversion, or a letter.
+func TestParsers(t *testing.T) {
+	file, err := os.Open("testdata/answers.jsonl")
+	zoo.OK(t, err)
+	defer file.Close()
+	for d := json.NewDecoder(file); d.More(); {
+		var line struct {
+			Answer, Letter string
+			Pairs          []string
 		}
-	}
-}
-
-func TestParseChoice(t *testing.T) {
-	for want, answers := range map[string]string{
-		"A": "A|(A)|（A）|答案：A|Answer: A|The answer is A.|A. Straight hair|a|a)|**A**|选A|答案是A。|A、稻香村|I choose A because of the ring.|\\boxed{A}|(A) A girl",
-		"B": "B. A red rose|B: Plan of the house|It must be B, says the map.|A girl was seen, so B|b.|Option B|选项B|answer: b|是B吧|B. Curly hair and square faces",
-		"":  "A, B|A and B|(A) or (B)|A、C|选项A和选项B| |none|a red rose|Abe|E|ABCD|A girl|VITAMIN-ABC|PERSON#1|[A#1]",
-	} {
-		for answer := range strings.SplitSeq(answers, "|") {
-			if got, ok := anonyrag.ParseChoice(answer); got != want || ok != (want != "") {
-				t.Errorf("%q: %q, want %q", answer, got, want)
-			}
+		zoo.OK(t, d.Decode(&line))
+		var pairs []string
+		for _, p := range anonyrag.ParseReversion(line.Answer) {
+			pairs = append(pairs, p.Placeholder+"="+p.Name)
+		}
+		if letter, ok := anonyrag.ParseChoice(line.Answer); line.Pairs == nil && (letter != line.Letter || ok != (letter != "")) || !slices.Equal(pairs, line.Pairs) {
+			t.Errorf("%q: %q, %q, want %q, %q", line.Answer, letter, pairs, line.Letter, line.Pairs)
 		}
 	}
 }

@@ -4,7 +4,6 @@ package anonyrag
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -157,7 +156,7 @@ func LinkedByModel(ctx context.Context, m llm.Model, entities []Entity) ([]Entit
 	if err != nil {
 		return nil, fmt.Errorf("anonyrag: %w", err)
 	}
-	said, _, err := llm.Decode[grouped](ctx, m, req)
+	said, _, err := llm.Decode[struct{ Same [][]int }](ctx, m, req)
 	if llm.OfOneReply(err) {
 		return entities, nil
 	} else if err != nil {
@@ -183,16 +182,4 @@ func LinkedByModel(ctx context.Context, m llm.Model, entities []Entity) ([]Entit
 		}
 	}
 	return slices.DeleteFunc(out, func(e Entity) bool { return e.Name == "" }), nil
-}
-
-type grouped struct {
-	Same [][]int `json:"same"`
-}
-
-// Check implements what llm.Decode asks of replies.
-func (g grouped) Check() error {
-	if g.Same == nil {
-		return errors.New(`the key "same" is missing`)
-	}
-	return nil
 }

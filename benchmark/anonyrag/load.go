@@ -122,12 +122,11 @@ func find(fsys fs.FS) (map[string]files, error) {
 var part = regexp.MustCompile(`-[0-9]+-of-[0-9]+\.jsonl$`)
 
 // each hands the records of files to take.
-func each(fsys fs.FS, names []string, take func(line int, raw json.RawMessage) error) error {
-	var problems []error
+func each(fsys fs.FS, names []string, take func(line int, raw json.RawMessage) error) (err error) {
 	for _, name := range names {
-		problems = append(problems, jsonl.Each(fsys, name, MaxRecord, take))
+		err = errors.Join(err, jsonl.Each(fsys, name, MaxRecord, take))
 	}
-	return errors.Join(problems...)
+	return err
 }
 
 // object is a record with keys of one's own.
@@ -238,14 +237,12 @@ func readQA(raw json.RawMessage) (QA, error) {
 		return QA{}, err
 	}
 	q := QA{Question: o.text("question", "query"), Answer: o.text("answer", "ground_truth", "gold"), Book: o.text("book"), Made: o.text("made")}
-	var err1, err2, err3 error
-	q.Options, err1 = o.list("options")
-	q.Aliases, err2 = o.list("aliases")
-	q.Evidence, err3 = o.list("evidence")
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return q, err
-	}
-	if q.Hops, q.Class, err = o.hops(); err != nil {
+	var errs [4]error
+	q.Options, errs[0] = o.list("options")
+	q.Aliases, errs[1] = o.list("aliases")
+	q.Evidence, errs[2] = o.list("evidence")
+	q.Hops, q.Class, errs[3] = o.hops()
+	if err := errors.Join(errs[:]...); err != nil {
 		return q, err
 	}
 	if strings.TrimSpace(q.Question) == "" || strings.TrimSpace(q.Answer) == "" {

@@ -28,6 +28,8 @@ No prose here.[^a]
 
 [^a]: Owls of the World, https://owls.example/world
 [^b]: [The ear of the owl](https://ear.example/owl#page)
+[^d]: Storm of owls, file:notes/storm.md
+[^e]: file:notes/bare.md
 [^c]: "[Payne, R.](https://en.wikipedia.org/wiki/Roger_Payne) ["Acoustic location of prey"](https://prey.example/p(1)). [Archived](https://web.archive.org/web/1/https://prey.example/p)
 `
 
@@ -37,8 +39,10 @@ func TestFootnotes(t *testing.T) {
 		t.Errorf("title %q", a.Title)
 	}
 	want := []construct.Reference{
-		{Title: "Owls of the World,", URL: "https://owls.example/world"},
+		{Title: "Owls of the World", URL: "https://owls.example/world"},
 		{Title: "The ear of the owl", URL: "https://ear.example/owl#page"},
+		{Title: "Storm of owls", URL: "file:notes/storm.md"},
+		{Title: "file:notes/bare.md", URL: "file:notes/bare.md"},
 		{Title: "Acoustic location of prey", URL: "https://prey.example/p(1)", Archive: "https://web.archive.org/web/1/https://prey.example/p"},
 	}
 	if diff := cmp.Diff(want, a.References()); diff != "" {
@@ -136,16 +140,25 @@ func FuzzWikitext(f *testing.F) {
 	})
 }
 
-// A question that repeats its statement is asked for once more, and then there is none.
+// A question that repeats its sentence is asked for once more, with the words that it repeats, and
+// then there is none; of a fact and of a summary.
 func TestAskRepeats(t *testing.T) {
 	const copied, good = `{"question": "Who found that kelp forests recovered within a decade?"}`, `{"question": "What did James A. Estes of Santa Cruz report of kelp?"}`
-	d := construct.Draft{Type: wildgraph.SingleFact, Triples: []construct.Triple{{Statement: "James A. Estes of Santa Cruz found that kelp forests recovered within a decade."}}}
+	triple := construct.Triple{Sentence: "Estes found that kelp forests recovered within a decade.[[1]](#cite_note-1)", Statement: "Kelp came back soon, as Estes saw."}
 	for _, replies := range [][]string{{good}, {copied, good}, {copied, copied}} {
 		m := llmtest.NewScript("m").Reply(llmtest.Any, replies...)
-		q, err := construct.NewByModel(m).Ask(t.Context(), d)
+		q, err := construct.NewByModel(m).Ask(t.Context(), construct.Draft{Type: wildgraph.SingleFact, Triples: []construct.Triple{triple}})
 		if last := replies[len(replies)-1]; m.Calls() != len(replies) || (q != "") != (last == good) || (err == nil) != (last == good) {
 			t.Errorf("%q: %q, %v after %d calls", replies, q, err, m.Calls())
 		}
+		if said := m.Requests()[m.Calls()-1].Messages; m.Calls() > 1 && !strings.Contains(said[len(said)-1].Text, `"found that kelp forests recovered within a decade"`) {
+			t.Errorf("the words are not named: %+v", said)
+		}
+	}
+	triple.Statement = "Kelp forests recovered within a decade."
+	m := llmtest.NewScript("m").Reply(llmtest.Any, `{"question": "How was it that kelp forests recovered within a decade?"}`)
+	if q, err := construct.NewByModel(m).Ask(t.Context(), construct.Draft{Type: wildgraph.Summary, Path: []string{"Kelp"}, Triples: []construct.Triple{triple, triple}}); q != "" || err == nil || m.Calls() != 2 {
+		t.Errorf("summary: %q, %v after %d calls", q, err, m.Calls())
 	}
 }
 
@@ -154,7 +167,7 @@ func TestGroundUnmarked(t *testing.T) {
 	a := construct.Parse("# Otter\n\nOtters rest in *rafts*,[^1] wrapped in [kelp](https://w.example/Kelp).[^1] They sleep.\n\n[^1]: [\"On rafts\"](https://rafts.example/)\n", "otter.md", construct.Options{})
 	g := construct.NewGrounds(a.Citations(), func(string) bool { return true })
 	s := a.Sections()[slices.IndexFunc(a.Sections(), func(s construct.Section) bool { return len(construct.Marks(s.Body)) > 0 })]
-	gold, dropped := g.Ground(a, s, []construct.Stated{{"Otters rest in rafts, wrapped in kelp.", "Otters rest in rafts."}, {"They sleep.", "Otters sleep."}})
+	gold, dropped := g.Ground(a, s, []construct.Stated{{"Otters rest in rafts, [1] wrapped in kelp.[^1]", "Otters rest in rafts."}, {"They sleep.", "Otters sleep."}})
 	if len(gold.Triples) != 1 || gold.Triples[0].Count != 1 || len(dropped) != 1 || dropped[0].Reason != "no citation mark" {
 		t.Errorf("%+v, %+v", gold, dropped)
 	}

@@ -95,13 +95,11 @@ func Make(ctx context.Context, domain string, a *Article, source string, refs []
 }
 
 // reasons are the first few of them.
-func reasons(all []Dropped) error {
-	const most = 3
-	var out []error
-	for _, d := range all[:min(len(all), most)] {
-		out = append(out, fmt.Errorf("%s: %s", d.What, d.Reason))
+func reasons(all []Dropped) (err error) {
+	for _, d := range all[:min(len(all), 3)] {
+		err = errors.Join(err, fmt.Errorf("%s: %s", d.What, d.Reason))
 	}
-	return errors.Join(out...)
+	return err
 }
 
 // keep filters the pages.
@@ -212,15 +210,9 @@ func statsOf(t Topic) Stats {
 	for _, g := range t.Gold {
 		s.Triples += len(g.Triples)
 	}
+	of := map[string]*int{wildgraph.Summary: &s.Summary, wildgraph.SingleFact: &s.SingleFact, releasedType(wildgraph.MultiFact): &s.MultiFact}
 	for _, q := range t.Questions {
-		switch q.Type[0] {
-		case wildgraph.Summary:
-			s.Summary++
-		case wildgraph.SingleFact:
-			s.SingleFact++
-		default:
-			s.MultiFact++
-		}
+		*of[q.Type[0]]++
 	}
 	s.Overlap = overlaps(t.Questions)
 	return s

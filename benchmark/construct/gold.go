@@ -5,6 +5,7 @@ package construct
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -109,14 +110,14 @@ func (g *Grounds) Ground(a *Article, s Section, stated []Stated) (gold Gold, dro
 	return gold, dropped
 }
 
-// original is the sentence of a section that one was copied from: models leave out marks,
-// links and emphasis.
+// original is the sentence of a section that one was copied from: models leave out marks, or write
+// them as [5], and links and emphasis.
 func original(body, sentence string) string {
 	if len(Marks(sentence)) > 0 && strings.Contains(spaced(body), spaced(sentence)) {
 		return sentence
 	}
 	letters := func(s string) string {
-		return strings.Join(strings.Fields(emphasis.ReplaceAllString(plainText(s), "")), "")
+		return strings.Join(strings.Fields(emphasis.ReplaceAllString(shortMark.ReplaceAllString(plainText(s), ""), "")), "")
 	}
 	for paragraph := range strings.SplitSeq(body, "\n") {
 		for _, s := range sentences(paragraph) {
@@ -127,5 +128,7 @@ func original(body, sentence string) string {
 	}
 	return sentence
 }
+
+var shortMark = regexp.MustCompile(`(?:\[|【)\^?[0-9]+(?:, ?[0-9]+)*(?:\]|】)`)
 
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }

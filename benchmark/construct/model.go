@@ -5,11 +5,9 @@ package construct
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -114,34 +112,17 @@ func (b ByModel) Ask(ctx context.Context, d Draft) (string, error) {
 	}
 	for again := false; ; again = true {
 		reply, _, err := llm.Decode[struct{ Question string }](ctx, b.m, req)
-		if err != nil || d.Type == wildgraph.Summary || !repeats(reply.Question, d.statement()) {
+		wrong := fault(reply.Question, d)
+		if err != nil || wrong == "" {
 			return reply.Question, err
 		}
 		if again {
-			return "", &llm.Error{Kind: llm.ErrInvalidOutput, Err: errors.New("the question repeats the statement")}
+			return "", &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the question %q: %s", text.Head(reply.Question, bodyBytes), wrong)}
 		}
 		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: reply.Question}, llm.Message{
-			Role: llm.User, Text: "That question shares four words in a row with the statement, names aside. Ask in other words, in the same form.",
+			Role: llm.User, Text: "That question cannot be used. " + wrong + " Ask in other words, in the same form. The names of what it asks about may stand as they are.",
 		})
 	}
-}
-
-// repeats reports whether a question shares a run of four words with a statement that is
-// more than a name.
-func repeats(question, statement string) bool {
-	words := func(s string) []string {
-		return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	}
-	asked, said := " "+strings.ToLower(strings.Join(words(question), " "))+" ", words(statement)
-	for i := range max(0, len(said)-3) {
-		run := said[i : i+4]
-		if strings.Contains(asked, " "+strings.ToLower(strings.Join(run, " "))+" ") && slices.ContainsFunc(run, func(w string) bool {
-			return len(w) > 3 && strings.ToLower(w) == w && !unicode.IsDigit(rune(w[0]))
-		}) {
-			return true
-		}
-	}
-	return false
 }
 
 // Supports implements Checker.
@@ -167,7 +148,10 @@ func (b ByModel) Backed(ctx context.Context, d Draft) ([]Verdict, error) {
 	out := make([]Verdict, len(d.Triples))
 	for i, t := range d.Triples {
 		data := append([]llm.Data{{Label: "statement", Text: t.Statement}}, shown(citedBy(d.Pages, t), t.Statement)...)
-		v, err := decide[kept](ctx, b.m, StageCheck, "backed", data)
+		v, err := decide[struct {
+			Keep   *bool
+			Reason string
+		}](ctx, b.m, StageCheck, "backed", data)
 		if err != nil {
 			if llm.OfOneReply(err) {
 				continue
@@ -179,16 +163,14 @@ func (b ByModel) Backed(ctx context.Context, d Draft) ([]Verdict, error) {
 	return out, nil
 }
 
-type kept struct {
-	Keep     *bool
-	Category string
-	Reason   string
-}
-
 // Keep reports whether a page is one to cite. The reason of a page that is not names its
 // category.
 func (b ByModel) Keep(ctx context.Context, article string, p Page) (Verdict, error) {
-	v, err := decide[kept](ctx, b.m, StagePages, "keep", []llm.Data{
+	v, err := decide[struct {
+		Keep     *bool
+		Category string `llm:"enum=ok|error|login|index|empty|other"`
+		Reason   string
+	}](ctx, b.m, StagePages, "keep", []llm.Data{
 		{Label: "article", Text: article}, {Label: "cited as", Text: p.Title}, {Label: "page", Text: text.Head(p.Text, pageBytes)},
 	})
 	return Verdict{v.Keep == nil || *v.Keep, text.OneLine(v.Category + ": " + v.Reason)}, err

@@ -320,9 +320,4 @@ func (m *maker) pagesOf(triples []Triple) []Page {
 }
 
 // releasedType is a type as the released files spell it.
-func releasedType(t string) string {
-	if t == wildgraph.MultiFact {
-		return "multi_fact"
-	}
-	return t
-}
+func releasedType(t string) string { return strings.ReplaceAll(t, "multi-fact", "multi_fact") }

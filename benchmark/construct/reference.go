@@ -151,8 +151,11 @@ func (a *Article) readEntry(entry string) (r Reference, ok bool) {
 		return r, false
 	}
 	r.Title, r.URL = plainTitle(title.text), title.url
-	if !a.released {
-		r.Title = text.OneLine(cmp.Or(readable(r.Title), readable(entryNumber.ReplaceAllString(entry, "")), host(r.URL)))
+	if address := "[" + title.url + "](" + title.url + ")"; !a.released {
+		if title.text == title.url { // an address is no title
+			r.Title = ""
+		}
+		r.Title = text.OneLine(cmp.Or(readable(r.Title), readable(strings.ReplaceAll(entryNumber.ReplaceAllString(entry, ""), address, "")), host(r.URL), title.url))
 	}
 	return r, r.Title != ""
 }
@@ -180,7 +183,7 @@ func isReferences(title string) bool {
 // readable is a title without markup, or "" if no letter is left.
 func readable(title string) string {
 	plain, _ := text.StripLinks(title)
-	plain = strings.Trim(text.OneLine(plain), "^*_\"“” ")
+	plain = strings.Trim(text.OneLine(plain), "^*_\"“”, ")
 	if strings.IndexFunc(plain, unicode.IsLetter) < 0 {
 		return ""
 	}

@@ -139,8 +139,7 @@ const (
 // Supports reports whether the best window of a page holds most of the statement's words,
 // or those of several pages together.
 func (Rules) Supports(_ context.Context, _ string, d Draft) (Verdict, error) {
-	_, together := shares(d.statement(), d.Pages)
-	return atLeast(together, supportShare, "of the statement's words stand in one place of its pages"), nil
+	return backed(d.statement(), d.Pages), nil
 }
 
 // Joint reports whether no page alone holds nearly all that they hold together.
@@ -156,17 +155,17 @@ func (Rules) Joint(_ context.Context, _ string, d Draft) (Verdict, error) {
 func (r Rules) Backed(ctx context.Context, d Draft) ([]Verdict, error) {
 	out := make([]Verdict, len(d.Triples))
 	for i, t := range d.Triples {
-		_, together := shares(t.Statement, citedBy(d.Pages, t))
-		out[i] = atLeast(together, supportShare, "of the statement's words stand in one place of its pages")
+		out[i] = backed(t.Statement, citedBy(d.Pages, t))
 	}
 	return out, ctx.Err()
 }
 
-func atLeast(share, want float64, of string) Verdict {
-	if share >= want {
+func backed(statement string, pages []Page) Verdict {
+	_, together := shares(statement, pages)
+	if together >= supportShare {
 		return Verdict{OK: true}
 	}
-	return Verdict{Reason: fmt.Sprintf("%.0f %% %s", 100*share, of)}
+	return Verdict{Reason: fmt.Sprintf("%.0f %% of the statement's words stand in one place of its pages", 100*together)}
 }
 
 // shares of a statement's content words: the most that a window of any page holds, and
@@ -178,41 +177,35 @@ func shares(statement string, pages []Page) (alone, together float64) {
 	}
 	union := make([]bool, len(words))
 	for _, p := range pages {
-		best, most := -1, 0
-		have := held(pieces(p.Text, window), words)
-		for i, h := range have {
-			n := 0
-			for _, has := range h {
-				if has {
-					n++
-				}
-			}
-			if n > most {
-				best, most = i, n
+		var best []bool
+		most := 0
+		for _, have := range held(pieces(p.Text, window), words) {
+			if n := count(have); n > most {
+				best, most = have, n
 			}
 		}
-		if best >= 0 {
-			for j, has := range have[best] {
-				union[j] = union[j] || has
-			}
+		for j, has := range best {
+			union[j] = union[j] || has
 		}
 		alone = max(alone, float64(most)/float64(len(words)))
 	}
-	for _, has := range union {
-		if has {
-			together += 1 / float64(len(words))
+	return alone, float64(count(union)) / float64(len(words))
+}
+
+func count(of []bool) (n int) {
+	for _, is := range of {
+		if is {
+			n++
 		}
 	}
-	return alone, together
+	return n
 }
 
 func citedBy(pages []Page, t Triple) []Page {
 	var out []Page
 	for _, u := range t.URLs {
-		for _, p := range pages {
-			if p.URL == u {
-				out = append(out, p)
-			}
+		if i := slices.IndexFunc(pages, func(p Page) bool { return p.URL == u }); i >= 0 {
+			out = append(out, pages[i])
 		}
 	}
 	return out

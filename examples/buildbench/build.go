@@ -271,9 +271,9 @@ func (b *builder) local(name, path string) (c construct.Collected, err error) {
 	if err != nil {
 		return c, err
 	}
-	c.Title, c.Text, c.Reason = file.Document.Title, file.Document.Text, construct.Poor(file.Document.Text)
-	if c.Reason != "" {
-		c.Text = ""
+	c.Title, c.Text = file.Document.Title, strings.TrimSpace(file.Document.Text)
+	if c.Text == "" {
+		c.Reason = "empty"
 	}
 	return c, nil
 }
@@ -288,7 +288,10 @@ func (b *builder) progress(title string) func(stage string, done, total int) {
 			began = time.Now()
 		case done%max(1, total/10) == 0 || done == total:
 			left := time.Duration(float64(time.Since(began)) / float64(done) * float64(total-done))
-			b.say("%s: %s, %d of %d (%s left). So far %s", title, stage, done, total, left.Round(time.Second), cli.Bill(b.client.Account()))
+			so := b.client.Account()
+			open := so.Total.Unknown
+			so.Total.Unknown = 0 // most of them are under way
+			b.say("%s: %s, %d of %d (%s left). So far %s %d attempts are under way, or their bill is not known.", title, stage, done, total, left.Round(time.Second), cli.Bill(so), open)
 		}
 	}
 }

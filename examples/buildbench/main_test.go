@@ -179,7 +179,7 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	took, paid := time.Since(start), len(server.Requests())
-	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", "Paid for this folder: " + text.Digits(paid) + " calls", cli.LedgerName} {
+	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", " under way", "Paid for this folder: " + text.Digits(paid) + " calls", cli.LedgerName} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -270,7 +270,7 @@ func TestLocalSources(t *testing.T) {
 	dir := t.TempDir()
 	notes := filepath.Join(dir, "notes")
 	for name, text := range map[string]string{
-		"notes/owls/owl hunt.txt": "Roger Payne showed in 1958 that owls find mice in total darkness. " + strings.Repeat("They are seen at dusk over meadows. ", 20),
+		"notes/owls/owl hunt.txt": "Roger Payne showed in 1958 that owls find mice in total darkness.\n", // as short as notes are
 		"secret.txt":              strings.Repeat("Nests are old and nobody may know of them. ", 20),
 	} {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)); err != nil {

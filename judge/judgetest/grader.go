@@ -64,8 +64,8 @@ func (g Grader) Reply(r llm.Request) (string, bool) {
 		return "", false
 	}
 	reply := map[string]any{"results": results}
-	if code := listCode.FindStringSubmatch(prompt); code != nil {
-		reply["code"] = code[1]
+	if of := listNumber.FindStringSubmatch(prompt); of != nil {
+		reply["number"] = of[1]
 	}
 	b, err := json.Marshal(reply)
 	return string(b), err == nil
@@ -95,8 +95,8 @@ func (g Grader) Results(prompt string) []Result {
 			found = append(found, g.Statements(parts.text("answer"))...)
 		}
 		return []Result{{ID: id, Statements: &found}}
-	case listCode.MatchString(prompt):
-		return g.comparisons(parts, verdictsOn.FindStringSubmatch(prompt)[1])
+	case listNumber.MatchString(prompt):
+		return g.comparisons(parts, listNumber.FindStringSubmatch(prompt)[2])
 	case parts.has("gold"):
 		return g.matches(parts)
 	case parts.has("statements"):
@@ -113,8 +113,7 @@ var (
 	announced = regexp.MustCompile(`marks that carry the code\s+([0-9a-f]{16})`)
 	taskID    = regexp.MustCompile(`(?m)^The id of this task is (\S+)\. `)
 	// What ends the prompt of the joint profile that compares two lists.
-	listCode   = regexp.MustCompile(`(?m)^The code of the lists is ([0-9a-f]{6})\. Give a verdict on `)
-	verdictsOn = regexp.MustCompile(`(?m)^The code of the lists is [0-9a-f]{6}\. Give a verdict on (.*)\.$`)
+	listNumber = regexp.MustCompile(`(?m)^The number of the lists is ([0-9]{6})\. Give a verdict on (.*)\.$`)
 )
 
 // comparisons are the verdicts on two lists in both directions.
@@ -207,7 +206,13 @@ func (g Grader) matches(parts parts) []Result {
 }
 
 func (g Grader) support(parts parts) []Result {
-	text := parts.text("text")
+	var texts []string
+	for _, p := range parts {
+		if strings.HasPrefix(p.label, "passage ") {
+			texts = append(texts, p.text)
+		}
+	}
+	text := strings.Join(texts, "\n\n")
 	ids, statements := entries(parts.text("statements"))
 	out := make([]Result, len(ids))
 	for i, s := range statements {

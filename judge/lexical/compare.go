@@ -293,18 +293,18 @@ const mostTogether = 3
 // matches finds for every gold statement the predicted ones that state it, alone or
 // together, and which predicted ones the gold ones support: those, and what a gold
 // statement states.
-func matches(gold, predicted []features) (matches []judge.Match, supported []bool) {
-	supported = make([]bool, len(predicted))
+func matches(gold, predicted []features) (by [][]int, supported []bool) {
+	by, supported = make([][]int, len(gold)), make([]bool, len(predicted))
 	for g := range gold {
-		for _, p := range stated(&gold[g], predicted) {
-			matches = append(matches, judge.Match{Gold: g, Predicted: p})
+		by[g] = stated(&gold[g], predicted)
+		for _, p := range by[g] {
 			supported[p] = true
 		}
 	}
 	for p := range predicted {
 		supported[p] = supported[p] || predicted[p].statedByOneOf(gold)
 	}
-	return matches, supported
+	return by, supported
 }
 
 // stated finds the statements that state a gold one: each that does so alone, or

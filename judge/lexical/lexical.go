@@ -65,7 +65,7 @@ func (j *Judge) grounded(r *reader, c judge.Case) judge.Verdict {
 		return v
 	}
 	claims := r.sentences(c.Answer)
-	return exam.Grounded(supportedBy(r.sentences(exam.Evidence(c)), claims), len(claims))
+	return exam.Grounded(supportedBy(r.sentences(strings.Join(c.Evidence, "\n\n")), claims), len(claims))
 }
 
 // fact compares an answer with the reference.
@@ -187,9 +187,8 @@ func (j *Judge) Summary(ctx context.Context, c judge.Case) (judge.SummaryJudgmen
 			gold[g].giveTopic(&question)
 		}
 	}
-	var supported []bool
-	out.Matches, supported = matches(gold, predicted)
-	exam.Together(&out, len(gold), supported)
+	by, supported := matches(gold, predicted)
+	exam.Together(&out, by, supported)
 	return out, nil
 }
 

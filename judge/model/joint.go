@@ -50,7 +50,7 @@ func (l lists) request(question string, open []exam.Item) llm.Request {
 	gold, predicted, question := exam.Listed(l.gold, text), exam.Listed(l.predicted, text), exam.Plain(question)
 	f := llm.NewFence(question, gold, predicted)
 	return request("joint", "compare", map[string]any{
-		"Nonce": f.Nonce(), "Code": l.batch.Code, "Asked": asked,
+		"Nonce": f.Nonce(), "Number": l.batch.Code, "Asked": asked,
 		"Question": f.Wrap("question", question), "Gold": f.Wrap("gold", gold), "Predicted": f.Wrap("predicted", predicted),
 	})
 }
@@ -61,44 +61,25 @@ func (j *Judge) compare(ctx context.Context, c judge.Case, out *judge.SummaryJud
 	l := j.lists(c, out.Predicted)
 	ask := func(open []exam.Item) llm.Request { return l.request(c.Question, open) }
 	stated, supported := make([][]int, len(c.Statements)), make([]bool, len(out.Predicted))
-	crossed := make(map[string]bool)
-	err := j.exam.Run(ctx, l.batch, []string{"by"}, t, ask, func(it exam.Item, line exam.Line) bool {
+	err := j.exam.Run(ctx, l.batch, []string{"by"}, t, ask, func(it exam.Item, line exam.Line) error {
 		isGold := strings.HasPrefix(it.ID, "g")
 		others := l.gold
 		if isGold {
 			others = l.predicted
 		}
-		by, unknown := exam.Named(line.By, others)
+		by, unknown, err := it.Named(line["by"], others)
 		t.Protocol.Extra += unknown
-		if it.Canary() {
-			return it.Index == exam.True && slices.Equal(by, []int{exam.True}) || it.Index == exam.False && line.By != nil && len(line.By) == 0
-		}
-		// A yes that rests on nothing of the list is no verdict.
-		if line.By == nil || len(by) == 0 && unknown > 0 {
-			return false
-		}
-		crossed[it.ID] = slices.ContainsFunc(by, func(at int) bool { return at < 0 })
-		if isGold {
+		switch {
+		case err != nil || it.Canary():
+		case isGold:
 			stated[it.Index] = by
-		} else {
+		default:
 			supported[it.Index] = len(by) > 0
 		}
-		return true
-	})
-	if err != nil {
 		return err
+	})
+	if err == nil {
+		exam.Together(out, stated, supported)
 	}
-	for _, wrong := range crossed {
-		if wrong {
-			t.Protocol.FailedCanaries++
-			return exam.ErrCrossed
-		}
-	}
-	for g, by := range stated {
-		for _, p := range by {
-			out.Matches = append(out.Matches, judge.Match{Gold: g, Predicted: p})
-		}
-	}
-	exam.Together(out, len(c.Statements), supported)
-	return nil
+	return err
 }

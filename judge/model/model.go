@@ -25,7 +25,7 @@ const (
 
 // versions are those of the prompts and the protocol of each profile; figures of
 // different versions do not compare.
-var versions = map[Profile]int{Joint: 2, Paper: 4}
+var versions = map[Profile]int{Joint: 3, Paper: 5}
 
 //go:embed prompts
 var promptFiles embed.FS
@@ -151,19 +151,11 @@ func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.V
 		}
 		return request("joint", "fact", map[string]any{"Nonce": f.Nonce(), "Tasks": tasks.String()})
 	}
-	var v judge.Verdict
-	err := j.exam.Run(ctx, exam.NewBatch("t", seed, 1, exam.True, exam.False), []string{"reason", "score"}, t, ask, func(it exam.Item, l exam.Line) bool {
-		n, ok := l.Value()
-		if it.Canary() {
-			return ok && n == it.Want()
-		}
-		v = judge.Score(float64(n), exam.Word(l.Reason))
-		return ok
-	})
+	v, err := j.exam.Scores(ctx, exam.NewBatch("t", seed, 1, exam.True, exam.False), []string{"reason", "score"}, t, ask)
 	if err != nil {
 		return t.Failure(ctx, err)
 	}
-	return v, nil
+	return v[0], nil
 }
 
 // summary scores recall and precision of the statements of an answer.
@@ -193,7 +185,7 @@ func (j *Judge) grounded(ctx context.Context, c judge.Case, statements []string,
 	if none {
 		return v, nil
 	}
-	held, err := j.exam.Support(ctx, exam.Evidence(c), statements, t)
+	held, err := j.exam.Support(ctx, c.Evidence, statements, t)
 	if err != nil {
 		return t.Failure(ctx, err)
 	}

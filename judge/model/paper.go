@@ -48,34 +48,25 @@ func (j *Judge) match(ctx context.Context, c judge.Case, out *judge.SummaryJudgm
 			"Nonce": f.Nonce(), "Rule": rule, "Gold": f.Wrap("gold", goldList), "Predicted": f.Wrap("predicted", list), "Evidence": texts,
 		})
 	}
-	found := make([][]judge.Match, len(predicted))
-	crossed := false
-	err := j.exam.Run(ctx, exam.NewBatch("p", seed, len(predicted), exam.True, exam.False), []string{"gold"}, t, ask, func(it exam.Item, l exam.Line) bool {
-		if l.Gold == nil {
-			return false
-		}
-		met, unknown := exam.Named(l.Gold, gold.Items)
+	met := make([][]int, len(predicted))
+	err := j.exam.Run(ctx, exam.NewBatch("p", seed, len(predicted), exam.True, exam.False), []string{"gold"}, t, ask, func(it exam.Item, l exam.Line) error {
+		found, unknown, err := it.Named(l["gold"], gold.Items)
 		t.Protocol.Extra += unknown
-		if it.Canary() {
-			return it.Index == exam.True && slices.Equal(met, []int{exam.True}) || it.Index == exam.False && len(met) == 0
+		if !it.Canary() {
+			met[it.Index] = found
 		}
-		found[it.Index] = nil
-		for _, g := range met {
-			crossed = crossed || g == exam.True
-			if g >= 0 {
-				found[it.Index] = append(found[it.Index], judge.Match{Gold: g, Predicted: it.Index})
-			}
-		}
-		return true
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	if crossed {
-		t.Protocol.FailedCanaries++
-		return exam.ErrCrossed
+	stated, supported := make([][]int, len(c.Statements)), make([]bool, len(predicted))
+	for p, golds := range met {
+		supported[p] = len(golds) > 0
+		for _, g := range golds {
+			stated[g] = append(stated[g], p)
+		}
 	}
-	out.Matches = exam.SortMatches(slices.Concat(found...))
-	exam.Matches(out, len(c.Statements))
+	exam.Together(out, stated, supported)
 	return nil
 }

@@ -42,7 +42,6 @@ func (r Rule) Ask(ctx context.Context, m llm.Model, items ...string) (Ruling, er
 		return Ruling{}, err
 	}
 	var t exam.Trace
-	verdicts := make([]judge.Verdict, len(items))
 	seed := llm.NewFence(append(slices.Clip(items), r.Text)...).Nonce()
 	ask := func(open []exam.Item) llm.Request {
 		list := exam.Listed(open, func(it exam.Item) string {
@@ -51,14 +50,7 @@ func (r Rule) Ask(ctx context.Context, m llm.Model, items ...string) (Ruling, er
 		f := llm.NewFence(list)
 		return exam.Request(prompts, "judge-rule", "rule", map[string]any{"Nonce": f.Nonce(), "Rule": r.Text, "Items": f.Wrap("items", list)})
 	}
-	err = e.Run(ctx, exam.NewBatch("i", seed, len(items), exam.True, exam.False), []string{"reason", "score"}, &t, ask, func(it exam.Item, l exam.Line) bool {
-		n, ok := l.Value()
-		if it.Canary() {
-			return ok && n == it.Want()
-		}
-		verdicts[it.Index] = judge.Score(float64(n), exam.Word(l.Reason))
-		return ok
-	})
+	verdicts, err := e.Scores(ctx, exam.NewBatch("i", seed, len(items), exam.True, exam.False), []string{"reason", "score"}, &t, ask)
 	if err != nil {
 		var v judge.Verdict
 		v, err = t.Failure(ctx, err)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
@@ -17,7 +16,7 @@ import (
 const maxWords = 300
 
 // liveRAGVersion changes whenever a prompt or a rule does.
-const liveRAGVersion = 2
+const liveRAGVersion = 3
 
 // correctness is the score, -1 to 2, of an answer of some coverage and relevance, both
 // 0 to 1: -1 without coverage, 1 with all of it, and up to 1 more for relevance.
@@ -157,7 +156,7 @@ func (j LiveRAG) faithful(ctx context.Context, c judge.Case, s *shares, t *exam.
 	if v, none := exam.Ungrounded(c); none {
 		return v, nil
 	}
-	held, err := j.exam.Support(ctx, exam.Evidence(c), s.statements, t)
+	held, err := j.exam.Support(ctx, c.Evidence, s.statements, t)
 	if err != nil {
 		return t.Failure(ctx, err)
 	}
@@ -182,7 +181,7 @@ func (j LiveRAG) counted(ctx context.Context, c judge.Case, gold []string, t *ex
 	if s.gold = len(gold); s.gold == 0 {
 		return s, nil
 	}
-	if s.met, err = j.exam.Support(ctx, c.Answer, gold, t); err != nil {
+	if s.met, err = j.exam.Support(ctx, []string{c.Answer}, gold, t); err != nil {
 		return s, err
 	}
 	s.relevant, err = j.relevant(ctx, exam.Plain(c.Question), exam.PlainAll(s.statements), t)
@@ -215,18 +214,10 @@ func (j LiveRAG) relevant(ctx context.Context, question string, statements []str
 	return j.exam.Yes(ctx, exam.NewBatch("r", seed, len(statements), exam.True, exam.False), t, ask)
 }
 
-// first are the first n words of a text, with what stands between them.
+// first returns the first n words of a text.
 func first(s string, n int) string {
-	inside := false
-	for i, r := range s {
-		if space := unicode.IsSpace(r); space {
-			inside = false
-		} else if !inside {
-			if inside = true; n == 0 {
-				return s[:i]
-			}
-			n--
-		}
+	if words := strings.Fields(s); len(words) > n {
+		return strings.Join(words[:n], " ")
 	}
 	return s
 }

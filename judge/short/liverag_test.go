@@ -183,7 +183,7 @@ func TestLiveRAGSummary(t *testing.T) {
 	if s, err := liveRAG(t, broken).Summary(t.Context(), c); err != nil || s.Recall.State != judge.Unscored || s.Precision.State != judge.Unscored {
 		t.Errorf("unusable replies: %+v, %v", s, err)
 	}
-	if name := liveRAG(t, grader).Name(); name != "wildgraph/liverag/gold/v2/grader" {
+	if name := liveRAG(t, grader).Name(); name != "wildgraph/liverag/gold/v3/grader" {
 		t.Error(name)
 	}
 	if _, err := short.NewLiveRAG(nil); err == nil {

@@ -7,9 +7,10 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -26,18 +27,17 @@ var prompts = llm.MustPrompts("judge-short", promptFiles)
 
 // accuracy asks whether the answer says what the gold answer says.
 func (j *Judge) accuracy(ctx context.Context, c judge.Case, t *exam.Trace) (judge.Verdict, error) {
-	return j.ask(ctx, "accuracy", c, t, map[string]float64{"0": 0, "1": 1})
+	return j.ask(ctx, "accuracy", c, t, 0, 1)
 }
 
 // grade asks how far it does.
 func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.Verdict, error) {
-	return j.ask(ctx, "grade", c, t, map[string]float64{"0": 0, "0.5": 0.5, "1": 1})
+	return j.ask(ctx, "grade", c, t, 0, 0.5, 1)
 }
 
-// ask makes a score of a reply whose first line is one of the words, marks of emphasis and
-// a full stop aside. Any other reply is asked for once more, with the fault named, and then
-// none: a guess would be a score.
-func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *exam.Trace, words map[string]float64) (judge.Verdict, error) {
+// ask makes a score of a reply that is one of some values ([readScore]). Any other reply is
+// asked for once more, with the fault named, and then none: a guess would be a score.
+func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *exam.Trace, values ...float64) (judge.Verdict, error) {
 	gold := exam.Plain(c.Reference)
 	for _, alias := range c.Aliases {
 		gold += "\nor: " + exam.Plain(alias)
@@ -55,17 +55,43 @@ func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *exam.Trac
 		if err != nil {
 			return t.Failure(ctx, err)
 		}
-		first, _, _ := strings.Cut(strings.TrimSpace(reply.Text), "\n")
-		if value, ok := words[strings.Trim(first, "*_`\"' .")]; ok {
+		if value, ok := readScore(reply.Text); ok && slices.Contains(values, value) {
 			return judge.Score(value, ""), nil
 		}
 		if again {
 			return t.Failure(ctx, &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the reply is %.40q", reply.Text)})
 		}
 		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: text.Head(reply.Text, shownAgain)}, llm.Message{
-			Role: llm.User, Text: "That reply is none of " + strings.Join(slices.Sorted(maps.Keys(words)), ", ") + ". Reply with one of them alone.",
+			Role: llm.User, Text: fmt.Sprintf("That reply is none of %s. Reply with one of them alone.", strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ", "), "[]")),
 		})
 	}
+}
+
+// A score as models write it: alone in the first line or before a dash, a comma or a colon with
+// the reason, or after its name, as in "Verdict: 1" and {"score": 1}.
+var (
+	scoreFirst = regexp.MustCompile(`^[\s*_"'(\[` + "`" + `]*([01](?:\.[05])?)[*_"')\]` + "`" + `]*\.?\s*(?:$|\n|[-–—:,;(]\s*[^\s\d])`)
+	scoreNamed = regexp.MustCompile(`(?im)(?:^|[{,.;])[\s*_#>"']*(?:(?:the|my|final) )*(?:score|verdict|grade|mark|rating|judge?ment|correct|urteil|bewertung|note|punktzahl|puntuación|评分|得分|分数|判断)["'*_]*\s*(?:[:=：]|is)[\s"'*_]*([01](?:\.[05])?|true|false)["'*_]*\.?[ \t]*(?:$|[},;–—-])`)
+)
+
+// readScore reads the one score that a reply gives. A reply with several that differ has none.
+func readScore(reply string) (score float64, ok bool) {
+	words := scoreFirst.FindStringSubmatch(reply)
+	if words != nil {
+		words = words[1:]
+	} else {
+		for _, found := range scoreNamed.FindAllStringSubmatch(reply, -1) {
+			words = append(words, found[1])
+		}
+	}
+	for i, word := range words {
+		value, err := strconv.ParseFloat(strings.NewReplacer("true", "1", "false", "0").Replace(strings.ToLower(word)), 64)
+		if err != nil || i > 0 && value != score {
+			return 0, false
+		}
+		score = value
+	}
+	return score, len(words) > 0
 }
 
 // shownAgain is how much of an unusable reply the model is shown, in bytes.
@@ -83,7 +109,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 		case !want:
 		case j.model == nil:
 			out[name] = judge.Verdict{State: judge.NotApplicable, Reason: "needs a model"}
-		case name == "faithfulness" && (silent || judge.Blank(exam.Evidence(c))):
+		case name == "faithfulness" && (silent || judge.Blank(strings.Join(c.Evidence, ""))):
 			out[name] = judge.Verdict{State: judge.NotApplicable, Reason: "no answer or no evidence"}
 		case silent:
 			out[name] = judge.Score(0, "no answer")
@@ -126,7 +152,7 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 	}
 	covered := 0
 	if len(wanted) > 0 {
-		if covered, err = j.exam.Support(ctx, c.Answer, wanted, t); err != nil {
+		if covered, err = j.exam.Support(ctx, []string{c.Answer}, wanted, t); err != nil {
 			return err
 		}
 	}
@@ -148,7 +174,7 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 	if s.Faithful && out["faithfulness"].State == "" {
 		held := 0
 		if len(made) > 0 {
-			if held, err = j.exam.Support(ctx, exam.Evidence(c), made, t); err != nil {
+			if held, err = j.exam.Support(ctx, c.Evidence, made, t); err != nil {
 				return err
 			}
 		}
@@ -163,7 +189,7 @@ func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, mi
 	right := 0
 	if len(made) > 0 {
 		var err error
-		if right, err = j.exam.Support(ctx, c.Reference, made, t); err != nil {
+		if right, err = j.exam.Support(ctx, []string{c.Reference}, made, t); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func appendNormalized(buf []byte, s string) []byte {
 		n += copy(buf[n:], buf[from:to])
 	}
 	for i := 0; i < len(buf); {
-		r, size := decode(buf[i:])
+		r, size := utf8.DecodeRune(buf[i:])
 		switch {
 		case isSpace(r):
 			gap = true
@@ -46,15 +46,16 @@ func appendNormalized(buf []byte, s string) []byte {
 		case isWord(r):
 			j := i + size
 			for j < len(buf) {
-				r, size := decode(buf[j:])
+				r, size := utf8.DecodeRune(buf[j:])
 				if !isWord(r) {
 					break
 				}
 				j += size
 			}
-			if isArticle(buf[i:j]) {
+			switch string(buf[i:j]) {
+			case "a", "an", "the":
 				gap = true
-			} else {
+			default:
 				keep(i, j)
 			}
 			i = j
@@ -110,21 +111,6 @@ func isFinal(s string, i, size int) bool {
 		}
 	}
 	return true
-}
-
-func decode(b []byte) (rune, int) {
-	if b[0] < utf8.RuneSelf {
-		return rune(b[0]), 1
-	}
-	return utf8.DecodeRune(b)
-}
-
-func isArticle(word []byte) bool {
-	switch string(word) {
-	case "a", "an", "the":
-		return true
-	}
-	return false
 }
 
 // isWord is \w of Python's re module.

@@ -50,7 +50,7 @@ func FuzzNormalize(f *testing.F) {
 			t.Fatalf("%q holds punctuation or capitals", got)
 		}
 		for i, w := range strings.Split(got, " ") {
-			if isArticle([]byte(w)) || w == "" && (i > 0 || got != "") || strings.IndexFunc(w, unicode.IsSpace) >= 0 {
+			if w == "a" || w == "an" || w == "the" || w == "" && (i > 0 || got != "") || strings.IndexFunc(w, unicode.IsSpace) >= 0 {
 				t.Fatalf("%q holds an article or a stray space", got)
 			}
 		}

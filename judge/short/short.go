@@ -90,9 +90,9 @@ type Judge struct {
 
 var _ judge.Judge = (*Judge)(nil)
 
-// version changes whenever a prompt, a rule or a scheme of the library's data sets
-// does.
-const version = 2
+// Versions change whenever a rule or a scheme of the library's data sets does, and that of the
+// judge by model whenever a prompt does.
+const version, modelVersion = 2, 3
 
 // New returns a judge.
 func New(o Options) (*Judge, error) {
@@ -106,7 +106,7 @@ func New(o Options) (*Judge, error) {
 	if err != nil || o.Model == nil {
 		return j, err
 	}
-	j.exam, err = exam.New(o.Model, Profile, version, judge.Options{})
+	j.exam, err = exam.New(o.Model, Profile, modelVersion, judge.Options{})
 	if j.name = j.exam.Name(); err == nil {
 		if e, ok := o.Embedder.(llm.NamedEmbedder); ok {
 			j.name += "/" + e.Name()

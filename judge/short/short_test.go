@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/judge/short"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -42,41 +44,25 @@ func TestRougeL(t *testing.T) {
 	}
 }
 
-// The released script: equal is 1, a subset of a selection 0.5, all else 0.
-func TestChoice(t *testing.T) {
-	for _, tt := range []struct {
-		given, gold string
-		several     bool
-		want        float64
-	}{
-		{"B", "B", false, 1},
-		{" b ", "B", false, 0},
-		{"B.", "B", false, 1},
-		{"(B)", "B", false, 1},
-		{"B. The heap", "B", false, 1},
-		{"B: the heap", "B", false, 1},
-		{"RATIONALE: it grows.\nANSWER: B", "B", false, 1},
-		{"C", "B", false, 0},
-		{"AB", "B", false, 0},
-		{"A heap grows.", "A", false, 0}, // a sentence, not a choice
-		{"I think it is B", "B", false, 0},
-		{"", "B", false, 0},
-		{"True", "True", false, 1},
-		{"false.", "False", false, 1},
-		{"True", "False", false, 0},
-		{"It is true", "True", false, 0},
-		{"ABD", "ABD", true, 1},
-		{"D, B and A", "ABD", true, 1},
-		{"A, B", "ABD", true, 0.5},
-		{"A", "ABD", true, 0.5},
-		{"ABC", "ABD", true, 0},
-		{"", "ABD", true, 0}, // and not the half of a subset
-		{"and", "ABD", true, 0},
-	} {
-		if got := short.Choice(tt.given, tt.gold, tt.several); got != tt.want {
-			t.Errorf("%q for %q: %v, want %v", tt.given, tt.gold, got, tt.want)
-		}
+// each calls do with each line of a table.
+func each[T any](t *testing.T, name string, do func(T)) {
+	t.Helper()
+	if err := jsonl.Each(os.DirFS("testdata"), name, jsonl.DefaultMaxLine, func(_ int, x T) error { do(x); return nil }); err != nil {
+		t.Fatal(err)
 	}
+}
+
+// The released script: equal is 1, a subset of a selection 0.5, all else 0, a selection of none too.
+func TestChoice(t *testing.T) {
+	each(t, "choices.jsonl", func(x struct {
+		Given, Gold string
+		Several     bool
+		Want        float64
+	}) {
+		if got := short.Choice(x.Given, x.Gold, x.Several); got != x.Want {
+			t.Errorf("%q for %q: %v, want %v", x.Given, x.Gold, got, x.Want)
+		}
+	})
 }
 
 func TestContains(t *testing.T) {
@@ -164,24 +150,17 @@ func TestByRules(t *testing.T) {
 	}
 }
 
-// The first line of the judge's reply is 0 or 1, emphasis aside; anything else is asked for
-// once more, and then no score and counted apart. Nothing is asked about an answer that says nothing.
+// Replies and the score that they give; any that gives none is asked for once more, and then
+// unscored and counted. Nothing is asked about an answer that says nothing.
 func TestAccuracyReply(t *testing.T) {
-	for reply, want := range map[string]string{
-		"1": "1", " 1\n": "1", "0": "0", "1.": "1", "**0**": "0", "1\n\nThe answer names Hall.": "1", "yes": "unscored", "0 or 1": "unscored", "The answer is 1": "unscored", "10": "unscored", "\x00": "unscored", "1\u202e": "unscored", "<think>1": "unscored",
-	} {
-		m := llmtest.NewScript("m").Reply(llmtest.Any, reply)
+	each(t, "scores.jsonl", func(x struct{ Reply, Score string }) {
+		m := llmtest.NewScript("m").Reply(llmtest.Any, x.Reply)
 		f := fact(t, short.Options{Model: m}, judge.Case{Type: "musique", Question: "Who?", Reference: "Hall", Answer: "Hall"})
-		if shown(f.Verdict) != want || (want == "unscored") != (f.Protocol.Failures == 1) {
-			t.Errorf("%q: %s, %d failures", reply, shown(f.Verdict), f.Protocol.Failures)
+		unscored := x.Score == "unscored"
+		if shown(f.Verdict) != x.Score || unscored != (f.Protocol.Failures == 1) || unscored != (f.Usage.Calls == 2) || unscored != (f.Cause() == string(llm.ErrInvalidOutput)) {
+			t.Errorf("%q: %s, want %s (%d failures, %d calls, %q)", x.Reply, shown(f.Verdict), x.Score, f.Protocol.Failures, f.Usage.Calls, f.Cause())
 		}
-		if want == "unscored" && f.Cause() != string(llm.ErrInvalidOutput) {
-			t.Errorf("%q: the cause is %q", reply, f.Cause())
-		}
-		if (f.Usage.Calls == 2) != (want == "unscored") {
-			t.Errorf("%q: %d calls", reply, f.Usage.Calls)
-		}
-	}
+	})
 	never := llmtest.NewScript("m")
 	if f := fact(t, short.Options{Model: never}, judge.Case{Type: "open", Reference: "Hall", Answer: "x", Refused: true}); shown(f.Verdict) != "0" || shown(f.Scores["graded"]) != "0" || f.Usage.Calls != 0 {
 		t.Errorf("a refusal: %+v", f)

@@ -3,16 +3,19 @@
 package exam
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
@@ -34,21 +37,44 @@ const (
 // Canary reports whether the item is a control item.
 func (i Item) Canary() bool { return i.Index < 0 }
 
-// Want is the score a canary must get.
-func (i Item) Want() int {
-	if i.Index == True {
-		return 1
+// fault is the error of a control item with a verdict that denies it, or grants it.
+func (i Item) fault(denied, granted bool) error {
+	switch {
+	case i.Index == True && denied:
+		return fmt.Errorf("%w: the judge denied a plain truth", errCanary)
+	case i.Index == False && granted:
+		return fmt.Errorf("%w: the judge granted a plain falsehood", errCanary)
 	}
-	return 0
+	return nil
 }
 
-// fault says what a judge did that got a canary wrong.
-func (i Item) fault() string {
-	if i.Index == True {
-		return "denied a plain truth"
+// Named finds the items whose ids stand in a list, in order and each once; unknown is how many
+// other ids do. The error is [ErrNoVerdict] if there is no list, or one of unknown ids alone, and
+// else says which control item came out wrong.
+func (i Item) Named(list json.RawMessage, among []Item) (found []int, unknown int, err error) {
+	for _, id := range strings.FieldsFunc(word(list), func(r rune) bool { return r != '-' && r != '/' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		at := slices.IndexFunc(among, func(it Item) bool { return it.ID == id })
+		switch {
+		case at < 0 && !slices.Contains(noItem, id):
+			unknown++
+		case at >= 0 && !slices.Contains(found, among[at].Index):
+			found = append(found, among[at].Index)
+		}
 	}
-	return "granted a plain falsehood"
+	slices.Sort(found)
+	switch {
+	case list == nil || len(found) == 0 && unknown > 0:
+		err = ErrNoVerdict
+	case i.Canary():
+		err = i.fault(!slices.Equal(found, []int{True}), len(found) > 0)
+	case len(found) > 0 && found[0] < 0:
+		err = errCrossed
+	}
+	return found, unknown, err
 }
+
+// noItem lists the words in a list of ids that name no item.
+var noItem = []string{"none", "nothing", "null", "n/a", "-", "and"}
 
 // Batch is the items of one call in the order they are shown.
 //
@@ -77,7 +103,7 @@ func Brief(seed string, lists ...List) Batch {
 	all := Batch{brief: true}
 	for _, l := range lists {
 		b := number(l.Letter, seed, l.N, l.Canaries)
-		all.Items, all.Code = append(all.Items, b.Items...), b.Code
+		all.Items, all.Code = append(all.Items, b.Items...), strconv.Itoa(100_000+position(b.Code, 900_000))
 	}
 	return all
 }
@@ -132,37 +158,70 @@ func Listed(items []Item, text func(Item) string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Line is one verdict of a reply. Every prompt asks for its own part of it.
-type Line struct {
-	ID         json.RawMessage   `json:"id"`
-	Reason     json.RawMessage   `json:"reason"`
-	Score      json.RawMessage   `json:"score"`
-	Gold       []json.RawMessage `json:"gold"`
-	By         []json.RawMessage `json:"by"`
-	Statements []string          `json:"statements"`
-	More       json.RawMessage   `json:"more"`
+// Line is one verdict of a reply: the id, and the parts that the prompt asks for, by their keys.
+type Line map[string]json.RawMessage
+
+// lines are a reply: verdicts, and the number of the lists if the batch is brief.
+type lines struct {
+	Number  json.RawMessage
+	Results []Line
 }
 
-type lines struct {
-	Code    json.RawMessage `json:"code"`
-	Results []Line          `json:"results"`
+// UnmarshalJSON reads the verdicts in a list, alone, or in an object under their ids, where the
+// value alone may be the verdict; other objects around them are passed through.
+func (l *lines) UnmarshalJSON(data []byte) error {
+	l.read("", data, 0)
+	return nil
+}
+
+// maxNested is how deep in a reply verdicts are looked for.
+const maxNested = 4
+
+var anID = regexp.MustCompile(`(?i)^[a-z][0-9]+(-[0-9a-f]+)?$`)
+
+func (l *lines) read(id string, raw json.RawMessage, depth int) {
+	var object Line
+	var list []json.RawMessage
+	isObject := json.Unmarshal(raw, &object) == nil && object != nil
+	switch {
+	case depth > maxNested:
+	case object["id"] != nil:
+		l.Results = append(l.Results, object)
+	case anID.MatchString(id):
+		if !isObject {
+			object = Line{"score": raw, "by": raw, "gold": raw, "statements": raw}
+		}
+		object["id"] = json.RawMessage(strconv.Quote(id))
+		l.Results = append(l.Results, object)
+	case isObject:
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			if key == "number" {
+				l.Number = object[key]
+			}
+			l.read(key, object[key], depth+1)
+		}
+	case json.Unmarshal(raw, &list) == nil:
+		for _, one := range list {
+			l.read("", one, depth+1)
+		}
+	}
 }
 
 // Check implements what llm.Decode asks of replies.
-func (l lines) Check() error {
-	if l.Results == nil {
-		return errors.New(`the key "results" is missing`)
+func (l *lines) Check() error {
+	if len(l.Results) == 0 {
+		return errors.New(`it has no verdict under an id: the key "results" is missing, or empty`)
 	}
 	return nil
 }
 
-// word is an id as it is compared.
+// word is a part of a verdict as it is compared.
 func word(raw json.RawMessage) string { return strings.ToLower(Word(raw)) }
 
 // Value reads a 0 or a 1 as models write them. Anything else is unusable: a
 // guess would be a score.
 func (l Line) Value() (int, bool) {
-	switch word(l.Score) {
+	switch strings.Trim(word(l["score"]), "*.") {
 	case "1", "1.0", "true", "yes", "correct":
 		return 1, true
 	case "0", "0.0", "false", "no", "incorrect":
@@ -172,24 +231,7 @@ func (l Line) Value() (int, bool) {
 }
 
 func (l Line) same(o Line) bool {
-	equal := func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
-	return Word(l.Score) == Word(o.Score) && slices.Equal(l.Statements, o.Statements) &&
-		slices.EqualFunc(l.Gold, o.Gold, equal) && slices.EqualFunc(l.By, o.By, equal)
-}
-
-// Named finds the items that a verdict names by their ids, in order and each
-// once; unknown is how many other ids it names.
-func Named(ids []json.RawMessage, among []Item) (found []int, unknown int) {
-	for _, raw := range ids {
-		at := slices.IndexFunc(among, func(it Item) bool { return it.ID == word(raw) })
-		if at < 0 {
-			unknown++
-		} else if !slices.Contains(found, among[at].Index) {
-			found = append(found, among[at].Index)
-		}
-	}
-	slices.Sort(found)
-	return found, unknown
+	return !slices.ContainsFunc([]string{"score", "statements", "gold", "by"}, func(part string) bool { return Word(l[part]) != Word(o[part]) })
 }
 
 // sift finds the one line of each item that was asked about. Lines under other
@@ -203,7 +245,7 @@ func sift(asked []Item, found []Line, p *judge.Protocol) map[string]Line {
 	}
 	seen := make(map[string]bool, len(asked))
 	for _, l := range found {
-		id := word(l.ID)
+		id := word(l["id"])
 		first, known := out[id]
 		switch {
 		case !known:
@@ -224,11 +266,15 @@ func sift(asked []Item, found []Line, p *judge.Protocol) map[string]Line {
 	return out
 }
 
-// errCanary marks a batch whose canaries came out wrong.
-var errCanary = errors.New("canary failed")
+// ErrNoVerdict is a line that says nothing of its item: it is asked about once more.
+var ErrNoVerdict = errors.New("no usable verdict")
 
-// ErrCrossed is a real statement matched with a canary.
-var ErrCrossed = fmt.Errorf("%w: the judge matched a statement with a control item", errCanary)
+// errCanary marks a batch whose canaries came out wrong, errCrossed one in which a statement was
+// matched with a canary.
+var (
+	errCanary  = errors.New("canary failed")
+	errCrossed = fmt.Errorf("%w: the judge matched a statement with a control item", errCanary)
+)
 
 // parts are the schemas of what a line of a reply may have beside its id.
 var parts = map[string]string{
@@ -238,24 +284,26 @@ var parts = map[string]string{
 
 // schema is the form of a reply whose lines have these parts, in their order.
 func (b Batch) schema(of []string) json.RawMessage {
-	line, required, code := `"id":{"type":"string"}`, `"id"`, [2]string{}
+	line, required, number := `"id":{"type":"string"}`, `"id"`, [2]string{}
 	for _, part := range of {
 		line += fmt.Sprintf(",%q:%s", part, parts[part])
 		required += fmt.Sprintf(",%q", part)
 	}
 	if b.brief {
-		code = [2]string{`"code":{"type":"string"},`, `"code",`}
+		number = [2]string{`"number":{"type":"string"},`, `"number",`}
 	}
 	return json.RawMessage(fmt.Sprintf(`{"type":"object","additionalProperties":false,"properties":{%s"results":{"type":"array","items":`+
-		`{"type":"object","additionalProperties":false,"properties":{%s},"required":[%s]}}},"required":[%s"results"]}`, code[0], line, required, code[1]))
+		`{"type":"object","additionalProperties":false,"properties":{%s},"required":[%s]}}},"required":[%s"results"]}`, number[0], line, required, number[1]))
 }
 
 // Run asks for lines with some parts until every item has a verdict that accept takes: once for all,
 // once more for the missing ones. A denominator that shrinks with a careless
 // reply would raise the score. Canaries are part of every call, and a reply
-// without them proves nothing: then the whole batch is asked again.
-func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func([]Item) llm.Request, accept func(Item, Line) bool) error {
+// without them proves nothing: then the whole batch is asked again. The errors of accept are [ErrNoVerdict]
+// and what [Item.Named] returns.
+func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func([]Item) llm.Request, accept func(Item, Line) error) error {
 	open := b.Items
+	var crossed error
 	for again := range 2 {
 		request := ask(open)
 		request.Schema, request.SchemaName = b.schema(of), request.Stage
@@ -268,32 +316,36 @@ func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func(
 		if err != nil {
 			return err
 		}
-		if b.brief && word(found.Code) != b.Code {
-			found.Results = nil // who does not know the code has not read the prompt
+		if b.brief && word(found.Number) != b.Code {
+			found.Results = nil // a reply without the number was written without reading the prompt
 		}
 		verdicts := sift(open, found.Results, &t.Protocol)
 		left := make(map[string]bool) // by ID
 		all := false
 		for _, it := range open {
-			l, ok := verdicts[it.ID]
+			err := ErrNoVerdict
+			if l, ok := verdicts[it.ID]; ok {
+				err = accept(it, l)
+			}
+			if it.Canary() && err != ErrNoVerdict {
+				t.Protocol.Canaries++
+			}
 			switch {
-			case !ok:
+			case err == ErrNoVerdict:
 				all = all || it.Canary()
 				left[it.ID] = true
-			case accept(it, l):
-				if it.Canary() {
-					t.Protocol.Canaries++
-				}
-			case it.Canary():
-				t.Protocol.Canaries++
+			case err == errCrossed:
+				crossed = err
+			case err != nil:
 				t.Protocol.FailedCanaries++
-				return fmt.Errorf("%w: the judge %s", errCanary, it.fault())
-			default:
-				left[it.ID] = true
+				return err
 			}
 		}
 		if len(left) == 0 {
-			return nil
+			if crossed != nil {
+				t.Protocol.FailedCanaries++
+			}
+			return crossed
 		}
 		open = slices.DeleteFunc(slices.Clone(b.Items), func(it Item) bool {
 			return !all && !it.Canary() && !left[it.ID]
@@ -303,7 +355,7 @@ func (e Exam) Run(ctx context.Context, b Batch, of []string, t *Trace, ask func(
 	return &llm.Error{Kind: llm.ErrInvalidOutput, Err: errors.New("no usable verdict on every item")}
 }
 
-const missed = "\n\nA reply before this one lacked a usable verdict on some of the items. Give one on each, and copy ids and codes whole, as they stand above."
+const missed = "\n\nA reply before this one lacked a usable verdict on some of the items. Give one on each, and copy ids and numbers whole, as they stand above."
 
 // Canary is a control item: something everybody knows, said in two ways, and
 // a falsehood about it. One true and one false item stand among the real ones
@@ -320,37 +372,29 @@ type Canary struct {
 }
 
 // Canaries returns the control items there are.
-func Canaries() []Canary { return slices.Clone(canaries) }
-
-var canaries = []Canary{
-	{"octagon", "How many sides does an octagon have?", "An octagon has eight sides.",
-		"The number of sides of an octagon is 8.", "An octagon has five sides."},
-	{"chessboard", "How many squares are on a chessboard?", "A chessboard has 64 squares.",
-		"There are 64 squares on a chessboard.", "A chessboard has 90 squares."},
-	{"spider", "How many legs does a spider have?", "A spider has eight legs.",
-		"Spiders walk on 8 legs.", "A spider has three legs."},
-	{"alphabet", "How many letters are in the modern English alphabet?", "The modern English alphabet has 26 letters.",
-		"There are 26 letters in the modern English alphabet.", "The modern English alphabet has 40 letters."},
-	{"boil", "At what temperature does water boil at sea level?", "At sea level, water boils at 100 degrees Celsius.",
-		"The boiling point of water at sea level is 100 °C.", "At sea level, water boils at 30 degrees Celsius."},
-	{"leap", "How many days does February have in a leap year?", "In a leap year, February has 29 days.",
-		"February is 29 days long in leap years.", "In a leap year, February has 17 days."},
-	{"sodium", "What is the chemical symbol of sodium?", "The chemical symbol of sodium is Na.",
-		"Sodium is written Na in chemistry.", "The chemical symbol of sodium is Qz."},
-	{"piano", "How many keys does a standard piano have?", "A standard piano has 88 keys.",
-		"There are 88 keys on a standard piano.", "A standard piano has 12 keys."},
+func Canaries() []Canary {
+	all := make([]Canary, 0, strings.Count(canaries, "\n"))
+	for line := range strings.Lines(canaries) {
+		parts := strings.Split(strings.TrimSpace(line), "\t")
+		all = append(all, Canary{parts[0], parts[1], parts[2], parts[3], parts[4]})
+	}
+	return all
 }
+
+//go:embed prompts/canaries.tsv
+var canaries string
 
 // ChooseCanary picks by the seed, leaving out those the texts may speak of.
 func ChooseCanary(seed string, texts ...string) Canary {
 	all := strings.ToLower(strings.Join(texts, "\n"))
-	first := position(seed, len(canaries))
-	for i := range canaries {
-		if c := canaries[(first+i)%len(canaries)]; !strings.Contains(all, c.Key) {
+	items := Canaries()
+	first := position(seed, len(items))
+	for i := range items {
+		if c := items[(first+i)%len(items)]; !strings.Contains(all, c.Key) {
 			return c
 		}
 	}
-	return canaries[first]
+	return items[first]
 }
 
 // position is a number below n made from a seed of hexadecimal digits.

@@ -11,6 +11,8 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm"
@@ -71,47 +73,62 @@ func (e Exam) Split(ctx context.Context, c judge.Case, limit int, t *Trace) (sta
 			"Question": f.Wrap("question", question), "Answer": f.Wrap("answer", answer),
 		})
 	}
-	var found Line
-	err = e.Run(ctx, NewBatch("a", f.Nonce(), 1), []string{"statements", "more"}, t, ask, func(_ Item, l Line) bool {
-		found = l
-		return l.Statements != nil
+	var found struct{ Statements []string }
+	err = e.Run(ctx, NewBatch("a", f.Nonce(), 1), []string{"statements", "more"}, t, ask, func(_ Item, l Line) (err error) {
+		more = word(l["more"]) == "true"
+		if found, err = llm.Read[struct{ Statements []string }](`{"statements": ` + string(l["statements"]) + "}"); err != nil {
+			return ErrNoVerdict
+		}
+		return nil
 	})
 	statements, cut := Distinct(found.Statements, limit)
-	return statements, cut || word(found.More) == "true", err
+	return statements, cut || more, err
 }
 
-// Support counts the statements that a text supports.
-func (e Exam) Support(ctx context.Context, text string, statements []string, t *Trace) (int, error) {
-	text = Plain(text)
-	seed := llm.NewFence(append([]string{text}, statements...)...).Nonce()
-	know := ChooseCanary(seed, append([]string{text}, statements...)...)
-	text += "\n\n" + know.Fact
+// Support counts the statements that at least one of several texts makes, or some together.
+func (e Exam) Support(ctx context.Context, texts, statements []string, t *Trace) (int, error) {
+	texts = PlainAll(texts)
+	all := slices.Concat(texts, statements)
+	seed := llm.NewFence(all...).Nonce()
+	know := ChooseCanary(seed, all...)
+	texts = append(texts, know.Fact)
 	ask := func(open []Item) llm.Request {
 		list := Listed(open, func(it Item) string {
 			return it.Pick(func(i int) string { return statements[i] }, know.Restated, know.Falsehood)
 		})
-		f := llm.NewFence(text, list)
+		f := llm.NewFence(append(slices.Clip(texts), list)...)
+		passages := make([]string, len(texts))
+		for i, text := range texts {
+			passages[i] = f.Wrap(fmt.Sprint("passage ", i+1), text)
+		}
 		return Request(prompts, "judge-support", "support", map[string]any{
-			"Nonce": f.Nonce(), "Text": f.Wrap("text", text), "Statements": f.Wrap("statements", list),
+			"Nonce": f.Nonce(), "Passages": strings.Join(passages, "\n\n"), "Statements": f.Wrap("statements", list),
 		})
 	}
 	return e.Yes(ctx, NewBatch("s", seed, len(statements), True, False), t, ask)
 }
 
 // Yes counts the items of a batch whose verdict is 1.
-func (e Exam) Yes(ctx context.Context, b Batch, t *Trace, ask func([]Item) llm.Request) (int, error) {
-	scores := make([]int, len(b.Items))
-	err := e.Run(ctx, b, []string{"score"}, t, ask, func(it Item, l Line) bool {
-		n, ok := l.Value()
-		if it.Canary() {
-			return ok && n == it.Want()
-		}
-		scores[it.Index] = n
-		return ok
-	})
-	sum := 0
-	for _, n := range scores {
-		sum += n
+func (e Exam) Yes(ctx context.Context, b Batch, t *Trace, ask func([]Item) llm.Request) (n int, err error) {
+	verdicts, err := e.Scores(ctx, b, []string{"score"}, t, ask)
+	for _, v := range verdicts {
+		n += int(v.Value)
 	}
-	return sum, err
+	return n, err
+}
+
+// Scores are the verdicts, 0 or 1, on the real items of a batch, by their indices.
+func (e Exam) Scores(ctx context.Context, b Batch, of []string, t *Trace, ask func([]Item) llm.Request) ([]judge.Verdict, error) {
+	out := make([]judge.Verdict, slices.MaxFunc(b.Items, func(x, y Item) int { return x.Index - y.Index }).Index+1)
+	return out, e.Run(ctx, b, of, t, ask, func(it Item, l Line) error {
+		n, ok := l.Value()
+		switch {
+		case !ok:
+			return ErrNoVerdict
+		case it.Canary():
+			return it.fault(n == 0, n == 1)
+		}
+		out[it.Index] = judge.Score(float64(n), Word(l["reason"]))
+		return nil
+	})
 }

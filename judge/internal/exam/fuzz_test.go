@@ -4,10 +4,65 @@ package exam
 
 import (
 	"encoding/json"
+	"os"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
+
+// Replies of judges, and the verdict that they give at the first asking, or none.
+func TestReplies(t *testing.T) {
+	const seed = "0123456789abcdef"
+	scores := NewBatch("s", seed, 1, True, False)
+	names := Brief(seed, List{"g", 1, []int{True}}, List{"p", 1, []int{True, False}})
+	places := []string{"<number>", names.Code}
+	for _, it := range append(scores.Items, names.Items...) {
+		places = append(places, "<"+it.ID[:1]+[]string{"", "t", "f"}[-min(it.Index, 0)]+">", it.ID)
+	}
+	err := jsonl.Each(os.DirFS("testdata"), "replies.jsonl", jsonl.DefaultMaxLine, func(_ int, x struct {
+		Kind, Reply, Want string
+		Calls             int
+	}) error {
+		got, ctx, reply := "", t.Context(), strings.NewReplacer(places...).Replace(x.Reply)
+		m := llmtest.NewScript("m").Reply(llmtest.Any, reply)
+		e, err := New(m, "test", 1, judge.Options{})
+		if err != nil {
+			return err
+		}
+		ask, trace := func([]Item) llm.Request { return llm.Prompt("?") }, &Trace{}
+		if x.Kind == "score" {
+			var found []judge.Verdict
+			found, err = e.Scores(ctx, scores, []string{x.Kind}, trace, ask)
+			got = strconv.Itoa(int(found[0].Value))
+		} else {
+			err = e.Run(ctx, names, []string{x.Kind}, trace, ask, func(it Item, l Line) error {
+				found, _, err := it.Named(l["by"], names.Of(map[string]string{"g": "p", "p": "g"}[it.ID[:1]]))
+				if !it.Canary() && len(found) > 0 {
+					got = strings.TrimSpace(got + " " + it.ID[:1])
+				}
+				return err
+			})
+		}
+		switch {
+		case llm.OfOneReply(err):
+			got = "unscored"
+		case err != nil:
+			got = strings.TrimPrefix(err.Error(), "canary failed: the judge ")
+		}
+		if got != x.Want || m.Calls() != x.Calls {
+			t.Errorf("%s: %q (%v) after %d calls, want %q after %d", reply, got, err, m.Calls(), x.Want, x.Calls)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // FuzzReply reads any reply of a judge: at most one line per id that was asked
 // for, and every discarded line counted.

@@ -3,7 +3,6 @@
 package exam
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -95,46 +94,25 @@ func Gold(c judge.Case) error {
 	return nil
 }
 
-// Matches computes recall and precision from the matrix of matches:
-// WildGraphBench, equations 2 and 3. Several predictions may match one gold
-// statement and the other way round.
-func Matches(s *judge.SummaryJudgment, gold int) {
-	met := make([]bool, len(s.Predicted))
-	for _, m := range s.Matches {
-		met[m.Predicted] = true
+// Together sets matches, recall and precision (WildGraphBench, equations 2 and 3): stated holds,
+// of each gold statement, the predicted ones that state it, one or several together, in order;
+// supported tells which predicted ones the gold ones support.
+func Together(s *judge.SummaryJudgment, stated [][]int, supported []bool) {
+	met, held := 0, 0
+	for g, by := range stated {
+		for _, p := range by {
+			s.Matches = append(s.Matches, judge.Match{Gold: g, Predicted: p})
+		}
+		met += min(len(by), 1)
 	}
-	Together(s, gold, met)
-}
-
-// Together computes recall and precision where several statements may state one:
-// every gold statement in a match is met, and so many predicted ones are supported.
-func Together(s *judge.SummaryJudgment, gold int, supported []bool) {
-	met := make([]bool, gold)
-	for _, m := range s.Matches {
-		met[m.Gold] = true
-	}
-	Recall(s, count(met), gold)
-	Precision(s, count(supported))
-	s.Ceiling = judge.Score(min(1, float64(gold)/float64(len(s.Predicted))), "")
-}
-
-// SortMatches sorts matches and drops repetitions.
-func SortMatches(m []judge.Match) []judge.Match {
-	slices.SortFunc(m, func(a, b judge.Match) int {
-		return cmp.Or(cmp.Compare(a.Gold, b.Gold), cmp.Compare(a.Predicted, b.Predicted))
-	})
-	return slices.Compact(m)
-}
-
-// count is the number of the true ones.
-func count(met []bool) int {
-	n := 0
-	for _, m := range met {
-		if m {
-			n++
+	for _, is := range supported {
+		if is {
+			held++
 		}
 	}
-	return n
+	Recall(s, met, len(stated))
+	Precision(s, held)
+	s.Ceiling = judge.Score(min(1, float64(len(stated))/float64(len(s.Predicted))), "")
 }
 
 // Recall sets the recall of a summary.
@@ -156,16 +134,13 @@ func NoStatement(s *judge.SummaryJudgment, c judge.Case) {
 	s.Counts.Gold = len(c.Statements)
 }
 
-// Evidence is all that an answer was given.
-func Evidence(c judge.Case) string { return strings.Join(c.Evidence, "\n\n") }
-
 // Ungrounded is the verdict where there is no evidence, or no answer.
 func Ungrounded(c judge.Case) (judge.Verdict, bool) {
 	reason := ""
 	switch {
 	case c.Refused || judge.Blank(c.Answer):
 		reason = "no answer"
-	case judge.Blank(Evidence(c)):
+	case judge.Blank(strings.Join(c.Evidence, "")):
 		reason = "no evidence"
 	}
 	return judge.Verdict{State: judge.NotApplicable, Reason: reason}, reason != ""

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package construct
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// fault is what keeps a question from being asked, in a sentence for the model that wrote it, or
+// "": a run of words that the statements or the sentence have as well, a number of a summary's
+// statements, or a pronoun for what it does not name. What is too long is judged by its length.
+func fault(question string, d Draft) string {
+	if len(question) > maxQuestion*utf8.UTFMax {
+		return ""
+	}
+	var said []string
+	if d.Type != wildgraph.Summary {
+		said = append(said, plainText(d.Triples[0].Sentence))
+	}
+	for _, t := range d.Triples {
+		said = append(said, t.Statement)
+	}
+	grams, numbers := make(map[string]bool), make(map[string]bool)
+	for _, s := range said {
+		all, _ := wordsOf(s)
+		for i := range all {
+			grams[strings.Join(all[i:min(i+gram, len(all))], " ")] = true
+			numbers[all[i]] = d.Type == wildgraph.Summary && unicode.IsDigit(rune(all[i][0]))
+		}
+	}
+	asked, at := wordsOf(question)
+	kinds := kindsOf(question, d, languages.In(text.LanguageOf(strings.Join(said, " "))))
+	for i, w := range asked {
+		if numbers[w] && kinds[i] != titled {
+			return fmt.Sprintf("It gives away the number %s of the statements.", w)
+		}
+	}
+	for from := 0; from+gram <= len(asked); from++ {
+		to := from
+		for to+gram <= len(asked) && grams[strings.Join(asked[to:to+gram], " ")] {
+			to++
+		}
+		if to > from && copies(asked[from:to+gram-1], kinds[from:]) {
+			return fmt.Sprintf("Its words %q stand in a row in the statement or its sentence.", question[at[from][0]:at[to+gram-2][1]])
+		}
+		from = max(from, to-1)
+	}
+	return unnamed(question, kinds, at)
+}
+
+// pronoun is one as the subject of a question.
+var pronoun = regexp.MustCompile(`(?i)\b(?:(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would) (?:she|he|they|her|his|their)|(?:does|did|has|had) (?:it|its))\b`)
+
+// unnamed is the fault of a question that names nothing, and asks for at most one thing before its
+// pronoun: of two, the pronoun may mean the first.
+func unnamed(question string, kinds []int, at [][]int) string {
+	p := pronoun.FindStringIndex(question)
+	if p == nil {
+		return ""
+	}
+	before := 0
+	for i, k := range kinds {
+		if k >= name {
+			return ""
+		} else if k == plain && at[i][1] < p[0] {
+			before++
+		}
+	}
+	if before > 1 {
+		return ""
+	}
+	return fmt.Sprintf("Whoever reads it alone does not know whom or what %q means.", question[p[0]:p[1]])
+}
+
+// Shared words count in halves: a word two, a character of a script without blanks one.
+const (
+	gram      = 4 // words in a row
+	leastRun  = 8 // of a copy
+	leastSaid = 6 // of it outside of names, if a stop word holds the others together
+)
+
+// copies reports whether shared words in a row are more than a name with what it is of: outside
+// of names, titles and articles there are three of them, one of which is a stop word, or four. The
+// stop words at the end do not count: any words may follow them.
+func copies(run []string, kinds []int) bool {
+	all, content, stops, last := 0, 0, 0, 0
+	for i, w := range run {
+		half := 2
+		if first, _ := utf8.DecodeRuneInString(w); text.Unspaced(first) {
+			half = 1
+		}
+		switch all += half; kinds[i] {
+		case plain:
+			content, stops, last = content+half, stops+last, 0
+		case stop:
+			last += half
+		case name, titled:
+			stops, last = stops+last, 0
+		}
+	}
+	return all >= leastRun && content > 0 && (content >= leastRun || stops > 0 && content+stops >= leastSaid)
+}
+
+// Kinds of words in a question.
+const (
+	plain   = iota
+	stop    // a stop word
+	neither // an article, or what joins the parts of a name
+	name    // a name or a number
+	titled  // a word of the article's title or of the section's
+)
+
+// single finds words, which are single characters in scripts without blanks.
+var single = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]|(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]|\p{N}|\p{M})+`)
+
+// wordsOf are the words of a text in small letters, and where they stand in it.
+func wordsOf(s string) (folded []string, at [][]int) {
+	at = single.FindAllStringIndex(s, -1)
+	for _, span := range at {
+		folded = append(folded, strings.ToLower(s[span[0]:span[1]]))
+	}
+	return folded, at
+}
+
+// joining are articles, words for and, and those between two nouns of which one is of the other.
+const joining = ` and or und oder et ou y e ed och og en и the a an of s l d le la les un une de du des el los las una del di il lo gli della dei der die das den dem ein eine einer eines het een van ett av `
+
+// languages knows the stop words of each language.
+var languages, _ = text.New(text.Options{Language: text.Each})
+
+// kindsOf are the kinds of a question's words.
+func kindsOf(question string, d Draft, in *text.Standard) []int {
+	title := make(map[string]bool)
+	words, _ := wordsOf(d.Title + " " + strings.Join(d.Path, " "))
+	for _, w := range words {
+		if t, content := in.Term(w); content {
+			title[t] = true
+		}
+	}
+	words, at := wordsOf(question)
+	out := make([]int, len(words))
+	last := -gram // name in capitals
+	for i, w := range words {
+		first, _ := utf8.DecodeRuneInString(question[at[i][0]:])
+		term, content := in.Term(w)
+		switch {
+		case title[term] && content:
+			out[i] = titled
+		case unicode.IsUpper(first) && i > 0, unicode.IsNumber(first), unicode.Is(unicode.Katakana, first):
+			out[i] = name
+		case strings.Contains(joining, " "+w+" "):
+			out[i] = neither
+		case !content && !text.Unspaced(first):
+			out[i] = stop
+		}
+		switch {
+		case unicode.IsUpper(first) && i > 0:
+			for ; last >= 0 && i-last < gram && last < i-1; last++ {
+				out[last+1] = neither
+			}
+			last = i
+		case out[i] != stop && out[i] != neither:
+			last = -gram
+		}
+	}
+	return out
+}
