@@ -35,8 +35,8 @@ func knowing(req llm.Request) llm.Reply {
 		return llm.Reply{Text: `{"high_level_keywords": [], "low_level_keywords": []}`}
 	case req.Stage != "read":
 		return baselinestest.Obedient(req)
-	case asked && strings.Contains(first, reader.Refusal):
-		return llm.Reply{Text: reader.Refusal}
+	case asked && strings.Contains(first, "[none]"):
+		return llm.Reply{Text: "[none]"}
 	case asked:
 		return llm.Reply{Text: "Giacomo Puccini [memory]."}
 	}

@@ -77,7 +77,7 @@ func OpenFiles(t testing.TB, files map[string]string, system string, args ...str
 // Beginning and End are the answer of [SlowModel]; Beginning is long enough to be told to
 // whoever asked for progress.
 const (
-	Beginning = "The barn owl of the northern valley hears mice "
+	Beginning = "The barn owl of the northern valley hears mice. It hunts "
 	End       = "below the snow [1]."
 )
 
