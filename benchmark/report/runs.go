@@ -87,7 +87,8 @@ func (r *Report) refusalTable() page.Table {
 				"else, and where a question has no answer, it is right. An answer is right at accuracy or recall 1.",
 		},
 	}
-	refused := r.Config["mode"] == string(reader.Reject)
+	mode, _ := r.Config["mode"].(string)
+	refused := reader.Mode(mode).Rejects()
 	for _, s := range r.Systems {
 		v := s.Overall.Types[benchmark.All].Verdicts()
 		if v == nil {

@@ -176,7 +176,7 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 	if overview {
 		threshold *= overviewPart
 	}
-	if r.o.Mode == Reject && confidence < threshold {
+	if r.o.Mode.Rejects() && confidence < threshold {
 		return refuse(evidence, derived), nil
 	}
 	var chosen []int

@@ -35,7 +35,7 @@ type ModelOptions struct {
 // Youtu-GraphRAG compares its modes by (arXiv 2508.19855, appendix A), in our words. Results
 // depend on the instruction: figures of that paper compare with this one's.
 func Minimal(m Mode) string {
-	req, err := prompts.Request(context.Background(), "read", "minimal", map[string]any{"Reject": m == Reject})
+	req, err := prompts.Request(context.Background(), "read", "minimal", map[string]any{"Reject": m.Rejects()})
 	if err != nil {
 		panic(err) // it is part of the program
 	}
@@ -50,7 +50,8 @@ func Minimal(m Mode) string {
 // question.
 //
 // Without evidence, Open asks the model for what it knows, and Reject refuses
-// without a call. Errors are those of the model, wrapped.
+// without a call. Errors are those of the model, wrapped;
+// a reply of prose that was cut is an answer that ends with [Cut], and counts as Unread.
 func ByModel(o ModelOptions) (Reader, error) {
 	checks := opt.Checks{Of: "reader"}
 	o.Mode.check(&checks)
@@ -95,7 +96,10 @@ func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 				return nil // a long answer is read again by a part of its length at a time
 			}
 			seen = len(settled)
-			text, citations, _ := cite(settled, materialOf(evidence, derived, r.o.Mode))
+			if shown == "" && mayWrap(settled, q.Text) {
+				return nil
+			}
+			text, citations, _ := cite(llm.Unwrap(settled, q.Text), materialOf(evidence, derived, r.o.Mode))
 			if shown == "" && r.o.Mode != Open && len(text) < maxRefusal && (text == "" || len(citations) == 0 && !strings.ContainsAny(settled, "\n.!?。") || IsRefusal(q.Text, text)) {
 				return nil // it may become a refusal
 			}
@@ -112,6 +116,20 @@ func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 		}
 	}
 }
+
+// mayWrap reports whether the beginning of a reply can be part of what [llm.Unwrap] takes off: an opening mark, a label,
+// an announcement or the question.
+func mayWrap(begun, question string) bool {
+	text, asked := strings.TrimLeft(llm.Unwrap(begun, question), "*_# "), oneLine(question)
+	if text == "" || strings.ContainsRune("\"'“”„‘«»「『{[<`~\\$", []rune(strings.TrimSpace(begun))[0]) {
+		return true
+	}
+	said := oneLine(text)
+	return len(text) < maxAnnounced && (!strings.ContainsAny(text, "\n.!?。") || strings.HasSuffix(said, ":") || strings.HasSuffix(said, "：") || strings.HasPrefix(asked, said) || asked != "" && strings.HasSuffix(said, asked))
+}
+
+// maxAnnounced is how long an announcement of an answer can be, in bytes.
+const maxAnnounced = 120
 
 // settledOf is what can be shown of the beginning of a reply: whole words, and no part of a mark or of a list of them.
 func settledOf(raw string) string {
@@ -132,27 +150,55 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	if err := ctx.Err(); err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
-	if len(evidence) == 0 && len(derived) == 0 && r.o.Mode == Reject {
+	if len(evidence) == 0 && len(derived) == 0 && r.o.Mode.Rejects() {
 		return refuse(nil, nil), nil
 	}
 	req, err := r.request(ctx, q, evidence, derived)
 	if err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: prompt for %q: %w", q.Text, err)
 	}
+	if r.o.Mode == Cited {
+		piece = nil // what no citation holds for is not shown
+	}
 	reply, err := llm.Stream(ctx, r.o.Model, req, piece)
-	if err != nil {
+	cut := partOf(&reply, err)
+	if err != nil && !cut {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
 	answer := graphrag.Answer{Found: graphrag.Found{Evidence: evidence, Derived: derived, Usage: reply.Usage}}
 	var marked []graphrag.Citation
 	var none bool
-	answer.Text, marked, none = cite(reply.Text, materialOf(evidence, derived, r.o.Mode))
+	answer.Text, marked, none = cite(llm.Unwrap(reply.Text, q.Text), materialOf(evidence, derived, r.o.Mode))
 	answer.Citations = supported(q.Text, answer, marked)
 	answer.Usage.Unread += len(marked) - len(answer.Citations)
 	if answer.Refused = none && answer.Text == "" || r.refuses(q.Text, answer); answer.Refused {
 		answer.Text, answer.Citations = cmp.Or(answer.Text, Refusal), nil
+	} else if r.o.Mode == Cited && answer.Uncited() {
+		answer.Text, answer.Refused = Refusal, true
+	} else if cut {
+		answer.Text, answer.Usage.Unread = answer.Text+Cut, answer.Usage.Unread+1
 	}
 	return answer, nil
+}
+
+// Cut ends the text of an answer whose reply was cut at the limit of tokens.
+const Cut = " […]"
+
+// partOf makes a reply of the text of one that was cut, unless it is an object, and reports whether it did.
+func partOf(reply *llm.Reply, err error) bool {
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Kind != llm.ErrTruncated {
+		return false
+	}
+	text := strings.TrimSpace(llm.Unfence(strings.TrimSpace(e.Partial)))
+	if text == "" || text[0] == '{' || strings.HasPrefix(text, "[{") {
+		return false
+	}
+	reply.Text = text
+	if reply.Usage.Calls == 0 {
+		reply.Usage = e.Usage
+	}
+	return true
 }
 
 // refuses tells whether a reply declines to answer. In open mode one that says so of
@@ -184,7 +230,7 @@ func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []g
 		"Facts":    len(facts) > 0,
 		"Reports":  len(reports) > 0,
 		"Form":     string(q.Form),
-		"Reject":   r.o.Mode == Reject,
+		"Reject":   r.o.Mode.Rejects(),
 		"Said":     r.o.Instruction,
 	}, data...)
 	req.Question = q.ID

@@ -232,3 +232,35 @@ func TestCitationsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// Replies are read without what stands around them, and what streams grows to what Read returns.
+func TestReplies(t *testing.T) {
+	table, err := os.ReadFile("testdata/replies.tsv")
+	texttest.OK(t, err)
+	q, evidence := graphrag.Question{Text: "Where was she built?"}, hits("The ferry was built at Holmvik and launched in 1931. It says [none] and [1].")
+	for line := range strings.Lines(string(table)) {
+		row := strings.Split(strings.TrimSpace(line), "\t")
+		m := &writing{fake{reply: strings.ReplaceAll(row[1], `\n`, "\n")}}
+		r := byModel(t, reader.ModelOptions{Model: m, Mode: reader.Mode(row[0])})
+		shown, last := "", graphrag.Answer{}
+		for a, err := range reader.Stream(t.Context(), r, q, evidence, nil) {
+			texttest.OK(t, err)
+			if !strings.HasPrefix(a.Text, shown) {
+				t.Errorf("%s: %q was shown before %q", row[1], shown, a.Text)
+			}
+			shown, last = a.Text, a
+		}
+		got := map[bool]string{last.Refused: "refused", last.Uncited(): "uncited"}[true]
+		if want := read(t, r, q, evidence); last.Text != row[2] || max(got, "cited") != row[3] || !cmp.Equal(want, last) {
+			t.Errorf("%s: %q is %s, want %q, %s", row[1], last.Text, got, row[2], row[3])
+		}
+	}
+	cut := &fake{reply: "x", err: &llm.Error{Kind: llm.ErrTruncated, Partial: "She was built at Holmvik [1]. She had", Usage: llm.Usage{Calls: 1}}}
+	if a := read(t, byModel(t, reader.ModelOptions{Model: cut}), q, evidence); a.Text != "She was built at Holmvik. She had"+reader.Cut || len(a.Citations) != 1 || a.Usage.Unread != 1 {
+		t.Errorf("a reply that was cut became %+v", a)
+	}
+	cut.err = &llm.Error{Kind: llm.ErrTruncated, Partial: `{"answer": "She was`}
+	if _, err := byModel(t, reader.ModelOptions{Model: cut}).Read(t.Context(), q, evidence, nil); !errors.Is(err, llm.ErrTruncated) {
+		t.Errorf("half an object gave %v", err)
+	}
+}

@@ -43,11 +43,15 @@ type Mode string
 const (
 	Open   Mode = "open"   // answer all the same
 	Reject Mode = "reject" // say Refusal
+	Cited  Mode = "cited"  // Reject, and refuse an answer that cites nothing it was shown
 )
 
 func (m Mode) check(checks *opt.Checks) {
-	checks.Want(m == "" || m == Open || m == Reject, "Mode", strconv.Quote(string(m)), fmt.Sprintf("%q or %q", Open, Reject))
+	checks.Want(m == "" || m == Open || m.Rejects(), "Mode", strconv.Quote(string(m)), fmt.Sprintf("%q, %q or %q", Open, Reject, Cited))
 }
+
+// Rejects reports whether the mode refuses without evidence.
+func (m Mode) Rejects() bool { return m == Reject || m == Cited }
 
 // Refusal is the text of an answer that declines.
 const Refusal = "The evidence does not contain the answer."

@@ -52,7 +52,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs.BoolVar(&s.mcp, "mcp", false, "answer to a program by the Model Context Protocol, on the standard input and output")
 	fs.BoolVar(&s.watch, "watch", false, "look at the files every two seconds, not at questions alone, so that a new index is ready before it is asked; says what changed")
 	system := fs.String("system", wild.Name, "`NAME` of the system that searches: "+all.Shown(all.Names()))
-	fs.StringVar(&s.Mode, "mode", string(reader.Reject), "reject or open: what to do when the folder does not hold the answer")
+	fs.StringVar(&s.Mode, "mode", string(reader.Reject), "reject, cited (refuse also what no passage is cited for) or open: what to do when the folder does not hold the answer")
 	fs.IntVar(&s.k, "k", 0, "the number of passages that are read for an answer (default: 5, or with -model 2,000 tokens if that is more; twice as much for an overview)")
 	fs.BoolVar(&s.incomplete, "incomplete", false, "answer also if the model failed at more than half of the passages when the index was made")
 	fs.StringVar(&s.index, "index", "", "`DIR` of the index (default: a folder of the user's cache, named for -docs and -system)")

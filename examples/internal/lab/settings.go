@@ -414,7 +414,7 @@ func (s *Settings) check(systems []string) []error {
 		add(OneOf("index-kit", s.IndexKit, kit.NameOffline, kit.NameModel))
 		add(OneOf("answer-kit", s.AnswerKit, kit.NameOffline, kit.NameModel))
 	}
-	add(OneOf("mode", s.Mode, string(reader.Open), string(reader.Reject)))
+	add(OneOf("mode", s.Mode, string(reader.Open), string(reader.Reject), string(reader.Cited)))
 	for _, n := range []struct {
 		flag     string
 		v, least int

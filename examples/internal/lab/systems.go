@@ -68,7 +68,7 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 		e.NotApplicable = "needs a language model"
 		return e, nil
 	}
-	if sys.Blind && p.settings.Mode == string(reader.Reject) {
+	if sys.Blind && reader.Mode(p.settings.Mode).Rejects() {
 		e.NotApplicable = "answers from memory: there is no evidence to reject by"
 		return e, nil
 	}

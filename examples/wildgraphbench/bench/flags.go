@@ -77,7 +77,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	})
 	s.Flags(fs, getenv, defaultOut)
 	fs.StringVar(&s.Model, "model", getenv("WILDGRAPH_MODEL"), "`NAME` of the answering model (default: $WILDGRAPH_MODEL)")
-	fs.StringVar(&s.Mode, "mode", string(reader.Open), "open (may use own knowledge) or reject (must refuse without evidence)")
+	fs.StringVar(&s.Mode, "mode", string(reader.Open), "open (may use own knowledge) reject (must refuse without evidence) or cited (and where nothing is cited)")
 	lab.List(fs, &s.judgeProfiles, "judge-profile", "comma-separated `LIST` of joint and paper, how a model judges, lexical, by words, and liverag, the challenge's scales; each further one judges the same answers again, into a folder of its name (default: paper over the domains of WildGraphBench, beside whose published rows the figures stand; joint over other pages; multi-hop data sets have their own, shortanswer)")
 	fs.StringVar(&s.entailModel, "entail-model", "", "`NAME` of a model by which answers are judged, by whether they entail the gold statements: hf:ORG/NAME@REVISION or file:DIR, a BertForSequenceClassification with the labels entailment, neutral and contradiction")
 	fs.BoolVar(&s.grounded, "grounded", false, "also judge whether the evidence supports all of an answer: one more call an answer, with the evidence")
