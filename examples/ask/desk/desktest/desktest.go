@@ -77,7 +77,7 @@ func OpenFiles(t testing.TB, files map[string]string, system string, args ...str
 // Beginning and End are the answer of [SlowModel]; Beginning is long enough to be told to
 // whoever asked for progress.
 const (
-	Beginning = "The barn owl of the northern valley hears mice. It hunts "
+	Beginning = "The barn owl of the northern valley hunts by ear. It hears mice "
 	End       = "below the snow [1]."
 )
 
