@@ -4,6 +4,9 @@ package benchmark_test
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -14,7 +17,9 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
 // What counts as what, one question at a time.
@@ -124,5 +129,48 @@ func TestRunCountsRefusals(t *testing.T) {
 	eel := out.Systems[0].Domains[1].Results[0].Judgment.Fact
 	if eel == nil || eel.Value != 1 || calls.Load() != before {
 		t.Errorf("the eel is judged %+v after %d more answers", eel, calls.Load()-before)
+	}
+}
+
+// refusing asks a model that declines each question in another natural way.
+type refusing struct {
+	zoo.Parrot
+	reader.Reader
+}
+
+func (r *refusing) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	return r.Read(ctx, q, []graphrag.Hit{{Chunk: graphrag.Chunk{ID: "a#0", Doc: "a", Text: "The ferry was built at Holmvik."}}}, nil)
+}
+
+// Ten questions without an answer, refused in ten ways, are ten refusals, of a model and of predictions.
+func TestNaturalRefusals(t *testing.T) {
+	data, err := os.ReadFile("testdata/refusals.txt")
+	zoo.OK(t, err)
+	replies := strings.Split(strings.TrimSpace(string(data)), "\n")
+	model := llmtest.NewScript("declines")
+	r := zoo.Runner(t.TempDir(), new(atomic.Int64), nil)
+	var items []benchmark.Item
+	lines := ""
+	for i, reply := range replies {
+		q := fmt.Sprintf("What is the number %d of the ferry?", i)
+		model.Reply(llmtest.Contains(q), reply)
+		items = append(items, benchmark.Item{Type: r.Dataset.Domains[0].Items[0].Type, Question: graphrag.Question{ID: q, Text: q}, Unanswerable: true})
+		lines += fmt.Sprintf("{\"question\": %q, \"answer\": %q}\n", q, reply)
+	}
+	r.Dataset.Domains = r.Dataset.Domains[:1]
+	r.Dataset.Domains[0].Items = items
+	read, err := reader.ByModel(reader.ModelOptions{Model: model, Mode: reader.Reject})
+	zoo.OK(t, err)
+	foreign, err := benchmark.ReadPredictions("foreign", "f.jsonl", strings.NewReader(lines), nil, func(string) bool { return true })
+	zoo.OK(t, err)
+	r.Systems = []benchmark.Entry{{Name: "refusing", New: func(string) (benchmark.System, error) { return &refusing{zoo.Parrot{}, read}, nil }}, foreign.Entry()}
+	out, err := r.Run(t.Context())
+	zoo.OK(t, err)
+	rep, err := report.New(out)
+	zoo.OK(t, err)
+	for _, s := range rep.Systems {
+		if got := s.Overall.Types[benchmark.All].Verdicts().Refusals; got != (judge.Refusals{RefusedRightly: 10}) {
+			t.Errorf("%s: %+v", s.System, got)
+		}
 	}
 }

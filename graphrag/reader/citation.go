@@ -119,7 +119,7 @@ func apart(before, after string) bool {
 	r, size := utf8.DecodeLastRuneInString(before)
 	prior, _ := utf8.DecodeLastRuneInString(before[:len(before)-size])
 	index := r == '_' || r == ']' || r < utf8.RuneSelf && unicode.IsLetter(r) && !unicode.IsLetter(prior) && !strings.ContainsRune("’'", prior)
-	return !index && !strings.HasPrefix(after, "(") && !strings.HasPrefix(strings.TrimLeft(after, " "), "=") &&
+	return !index && !strings.HasPrefix(after, "(") && !strings.HasPrefix(after, ": http") && !strings.HasPrefix(strings.TrimLeft(after, " "), "=") &&
 		!(strings.ContainsRune("\"“'", r) && after != "" && strings.ContainsAny("\"”'", after[:1]))
 }
 

@@ -78,10 +78,12 @@ func TestMarks(t *testing.T) {
 	table, err := os.ReadFile("testdata/marks.tsv")
 	texttest.OK(t, err)
 	of := material{passages: 3, facts: []int{0, 1}, reports: []int{2}}
+	var plain []string
 	for line := range strings.Lines(string(table)) {
 		row := strings.Split(strings.TrimRight(strings.ReplaceAll(line, `\n`, "\n"), "\n"), "\t")
 		if row[1] == "=" {
 			row[1] = row[0]
+			plain = append(plain, row[0])
 		}
 		got, citations, _ := cite(row[0], of)
 		var cited []string
@@ -94,6 +96,15 @@ func TestMarks(t *testing.T) {
 		if got != row[1] || strings.Join(cited, ",") != row[2] {
 			t.Errorf("%q is read as %q of %q", row[0], got, cited)
 		}
+	}
+	for i := range len(plain) * len(plain) { // 200 answers and more without a mark
+		reply := plain[i/len(plain)] + "\n\n" + plain[i%len(plain)]
+		if got, citations, _ := cite(reply, of); got != reply || citations != nil {
+			t.Errorf("%q became %q of %v", reply, got, citations)
+		}
+	}
+	if len(plain)*len(plain) < 200 {
+		t.Errorf("%d answers without a mark are too few", len(plain)*len(plain))
 	}
 }
 

@@ -88,13 +88,16 @@ func kindsOf(clause string, words map[string]string, own map[string]bool) string
 	return inPassing.ReplaceAllString(b.String(), "x")
 }
 
-// IsRefusal reports whether an answer without citations declines, in any of the languages of package text: it is
+// IsRefusal reports whether an answer without citations declines: it is the mark [none] alone, or, in any of the languages of package text: it is
 // short, a clause denies that the material, or who answers, tells or knows it, and no other clause says anything but
 // what the material is about. What the question names is no material; the question may be empty.
 func IsRefusal(question, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if answer == "" || len(answer) > maxRefusal {
 		return false
+	}
+	if said, _, none := cite(answer, material{}); none && said == "" {
+		return true
 	}
 	own := make(map[string]bool)
 	for _, w := range strings.Fields(folded(question)) {
