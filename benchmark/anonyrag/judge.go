@@ -175,9 +175,9 @@ var (
 	// its name: signs, or in a sentence a verb or a bracket.
 	entry = regexp.MustCompile(`(?i)[\[【"'*` + "`" + `]*([a-z]+#[0-9]+)[\]】"'*` + "`" + `]*[ \t]*(?:[—–]+|-+>?|→|:|=+>?|\||` +
 		`((?:is|was|refers to|stands for|represents|means|ist|steht für)(?: (?:most |very )?(?:likely|probably|actually|called|named))?[ \t:]+|(?:应该?|其实|指的)?(?:就|即)?是(?:指)?|应为|即为|指的?|代表|\())`)
-	// told is the name of an entry in a sentence. A description is none.
+	// told matches the name of an entry in a sentence, but no description.
 	told = regexp.MustCompile(`^[\s"'“‘*]*((?:(?:\p{Lu}[\pL\pM'’-]*(?:\.? |\b))(?:(?:\p{Lu}[\pL\pM'’-]*|de|van|von|of|the|der|la)(?:\.? |\b))*|[\p{Han}·]{1,8})(?:\s*\([\p{Lu}\p{Han}][^()\n]*\))?)(?:[^\p{Han}]|$)`)
-	// mark is a mark of a source, indefinite what a description begins with.
+	// mark matches a mark of a source, indefinite the beginning of a description.
 	mark       = regexp.MustCompile(`(?i)\s*(?:[\[【][^\]】\n]*[\]】]|\((?:(?:from )?memory|passages?|sources?|facts?|reports?|记忆|段落|来源)[^)\n]*\))`)
 	indefinite = regexp.MustCompile(`^(?:一[个位名座种]|谁|什么|某|不|被|在|的)`)
 )

@@ -13,9 +13,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// fault is what keeps a question from being asked, in a sentence for the model that wrote it, or
-// "": a run of words that the statements or the sentence have as well, a number of a summary's
-// statements, or a pronoun for what it does not name. What is too long is judged by its length.
+// fault says why a question cannot be used, in a sentence for the model that wrote it, or returns
+// "". A question copies a run of words from the statements or the sentence, gives away a number of a
+// summary's statements, or has a pronoun and no name. Texts that are too long have other checks.
 func fault(question string, d Draft) string {
 	if len(question) > maxQuestion*utf8.UTFMax {
 		return ""
@@ -38,7 +38,7 @@ func fault(question string, d Draft) string {
 	asked, at := wordsOf(question)
 	kinds := kindsOf(question, d, languages.In(text.LanguageOf(strings.Join(said, " "))))
 	for i, w := range asked {
-		if numbers[w] && kinds[i] != titled {
+		if numbers[w] && kinds[i] != ofTitle {
 			return fmt.Sprintf("It gives away the number %s of the statements.", w)
 		}
 	}
@@ -58,8 +58,8 @@ func fault(question string, d Draft) string {
 // pronoun is one as the subject of a question.
 var pronoun = regexp.MustCompile(`(?i)\b(?:(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would) (?:she|he|they|her|his|their)|(?:does|did|has|had) (?:it|its))\b`)
 
-// unnamed is the fault of a question that names nothing, and asks for at most one thing before its
-// pronoun: of two, the pronoun may mean the first.
+// unnamed returns the fault of a question without a name whose pronoun has at most one noun before
+// it: the pronoun may refer to the first of two.
 func unnamed(question string, kinds []int, at [][]int) string {
 	p := pronoun.FindStringIndex(question)
 	if p == nil {
@@ -67,9 +67,9 @@ func unnamed(question string, kinds []int, at [][]int) string {
 	}
 	before := 0
 	for i, k := range kinds {
-		if k >= name {
+		if k >= ofName {
 			return ""
-		} else if k == plain && at[i][1] < p[0] {
+		} else if k == ofText && at[i][1] < p[0] {
 			before++
 		}
 	}
@@ -86,22 +86,22 @@ const (
 	leastSaid = 6 // of it outside of names, if a stop word holds the others together
 )
 
-// copies reports whether shared words in a row are more than a name with what it is of: outside
-// of names, titles and articles there are three of them, one of which is a stop word, or four. The
-// stop words at the end do not count: any words may follow them.
+// copies reports whether shared words in a row are more than a noun phrase with a name: names,
+// titles and articles aside, they are three with a stop word among them, or four. Stop words at the
+// end do not count.
 func copies(run []string, kinds []int) bool {
 	all, content, stops, last := 0, 0, 0, 0
 	for i, w := range run {
 		half := 2
-		if first, _ := utf8.DecodeRuneInString(w); text.Unspaced(first) {
+		if r, _ := utf8.DecodeRuneInString(w); text.Unspaced(r) {
 			half = 1
 		}
 		switch all += half; kinds[i] {
-		case plain:
+		case ofText:
 			content, stops, last = content+half, stops+last, 0
-		case stop:
+		case ofStop:
 			last += half
-		case name, titled:
+		case ofName, ofTitle:
 			stops, last = stops+last, 0
 		}
 	}
@@ -110,32 +110,32 @@ func copies(run []string, kinds []int) bool {
 
 // Kinds of words in a question.
 const (
-	plain   = iota
-	stop    // a stop word
-	neither // an article, or what joins the parts of a name
-	name    // a name or a number
-	titled  // a word of the article's title or of the section's
+	ofText  = iota
+	ofStop  // a stop word
+	ofJoint // an article, or what joins the parts of a name
+	ofName  // a name or a number
+	ofTitle // a word of the article's title or of the section's
 )
 
-// single finds words, which are single characters in scripts without blanks.
-var single = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]|(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]|\p{N}|\p{M})+`)
+// wordPattern finds words, which are single characters in scripts without blanks.
+var wordPattern = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]|(?:[^\P{L}\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]|\p{N}|\p{M})+`)
 
-// wordsOf are the words of a text in small letters, and where they stand in it.
+// wordsOf splits a text into words in lower case, with their places in bytes.
 func wordsOf(s string) (folded []string, at [][]int) {
-	at = single.FindAllStringIndex(s, -1)
+	at = wordPattern.FindAllStringIndex(s, -1)
 	for _, span := range at {
 		folded = append(folded, strings.ToLower(s[span[0]:span[1]]))
 	}
 	return folded, at
 }
 
-// joining are articles, words for and, and those between two nouns of which one is of the other.
+// joining lists articles, conjunctions, and prepositions of the genitive.
 const joining = ` and or und oder et ou y e ed och og en и the a an of s l d le la les un une de du des el los las una del di il lo gli della dei der die das den dem ein eine einer eines het een van ett av `
 
 // languages knows the stop words of each language.
 var languages, _ = text.New(text.Options{Language: text.Each})
 
-// kindsOf are the kinds of a question's words.
+// kindsOf classifies the words of a question.
 func kindsOf(question string, d Draft, in *text.Standard) []int {
 	title := make(map[string]bool)
 	words, _ := wordsOf(d.Title + " " + strings.Join(d.Path, " "))
@@ -148,25 +148,25 @@ func kindsOf(question string, d Draft, in *text.Standard) []int {
 	out := make([]int, len(words))
 	last := -gram // name in capitals
 	for i, w := range words {
-		first, _ := utf8.DecodeRuneInString(question[at[i][0]:])
+		r, _ := utf8.DecodeRuneInString(question[at[i][0]:])
 		term, content := in.Term(w)
 		switch {
 		case title[term] && content:
-			out[i] = titled
-		case unicode.IsUpper(first) && i > 0, unicode.IsNumber(first), unicode.Is(unicode.Katakana, first):
-			out[i] = name
+			out[i] = ofTitle
+		case unicode.IsUpper(r) && i > 0, unicode.IsNumber(r), unicode.Is(unicode.Katakana, r):
+			out[i] = ofName
 		case strings.Contains(joining, " "+w+" "):
-			out[i] = neither
-		case !content && !text.Unspaced(first):
-			out[i] = stop
+			out[i] = ofJoint
+		case !content && !text.Unspaced(r):
+			out[i] = ofStop
 		}
 		switch {
-		case unicode.IsUpper(first) && i > 0:
+		case unicode.IsUpper(r) && i > 0:
 			for ; last >= 0 && i-last < gram && last < i-1; last++ {
-				out[last+1] = neither
+				out[last+1] = ofJoint
 			}
 			last = i
-		case out[i] != stop && out[i] != neither:
+		case out[i] != ofStop && out[i] != ofJoint:
 			last = -gram
 		}
 	}

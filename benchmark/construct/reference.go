@@ -151,11 +151,11 @@ func (a *Article) readEntry(entry string) (r Reference, ok bool) {
 		return r, false
 	}
 	r.Title, r.URL = plainTitle(title.text), title.url
-	if address := "[" + title.url + "](" + title.url + ")"; !a.released {
+	if bare := "[" + title.url + "](" + title.url + ")"; !a.released {
 		if title.text == title.url { // an address is no title
 			r.Title = ""
 		}
-		r.Title = text.OneLine(cmp.Or(readable(r.Title), readable(strings.ReplaceAll(entryNumber.ReplaceAllString(entry, ""), address, "")), host(r.URL), title.url))
+		r.Title = text.OneLine(cmp.Or(readable(r.Title), readable(strings.ReplaceAll(entryNumber.ReplaceAllString(entry, ""), bare, "")), host(r.URL), title.url))
 	}
 	return r, r.Title != ""
 }
