@@ -45,8 +45,8 @@ func Minimal(m Mode) string {
 // ByModel returns a reader that asks a language model. Passages, facts and reports
 // are numbered, and what the model cites becomes citations; in open mode it marks
 // what it knows by itself, and that becomes one as well. The marks are taken out of
-// the answer. A mark at a sentence none of whose words are in the piece that it names, or whose
-// quotation is not, leads nowhere and counts as Unread. The instruction depends on the form of the
+// the answer. A mark at a sentence whose numbers, names or quotation its pieces lack leads
+// nowhere and counts as Unread. The instruction depends on the form of the
 // question.
 //
 // Without evidence, Open asks the model for what it knows, and Reject refuses
