@@ -250,7 +250,10 @@ func (s *server) cited(a graphrag.Answer) string {
 			lines = append(lines, fmt.Sprintf("[%d] %s", len(lines)+1, line))
 		}
 	}
-	if lines == nil {
+	switch {
+	case a.Uncited():
+		return "\n\nNo passage is cited for this."
+	case lines == nil:
 		return ""
 	}
 	return "\n\n" + strings.Join(lines, "\n")

@@ -320,7 +320,10 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
 	if err != nil {
 		return asked(err)
 	}
-	reply(w, a)
+	reply(w, struct {
+		graphrag.Answer
+		Uncited bool `json:"uncited,omitempty"`
+	}{a, a.Uncited()})
 	return nil
 }
 

@@ -335,9 +335,9 @@ func TestFewUnusableReplies(t *testing.T) {
 
 // A model answers with citations, of which each leads to a sentence.
 func TestModel(t *testing.T) {
-	dir := notes(t)
+	dir, said := notes(t), "It hears mice below the snow [1]."
 	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply {
-		return llm.Reply{Text: "It hears mice below the snow [1]."}
+		return llm.Reply{Text: said}
 	}})
 	defer server.Close()
 	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
@@ -351,6 +351,17 @@ func TestModel(t *testing.T) {
 	}
 	if err != nil || !strings.HasPrefix(out, "It hears mice below the snow.\n") || !strings.Contains(out, "notes/owl.md:5  “The barn owl hears a mouse under the snow.”") {
 		t.Errorf("%v: %s%s", err, out, errs)
+	}
+	said = "It hears mice below the snow."
+	for _, tt := range []struct{ flag, want string }{
+		{"-mode=reject", "It hears mice below the snow.\nNo passage is cited for this.\nThe closest passage"},
+		{"-json", `"uncited":true`},
+		{"-mode=cited", desk.Refusal + "\nThe closest passage"},
+	} {
+		out, _, err := ask(t, "", "-docs", dir, "-model", "fake", tt.flag, "What does the owl hear?")
+		if !strings.Contains(out, tt.want) || (err != nil) != (tt.flag == "-mode=cited") {
+			t.Errorf("%s: %v: %s", tt.flag, err, out)
+		}
 	}
 }
 
