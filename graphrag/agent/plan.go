@@ -3,11 +3,13 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -66,17 +68,44 @@ func DecomposeByModel(o DecomposeOptions) (Decomposer, error) {
 		if err != nil {
 			return nil, err
 		}
-		reply, _, err := llm.Decode[struct {
-			SubQueries []SubQuery `json:"sub_queries"`
-		}](ctx, o.Model, req)
+		reply, _, err := llm.Decode[proposals](ctx, o.Model, req)
 		if llm.OfOneReply(err) {
 			return nil, nil
 		}
-		for i, s := range reply.SubQueries {
-			reply.SubQueries[i] = SubQuery{ID: clean(s.ID), Text: clean(s.Text), Target: Target(clean(string(s.Target))), Types: cleaned(s.Types), DependsOn: cleaned(s.DependsOn)}
+		var out []SubQuery
+		for _, s := range reply.SubQueries {
+			out = append(out, SubQuery{ID: clean(s.ID), Text: clean(s.text()), Target: Target(clean(s.Target)), Types: cleaned(s.Types), DependsOn: cleaned(s.DependsOn)})
 		}
-		return reply.SubQueries, err
+		return out, err
 	}, nil
+}
+
+// proposals are sub-queries as models write them.
+type proposals struct {
+	SubQueries []proposal `json:"sub_queries"`
+}
+
+// proposal is a sub-query; its text may have another usual key.
+type proposal struct {
+	ID        string   `json:"id"`
+	Text      string   `json:"text" llm:"alone"`
+	Question  string   `json:"question,omitempty"`
+	SubQuery  string   `json:"sub_query,omitempty"`
+	Query     string   `json:"query,omitempty"`
+	Target    string   `json:"target" llm:"enum=node|triple|community"`
+	Types     []string `json:"types"`
+	DependsOn []string `json:"depends_on"`
+}
+
+func (p proposal) text() string { return cmp.Or(p.Text, p.Question, p.SubQuery, p.Query) }
+
+// Check implements what llm.Decode asks of replies. [Plan] drops single empty sub-queries.
+func (p proposals) Check() error {
+	empty := func(s proposal) bool { return clean(s.text()) == "" }
+	if len(p.SubQueries) > 0 && len(slices.DeleteFunc(slices.Clone(p.SubQueries), empty)) == 0 {
+		return errors.New(`no sub-query has a "text": it is a complete question`)
+	}
+	return nil
 }
 
 func clean(s string) string { return strings.TrimSpace(llm.Printable(s)) }

@@ -101,7 +101,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(llm.Printable
 // reflection is the reply of a model.
 type reflection struct {
 	Thought string `json:"thought"`
-	Status  string `json:"status"`
+	Status  string `json:"status" llm:"enum=answer|continue|abstain"`
 	Query   string `json:"next_query"`
 }
 

@@ -24,13 +24,12 @@ const (
 
 // SubQuery is a part of a question that is searched for separately.
 type SubQuery struct {
-	ID   string `json:"id"`
-	Text string `json:"text" llm:"alone"`
+	ID, Text string
 	// Target and Types are hints at the answer: its kind, and names of the schema.
-	Target Target   `json:"target"`
-	Types  []string `json:"types"`
+	Target Target
+	Types  []string
 	// DependsOn are the IDs of the sub-queries whose results it needs.
-	DependsOn []string `json:"depends_on"`
+	DependsOn []string
 }
 
 // DefaultSubQueries is the most sub-queries of a question (the workers of

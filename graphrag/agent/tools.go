@@ -30,7 +30,7 @@ const (
 
 // Call is one use of a tool, as a model writes it.
 type Call struct {
-	Tool string `json:"tool"`
+	Tool string `json:"tool" llm:"enum=search|read|find|answer"`
 	// Query is of search; Source, the name of a page, and From, the number of a passage, of
 	// read; Pattern of find.
 	Query   string `json:"query,omitempty"`
@@ -79,7 +79,7 @@ type Tools struct {
 
 	mu     sync.Mutex
 	hits   []graphrag.Hit   // by number - 1
-	number map[string]int   // by chunk, and by page and text
+	number map[string]int   // by chunk
 	asked  map[string][]int // the numbers of what a call brought
 	ranked []graphrag.Found // of the searches
 	left   int              // tokens that may still be read
@@ -250,9 +250,13 @@ func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 // before, or left out.
 func (t *Tools) take(r *Result) {
 	var news []graphrag.Hit
+	seen := 0 // shown before
 	for _, h := range r.found.Evidence {
-		if n := cmp.Or(t.number[h.Chunk.ID], t.number[wording(h.Chunk)]); n > 0 {
-			r.Numbers = append(r.Numbers, n)
+		if n := cmp.Or(t.number[h.Chunk.ID], slices.IndexFunc(t.hits, func(s graphrag.Hit) bool { return within(h.Chunk, s.Chunk) })+1); n > 0 {
+			seen++
+			if !slices.Contains(r.Numbers, n) {
+				r.Numbers = append(r.Numbers, n)
+			}
 		} else {
 			news = append(news, h)
 		}
@@ -260,14 +264,15 @@ func (t *Tools) take(r *Result) {
 	found := len(r.found.Evidence) + len(r.found.Derived)
 	news, r.found.Derived = retrieve.Fit(news, r.found.Derived, min(t.perCall, t.left), t.o.Count)
 	var lines []string // of pages, or facts
+	fresh := 0
 	for _, h := range news {
 		if h.Chunk.Text == "" { // nothing of it fits
 			continue
 		}
 		t.hits = append(t.hits, h)
 		n, c := len(t.hits), h.Chunk
-		t.number[c.ID], t.number[wording(c)] = n, n
-		r.Numbers = append(r.Numbers, n)
+		t.number[c.ID] = n
+		r.Numbers, fresh = append(r.Numbers, n), fresh+1
 		r.Tokens += t.o.Count(retrieve.Titled(c))
 		if h.Source == ToolFind {
 			lines = append(lines, fmt.Sprintf("[%d] %s, line %.0f, passage %d: %s", n, oneLine(c.Doc), h.Score, c.Index, oneLine(c.Text)))
@@ -298,7 +303,7 @@ func (t *Tools) take(r *Result) {
 	if found == 0 {
 		say("nothing was found")
 	}
-	if n := len(r.found.Evidence) - len(r.Numbers); n > 0 {
+	if n := len(r.found.Evidence) - seen - fresh; n > 0 {
 		say("%d more did not fit", n)
 	}
 	if len(r.Numbers) > 0 {
@@ -306,9 +311,9 @@ func (t *Tools) take(r *Result) {
 	}
 }
 
-// wording is the key of chunks of a page with the same text, spaces aside.
-func wording(c graphrag.Chunk) string {
-	return c.Doc + "\x00" + strings.Join(strings.Fields(c.Text), " ")
+// within tells whether a passage of the same page contains a text.
+func within(c, passage graphrag.Chunk) bool {
+	return c.Doc == passage.Doc && strings.Contains(passage.Text, strings.TrimSpace(c.Text))
 }
 
 // numbered lists the numbers of passages.
@@ -345,6 +350,12 @@ func (t *Tools) all(cited []graphrag.Hit) graphrag.Found {
 	if len(cited) == 0 {
 		out.Evidence = append(out.Evidence, t.hits...)
 	}
+	all := slices.Clone(out.Evidence)
+	out.Evidence = slices.DeleteFunc(out.Evidence, func(h graphrag.Hit) bool { // a longer passage contains it
+		return slices.ContainsFunc(all, func(x graphrag.Hit) bool {
+			return len(x.Chunk.Text) > len(h.Chunk.Text) && within(h.Chunk, x.Chunk)
+		})
+	})
 	beside := merge(t.ranked, -1)
 	out.Derived, out.Usage = beside.Derived, beside.Usage
 	ids, docs := make(map[string]bool), make(map[string]bool)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -43,7 +44,7 @@ func NextByModel(m llm.Model) (Next, error) {
 		if err != nil {
 			return Move{}, err
 		}
-		r, _, err := llm.Decode[reply](ctx, m, req)
+		r, _, err := llm.Decode[reply](ctx, calling{m}, req)
 		if err != nil {
 			return Move{}, err
 		}
@@ -56,7 +57,8 @@ func NextByModel(m llm.Model) (Next, error) {
 			}
 			return end
 		})
-		move.Answered = len(move.Calls) == 0 && clean(move.Answer) != ""
+		refused := len(move.IDs) == 0 && reader.IsRefusal(move.Answer)
+		move.Answered = len(move.Calls) == 0 && clean(move.Answer) != "" && !refused
 		return move, nil
 	}, nil
 }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+// Every usual form of a call is read at the first reply.
+func TestCallShapes(t *testing.T) {
+	table, err := os.ReadFile("testdata/calls.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(table) {
+		var c struct{ Reply, Want string }
+		if err := json.Unmarshal(line, &c); err != nil {
+			t.Fatal(err)
+		}
+		m := llmtest.NewScript("m").Reply(llmtest.Any, c.Reply)
+		next, _ := NextByModel(m)
+		move, err := next(t.Context(), &Memory{Tools: []string{ToolSearch, ToolRead, ToolFind, ToolAnswer}})
+		var got []string
+		for _, call := range move.Calls {
+			got = append(got, call.Tool+" "+call.about())
+		}
+		switch {
+		case move.Answered:
+			got = []string{"answered " + move.Answer}
+		case got == nil:
+			got = []string{"gives up"}
+		}
+		if s := strings.Join(got, "; "); err != nil || s != c.Want || len(m.Requests()) != 1 {
+			t.Errorf("%s: %q after %d calls, %v, want %q", c.Reply, s, len(m.Requests()), err, c.Want)
+		}
+	}
+	if long := strings.Repeat(`{"a":`, 200_000); uniform(long) != long {
+		t.Error("an open object is changed")
+	}
+}
+
+// Every form of a decomposition is read at the first reply, or asked again by name.
+func TestDecomposeShapes(t *testing.T) {
+	table, err := os.ReadFile("testdata/decompose.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(table) {
+		var c struct{ Reply, Want string }
+		if err := json.Unmarshal(line, &c); err != nil {
+			t.Fatal(err)
+		}
+		m := llmtest.NewScript("m").Reply(llmtest.Any, c.Reply)
+		decompose, _ := DecomposeByModel(DecomposeOptions{Model: m})
+		subs, err := decompose(t.Context(), "Where was it built?")
+		var parts []string
+		for _, s := range subs {
+			parts = append(parts, fmt.Sprint(s.ID, " ", s.Text, " ", s.DependsOn))
+		}
+		got := strings.Join(parts, "; ")
+		if all := m.Requests(); len(all) > 1 {
+			got = "again: " + all[1].Messages[len(all[1].Messages)-1].Text
+			if fault, ok := strings.CutPrefix(c.Want, "again: "); ok && strings.Contains(got, fault) {
+				got = c.Want
+			}
+		}
+		if err != nil || got != c.Want {
+			t.Errorf("%s: %q, %v, want %q", c.Reply, got, err, c.Want)
+		}
+	}
+}
