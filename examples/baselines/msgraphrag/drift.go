@@ -71,6 +71,7 @@ type drift struct {
 // action is a question on the way, and what came of it.
 type action struct {
 	query   string
+	known   []string // the questions that were asked, or will be
 	answer  string
 	score   float64
 	from    graphrag.Provenance
@@ -115,6 +116,9 @@ func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 // numbering is what models number their questions with.
 var numbering = regexp.MustCompile(`^\s*(\d+[.)]|[-*•])\s+|\s*\(\d+\)\s*$`)
 
+// mostListed is how many open questions a step is shown.
+const mostListed = 50
+
 // rounds asks the open questions, a round of some at a time.
 func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([]action, error) {
 	known := make(map[string]bool) // by words: models ask again with other marks or a number
@@ -141,8 +145,13 @@ func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([
 		shuffle(d.o.Shuffle, uint64(round)+1, open)
 		n := min(d.o.FollowUps, len(open))
 		asked := make([]action, n)
+		var listed []string
+		for _, a := range done {
+			listed = append(listed, a.query)
+		}
+		listed = append(listed, open[:min(len(open), mostListed)]...)
 		err := kit.Each(ctx, n, func(ctx context.Context, i int) (err error) {
-			asked[i], err = d.step(ctx, open[i], q)
+			asked[i], err = d.step(ctx, action{query: open[i], known: listed}, q)
 			return err
 		})
 		if err != nil {
@@ -233,9 +242,8 @@ func split(list []int32, parts int) [][]int32 {
 }
 
 // step answers one question by local search.
-func (d *drift) step(ctx context.Context, query string, q graphrag.Question) (action, error) {
-	a := action{query: query}
-	entities, order, err := d.local.search(ctx, query)
+func (d *drift) step(ctx context.Context, a action, q graphrag.Question) (action, error) {
+	entities, order, err := d.local.search(ctx, a.query)
 	if err != nil {
 		return a, err
 	}

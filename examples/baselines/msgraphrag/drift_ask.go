@@ -80,7 +80,7 @@ func (w asking) answer(ctx context.Context, question string, a *action, entities
 		return nil // nothing to answer from
 	}
 	// A follow-up has words of the reports in it, so it stands between marks as they do.
-	req, err := request(ctx, StageStep, "step", stepWords, question, append(parts, llm.Data{Label: "question on the way", Text: a.query})...)
+	req, err := request(ctx, StageStep, "step", stepWords, question, append(parts, llm.Data{Label: "questions asked", Text: strings.Join(a.known, "\n")}, llm.Data{Label: "question on the way", Text: a.query})...)
 	if err != nil {
 		return err
 	}
