@@ -57,7 +57,7 @@ func NextByModel(m llm.Model) (Next, error) {
 			}
 			return end
 		})
-		refused := len(move.IDs) == 0 && reader.IsRefusal(move.Answer)
+		refused := len(move.IDs) == 0 && reader.IsRefusal(memory.Question.Text, move.Answer)
 		move.Answered = len(move.Calls) == 0 && clean(move.Answer) != "" && !refused
 		return move, nil
 	}, nil
