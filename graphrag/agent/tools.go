@@ -311,7 +311,7 @@ func (t *Tools) take(r *Result) {
 	}
 }
 
-// within tells whether a passage of the same page contains a text.
+// within reports whether a passage of the same page contains a text.
 func within(c, passage graphrag.Chunk) bool {
 	return c.Doc == passage.Doc && strings.Contains(passage.Text, strings.TrimSpace(c.Text))
 }

@@ -254,6 +254,9 @@ func TestDriftCalls(t *testing.T) {
 			return llm.Reply{Text: `{"intermediate_answer": "", "score": 0, "follow_up_queries": ["Who is Dale?", "Who is Ada?"]}`}
 		}).
 		Handle(llmtest.Stage(msgraphrag.StageStep), func(req llm.Request) llm.Reply {
+			if !strings.Contains(req.Messages[1].Text, "questions asked]") {
+				t.Errorf("a step is not shown what was asked: %s", req.Messages[1].Text)
+			}
 			if !strings.HasSuffix(req.Messages[1].Text, "]\n\nQuestion: Who is the founder of bells?") {
 				t.Errorf("the larger question is not in\n%s", req.Messages[1].Text)
 			}
