@@ -204,15 +204,12 @@ func (d decomposed) carryOut(ctx context.Context, q graphrag.Question, subs []Su
 	return found, nil
 }
 
-// best returns the first derived text that names no community alone, or else the first chunk,
-// of a result.
+// best returns the first derived text of a result, or else its first chunk.
 func best(f graphrag.Found) string {
-	for _, d := range f.Derived {
-		if !strings.Contains(d.Text, " member_of ") {
-			return clip(d.Text)
-		}
-	}
-	if len(f.Ranked) > 0 {
+	switch {
+	case len(f.Derived) > 0:
+		return clip(f.Derived[0].Text)
+	case len(f.Ranked) > 0:
 		return clip(f.Ranked[0].Chunk.Text)
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -47,15 +48,20 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 		}
 		steps = append(steps, graphrag.Step{Kind: r.name, Query: q.Text, Found: s.texts(r.facts[:min(3, len(r.facts))])})
 	}
-	facts := rank.RRF(lists...)
-	facts = facts[:min(s.o.facts(q), len(facts))]
+	merged := rank.RRF(lists...)
+	facts := merged[:min(s.o.facts(q), len(merged))]
 	scores, err := s.chunks.Scores(ctx, q.Text, nil)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
 	found := graphrag.Found{Ranked: s.corpus.ByScore(s.weigh(scores, through, facts), q.Want(), "youtu"), Steps: steps}
-	for _, f := range facts {
+	for _, f := range merged {
 		fact := s.tree.Facts[f.ID]
+		if fact.Relation == perception.MemberOf { // the community itself is shown below
+			continue
+		} else if len(found.Derived) == len(facts) {
+			break
+		}
 		found.Derived = append(found.Derived, graphrag.Derived{Kind: kindFact, Text: fact.Text, Provenance: s.corpus.Provenance(fact.Passages)})
 	}
 	for _, c := range near {
