@@ -198,6 +198,11 @@ func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Ans
 	return out
 }
 
+// Uncited reports whether an answer cites nothing of the material that was read for it.
+func (a Answer) Uncited() bool {
+	return !a.Foreign && !a.Refused && len(a.Citations) == 0 && len(a.Evidence)+len(a.Derived) > 0 && a.Text != ""
+}
+
 // ContextTokens is the length of evidence and derived text in the prompt.
 func (a Answer) ContextTokens() int {
 	n := 0

@@ -62,6 +62,8 @@ type System struct {
 	// AnswerUsage and JudgeUsage are the model calls for all questions.
 	AnswerUsage graphrag.Usage `json:"answer_usage"`
 	JudgeUsage  graphrag.Usage `json:"judge_usage"`
+	// Uncited is the number of answers that cite nothing of what was read for them.
+	Uncited int `json:"uncited,omitempty"`
 	// Same is the share of the questions, asked several times, that had the same verdict every
 	// time.
 	Same *float64 `json:"same_verdict,omitempty"`
@@ -227,6 +229,9 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 			millis = append(millis, r.Answer.Millis)
 			out.AnswerUsage = out.AnswerUsage.Add(r.Answer.Usage)
 			out.JudgeUsage = out.JudgeUsage.Add(r.Judgment.Usage())
+			if r.Answer.Uncited() {
+				out.Uncited++
+			}
 		}
 		index := Index{IndexStats: d.Index.Stats, ByStage: d.Index.Usage, Bytes: d.Index.Bytes, Tokens: d.Index.Tokens, Edges: d.Index.Edges}
 		index.Schema = nil // it has a file

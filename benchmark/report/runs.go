@@ -69,6 +69,9 @@ func (r *Report) costTable() page.Table {
 				t.Notes = append(t.Notes, fmt.Sprintf("%s: %s model replies for %s, or parts of them, could not be read and are missing.", s.System, text.Digits(part.lost), part.of))
 			}
 		}
+		if s.Uncited > 0 && s.AnswerUsage.Calls > 0 {
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: %s answers cite nothing of what was read for them.", s.System, text.Digits(s.Uncited)))
+		}
 	}
 	return t
 }
