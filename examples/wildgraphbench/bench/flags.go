@@ -120,7 +120,7 @@ const defaultOut = "wildgraphbench-out"
 // test holds it.
 const (
 	sampleCalls  = 5_000
-	sampleTokens = 12_000_000
+	sampleTokens = 14_000_000
 )
 
 // whole tells whether the run is that of the first command: the sample, offline.
