@@ -94,11 +94,11 @@ func cite(reply string, of material) (answer string, citations []graphrag.Citati
 		case plain && (len(pieces) == 0 || len(before) == start || start > count || after != "" && !strings.ContainsAny(after[:1], ".,;:!?\n") || strings.ContainsAny(before[len(before)-1:], "0123456789")):
 			continue
 		}
-		between := strings.TrimRight(reply[last:start], " \t")
-		if last > 0 && strings.Trim(between, "-–,; ") == "" {
-			between = "" // [1], [3]
+		joint := strings.TrimRight(reply[last:start], " \t")
+		if last > 0 && strings.Trim(joint, "-–,; ") == "" {
+			joint = "" // [1], [3]
 		}
-		b.WriteString(between) // the blank before a mark goes with it: "so [1]." becomes "so."
+		b.WriteString(joint) // the blank before a mark goes with it: "so [1]." becomes "so."
 		for _, p := range pieces {
 			marks = append(marks, mark{b.Len(), p})
 		}
@@ -161,17 +161,17 @@ func attach(raw string, marks []mark, list []graphrag.Citation, none bool) (stri
 	return answer, citations, none
 }
 
-// quoted is what stands between quotation marks, of three words or more.
+// quoted matches three words or more between quotation marks.
 var quoted = regexp.MustCompile(`[“"«„]((?:[^\s“”"«»„]+\s+){2,}[^“”"«»„]+)[”"»“]`)
 
 // supported returns the citations of an answer that hold. The numbers of a sentence, and half of its names or
-// more (a name can be written in another way), stand in the pieces that it cites, taken together (a sentence that joins two passages cites both), in
-// any order, the question and the titles of pages included; each piece has a word of it, and all that it quotes. Of a sentence in
-// another language than the piece the numbers alone are compared. A denial that the material tells rests on nothing.
-func supported(question string, answer graphrag.Answer, marked []graphrag.Citation) (out []graphrag.Citation) {
+// more, since a name is written in several ways, stand in its pieces, in any order: in all of them together, since a sentence
+// can join two passages, with the question and the titles of pages. Each piece has a word of the sentence, and all that it
+// quotes. If the languages differ, numbers alone are compared. A denial that the material tells has no source.
+func supported(asked string, answer graphrag.Answer, found []graphrag.Citation) (out []graphrag.Citation) {
 	known := make(map[graphrag.Citation]*claimed)
 	together := make(map[int]map[string]bool) // by the sentence's start
-	for _, c := range marked {
+	for _, c := range found {
 		of := graphrag.Citation{Of: c.Of, Evidence: c.Evidence}
 		if c.Of == graphrag.OfMemory {
 			continue
@@ -190,16 +190,16 @@ func supported(question string, answer graphrag.Answer, marked []graphrag.Citati
 		}
 		if together[c.Start] == nil {
 			together[c.Start] = make(map[string]bool)
-			for _, t := range append(text.Default().Terms(question), numbersOf(question)...) {
+			for _, t := range append(text.Default().Terms(asked), numbersOf(asked)...) {
 				together[c.Start][t] = true
 			}
 		}
 		maps.Copy(together[c.Start], known[of].terms)
 	}
-	for _, c := range marked {
+	for _, c := range found {
 		sentence := answer.Text[c.Start:c.End]
 		of := known[graphrag.Citation{Of: c.Of, Evidence: c.Evidence}]
-		if c.Of == graphrag.OfMemory || of.by(sentence, together[c.Start]) && !IsRefusal(question, sentence) {
+		if c.Of == graphrag.OfMemory || of.by(sentence, together[c.Start]) && !IsRefusal(asked, sentence) {
 			out = append(out, c)
 		}
 	}

@@ -91,7 +91,7 @@ func kindsOf(clause string, words map[string]string, own map[string]bool) string
 // IsRefusal reports whether an answer without citations declines: it is the mark [none] alone, or, in any of the languages of package text: it is
 // short, a clause denies that the material, or who answers, tells or knows it, and no other clause says anything but
 // what the material is about. What the question names is no material; the question may be empty.
-func IsRefusal(question, answer string) bool {
+func IsRefusal(asked, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if answer == "" || len(answer) > maxRefusal {
 		return false
@@ -100,7 +100,7 @@ func IsRefusal(question, answer string) bool {
 		return true
 	}
 	own := make(map[string]bool)
-	for _, w := range strings.Fields(folded(question)) {
+	for _, w := range strings.Fields(folded(asked)) {
 		own[w] = true
 	}
 	clauses := clausesOf(answer)

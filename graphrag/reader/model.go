@@ -131,7 +131,8 @@ func mayWrap(begun, question string) bool {
 // maxAnnounced is how long an announcement of an answer can be, in bytes.
 const maxAnnounced = 120
 
-// settledOf is what can be shown of the beginning of a reply: whole words, and no part of a mark or of a list of them.
+// settledOf returns the part of an unfinished reply that can be shown: whole words, without the beginning of a mark or of a
+// list of marks.
 func settledOf(raw string) string {
 	raw = raw[:strings.LastIndexAny(raw, " \n")+1]
 	for _, open := range []string{"[", "【", "［", "(", "<"} {
@@ -203,10 +204,10 @@ func partOf(reply *llm.Reply, err error) bool {
 
 // refuses tells whether a reply declines to answer. In open mode one that says so of
 // the evidence and goes on from memory does not.
-func (r *byModel) refuses(question string, a graphrag.Answer) bool {
+func (r *byModel) refuses(asked string, a graphrag.Answer) bool {
 	goesOn := r.o.Mode == Open && (len(text.Sentences(a.Text)) > 1 ||
 		slices.ContainsFunc(a.Citations, func(c graphrag.Citation) bool { return c.Of == graphrag.OfMemory }))
-	return len(a.Citations) == 0 && IsRefusal(question, a.Text) && !goesOn
+	return len(a.Citations) == 0 && IsRefusal(asked, a.Text) && !goesOn
 }
 
 //go:embed prompts/*.txt
