@@ -5,6 +5,7 @@ package llm
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -328,6 +329,25 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 	default:
 		*c = Count(math.Ceil(f))
 	}
+	return nil
+}
+
+// Content is the text of a message as servers and their clients write it: a string, null,
+// or a list of text parts. Values of other shapes are as good as none.
+type Content string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *Content) UnmarshalJSON(b []byte) error {
+	var text string
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(b, &text) != nil && json.Unmarshal(b, &parts) == nil {
+		for _, p := range parts {
+			text += p.Text
+		}
+	}
+	*c = Content(text)
 	return nil
 }
 

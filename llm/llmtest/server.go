@@ -268,7 +268,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 
 // answer makes the body of the reply by the path's wire format.
 func (s *Server) answer(r Received, f Fault) (body []byte, u llm.Usage, status int) {
-	format := map[string]func(Received, Fault) ([]byte, llm.Usage, error){
+	format := map[string]func(Received, Fault) (map[string]any, llm.Usage, error){
 		"/v1/chat/completions": s.openaiChat,
 		"/v1/embeddings":       s.openaiEmbeddings,
 		"/api/chat":            s.ollamaChat,
@@ -277,7 +277,10 @@ func (s *Server) answer(r Received, f Fault) (body []byte, u llm.Usage, status i
 	if format == nil {
 		return errorBody("unknown path "+r.Path, "not_found"), u, http.StatusNotFound
 	}
-	body, u, err := format(r, f)
+	out, u, err := format(r, f)
+	if err == nil {
+		body, err = json.Marshal(out)
+	}
 	if err != nil {
 		return errorBody(err.Error(), "invalid_request_error"), u, http.StatusBadRequest
 	}

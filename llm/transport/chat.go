@@ -326,7 +326,7 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 		return llm.Finish(reply, "", "")
 	}
 	c := r.Choices[0].Message
-	text := contentText(c.Content)
+	text := string(c.Content)
 	if text == "" && len(c.Calls) == 1 {
 		text = string(c.Calls[0].Function.Arguments) // some answer in JSON by a call of a tool that nobody offered
 	}
@@ -335,23 +335,6 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 	}
 	reply.Reasoning = string(cmp.Or(c.Thought, c.Reasoning))
 	return llm.Finish(reply, text, string(r.Choices[0].Finish))
-}
-
-// contentText reads a message's content: a string, null, or text parts.
-func contentText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	var parts []struct {
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(raw, &parts) == nil {
-		for _, p := range parts {
-			text += p.Text
-		}
-	}
-	return text
 }
 
 // figures are the tokens of a reply as OpenAI writes them. A field of another
@@ -430,5 +413,5 @@ func readOllama(body []byte) (llm.Reply, error) {
 		return reply, &llm.Error{Kind: llm.ErrTransient, Err: errors.New("the reply ends without its last piece")}
 	}
 	reply.Model, reply.Reasoning, reply.Usage = string(r.Model), string(r.Message.Thinking), llm.UsageOf(r.Prompt, r.Eval)
-	return llm.Finish(reply, contentText(r.Message.Content), string(r.DoneReason))
+	return llm.Finish(reply, string(r.Message.Content), string(r.DoneReason))
 }

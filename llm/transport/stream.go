@@ -123,7 +123,7 @@ func (s *stream) event(data []byte) error {
 	}
 	s.ended = s.ended || e.Done || s.finish != ""
 	s.model, s.print = cmp.Or(string(e.Model), s.model), cmp.Or(string(e.Print), s.print)
-	return s.add(contentText(d.Content))
+	return s.add(string(d.Content))
 }
 
 // broken is what a reply that broke off has taken, as far as it came: its server tells of
@@ -208,11 +208,11 @@ type event struct {
 }
 
 type delta struct {
-	Content   json.RawMessage `json:"content"`
-	Refusal   word            `json:"refusal"`
-	Reasoning word            `json:"reasoning"`
-	Thought   word            `json:"reasoning_content"`
-	Thinking  word            `json:"thinking"`
+	Content   llm.Content `json:"content"`
+	Refusal   word        `json:"refusal"`
+	Reasoning word        `json:"reasoning"`
+	Thought   word        `json:"reasoning_content"`
+	Thinking  word        `json:"thinking"`
 	Calls     []struct {
 		Index    llm.Count `json:"index"`
 		Function struct {
