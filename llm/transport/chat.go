@@ -34,8 +34,7 @@ func OpenAI(c Config) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.named("openai", k.Extra)
-	return &chat{k, "/chat/completions", openAIBody, readOpenAI, false}, nil
+	return &chat{k.named("openai"), "/chat/completions", openAIBody, readOpenAI, false}, nil
 }
 
 // Ollama is a chat model of an Ollama server. It reports every fault of c at
@@ -45,15 +44,7 @@ func Ollama(c Config) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := maps.Clone(k.Extra)
-	if k.ContextTokens > 0 {
-		if settings == nil {
-			settings = map[string]any{}
-		}
-		settings["num_ctx"] = k.ContextTokens
-	}
-	k.named("ollama", settings)
-	return &chat{k, "/api/chat", ollamaBody, readOllama, true}, nil
+	return &chat{k.named("ollama"), "/api/chat", ollamaBody, readOllama, true}, nil
 }
 
 // asked is a request as it is sent to a server that may refuse parts of it.

@@ -53,7 +53,7 @@ func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exc
 	_ = json.Unmarshal(body, &asked) // another shape has no model to tell apart
 	return &exchange{
 		t: t, req: req, body: body, take: read, key: idempotencyKey(body),
-		gate: t.gate(strings.TrimSpace(shown(req)+" "+asked.Model), loopback(req.URL.Hostname())),
+		gate: t.gate(strings.TrimSpace(display(req.URL)+" "+asked.Model), loopback(req.URL.Hostname())),
 	}
 }
 
@@ -78,7 +78,7 @@ func (x *exchange) run() (*http.Response, error) {
 
 // note books what a failed attempt cost and remembers how it failed.
 func (x *exchange) note(e *failure) {
-	e.Endpoint = shown(x.req)
+	e.Endpoint = display(x.req.URL)
 	x.last = e.Error
 	if e.final {
 		return
@@ -125,7 +125,7 @@ func (x *exchange) finish(err error) *llm.Error {
 	if !errors.As(err, &e) { // the context ended while nothing was in flight
 		e = llm.Canceled(x.req.Context(), llm.BilledNo)
 	}
-	e.Endpoint = shown(x.req)
+	e.Endpoint = display(x.req.URL)
 	e.Usage = x.used
 	return e
 }
@@ -238,7 +238,7 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	data, err := io.ReadAll(from)
 	body.timer.Stop()
 	err = errors.Join(err, resp.Body.Close())
-	t.o.Logger.DebugContext(ctx, "transport: request", "endpoint", shown(x.req), "status", resp.StatusCode,
+	t.o.Logger.DebugContext(ctx, "transport: request", "endpoint", display(x.req.URL), "status", resp.StatusCode,
 		"bytes", len(data), "seconds", time.Since(began).Seconds())
 	if int64(len(data)) > t.o.MaxBody {
 		return nil, x.broken(&failure{Error: &llm.Error{Kind: llm.ErrInvalidOutput, Status: resp.StatusCode, Billed: llm.BilledYes,
@@ -301,7 +301,7 @@ func (x *exchange) tellWait(began time.Time) (stop func()) {
 			case <-done:
 				return
 			case <-tick.C:
-				x.t.o.Logger.WarnContext(x.req.Context(), "transport: no reply yet", "endpoint", shown(x.req),
+				x.t.o.Logger.WarnContext(x.req.Context(), "transport: no reply yet", "endpoint", display(x.req.URL),
 					"waited", time.Since(began).Round(time.Second), "limit", x.t.o.AttemptTimeout)
 			}
 		}
@@ -380,13 +380,6 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 func idempotencyKey(body []byte) string {
 	sum := sha256.Sum256(body)
 	return fmt.Sprintf("%x-%s", sum[:8], rand.Text())
-}
-
-// shown is the URL of a request as it may be shown.
-func shown(req *http.Request) string {
-	u := *req.URL
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
 }
 
 // secrets are the values that must not show in errors.

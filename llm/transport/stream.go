@@ -257,14 +257,16 @@ func (s *stream) whole(body []byte) ([]byte, error) {
 		}
 		s.line = nil
 	}
-	var done event
 	switch {
 	case s.events == 0:
 		return body, nil // it is judged as it is
-	case s.last != nil && json.Unmarshal(s.last, &done) == nil && done.Done:
-		return withMessage(s.last, s.raw.String(), s.thought.String())
 	case s.last != nil:
-		return s.last, nil
+		var last map[string]any
+		if err := json.Unmarshal(s.last, &last); err != nil || last["done"] != true {
+			return s.last, err
+		}
+		last["message"] = map[string]any{"content": s.raw.String(), "thinking": s.thought.String()}
+		return json.Marshal(last)
 	case !s.ended:
 		return nil, &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledUnknown, Err: errors.New("the reply ends without its last piece")}
 	}
@@ -276,14 +278,4 @@ func (s *stream) whole(body []byte) ([]byte, error) {
 		"model": s.model, "system_fingerprint": s.print, "usage": s.usage,
 		"choices": []any{map[string]any{"finish_reason": s.finish, "message": message}},
 	})
-}
-
-// withMessage is Ollama's last line with all of the message.
-func withMessage(line []byte, text, thinking string) ([]byte, error) {
-	var all map[string]any
-	if err := json.Unmarshal(line, &all); err != nil {
-		return nil, err
-	}
-	all["message"] = map[string]any{"content": text, "thinking": thinking}
-	return json.Marshal(all)
 }

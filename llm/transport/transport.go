@@ -145,7 +145,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		var err error
 		if body, err = io.ReadAll(req.Body); err != nil {
-			return nil, &llm.Error{Kind: llm.ErrBadRequest, Endpoint: shown(req), Billed: llm.BilledNo, Err: errors.Join(err, req.Body.Close())}
+			return nil, &llm.Error{Kind: llm.ErrBadRequest, Endpoint: display(req.URL), Billed: llm.BilledNo, Err: errors.Join(err, req.Body.Close())}
 		}
 		req.Body.Close()
 	}
