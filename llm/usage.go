@@ -177,20 +177,22 @@ type meteredEmbedder struct {
 }
 
 func (m meteredEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	return embedded(ctx, m, texts, func(ctx context.Context) ([][]float32, error) { return m.Embedder.EmbedDocuments(ctx, texts) })
+}
+
+func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	return embedded(ctx, m, []string{text}, func(ctx context.Context) ([]float32, error) { return m.Embedder.EmbedQuery(ctx, text) })
+}
+
+// embedded counts texts and shows the trace that they are embedded.
+func embedded[T any](ctx context.Context, m meteredEmbedder, texts []string, embed func(context.Context) (T, error)) (T, error) {
 	u := Usage{Estimated: true}
 	for _, t := range texts {
 		u.EmbeddedTokens += m.count(t)
 	}
 	meter(ctx, StageEmbed, u)
-	return trace.Do(ctx, "embeddings", func(ctx context.Context) ([][]float32, error) { return m.Embedder.EmbedDocuments(ctx, texts) },
+	return trace.Do(ctx, "embeddings", embed,
 		slog.String("gen_ai.operation.name", "embeddings"), slog.Int("gen_ai.usage.input_tokens", u.EmbeddedTokens), slog.Int("wildgraph.texts", len(texts)))
-}
-
-func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	tokens := m.count(text)
-	meter(ctx, StageEmbed, Usage{Estimated: true, EmbeddedTokens: tokens})
-	return trace.Do(ctx, "embeddings", func(ctx context.Context) ([]float32, error) { return m.Embedder.EmbedQuery(ctx, text) },
-		slog.String("gen_ai.operation.name", "embeddings"), slog.Int("gen_ai.usage.input_tokens", tokens), slog.Int("wildgraph.texts", 1))
 }
 
 type anew struct{}
@@ -237,7 +239,11 @@ func (b *Bill) Longest() int {
 	return b.longest
 }
 
+// add records an attempt; a call without a bill has none.
 func (b *Bill) add(u Usage, unknown int) {
+	if b == nil {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.known, b.unknown = b.known.Add(u), b.unknown+unknown
@@ -258,18 +264,10 @@ func billOf(ctx context.Context) *Bill {
 
 // RecordUsage records the usage of an attempt on the bill of ctx. Transports, and
 // models that do not stand on one, call it once per attempt.
-func RecordUsage(ctx context.Context, u Usage) {
-	if b := billOf(ctx); b != nil {
-		b.add(u, 0)
-	}
-}
+func RecordUsage(ctx context.Context, u Usage) { billOf(ctx).add(u, 0) }
 
 // RecordUnknown records an attempt that may have been billed.
-func RecordUnknown(ctx context.Context) {
-	if b := billOf(ctx); b != nil {
-		b.add(Usage{}, 1)
-	}
-}
+func RecordUnknown(ctx context.Context) { billOf(ctx).add(Usage{}, 1) }
 
 // MayRetry asks the bill of ctx whether a call may be tried again. Transports call it
 // before every attempt but the first.

@@ -113,19 +113,14 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 		reply.Usage.CompletionTokens, reply.Usage.Estimated = m.count(raw), true
 	}
 	reply, err := llm.Finish(reply, raw, stop)
-	switch {
-	case errors.Is(err, llm.ErrEmpty) && !known:
+	if errors.Is(err, llm.ErrEmpty) && !known {
 		// Nothing at all: an error the client swallowed, not a paid call.
 		return llm.Reply{}, err
-	case err != nil:
-		var e *llm.Error
-		if errors.As(err, &e) {
-			e.Usage = reply.Usage
-		}
 	}
 	llm.RecordUsage(ctx, reply.Usage)
-	if err != nil {
-		return llm.Reply{}, err
+	if failed := (*llm.Error)(nil); errors.As(err, &failed) {
+		failed.Usage = reply.Usage
+		return llm.Reply{}, failed
 	}
 	return reply, nil
 }
@@ -201,6 +196,18 @@ func called(c *llms.ContentChoice) string {
 	return string(text)
 }
 
+// codes are what langchaingo's codes of errors mean here.
+var codes = map[llms.ErrorCode]llm.Error{
+	llms.ErrCodeAuthentication:   {Kind: llm.ErrAuth, Billed: llm.BilledNo},
+	llms.ErrCodeQuotaExceeded:    {Kind: llm.ErrQuotaExhausted, Billed: llm.BilledNo},
+	llms.ErrCodeContentFilter:    {Kind: llm.ErrFiltered},
+	llms.ErrCodeTokenLimit:       {Kind: llm.ErrContextLength, Billed: llm.BilledNo},
+	llms.ErrCodeRateLimit:        {Kind: llm.ErrRateLimited, Billed: llm.BilledNo},
+	llms.ErrCodeInvalidRequest:   {Kind: llm.ErrBadRequest, Billed: llm.BilledNo},
+	llms.ErrCodeResourceNotFound: {Kind: llm.ErrBadRequest, Billed: llm.BilledNo},
+	llms.ErrCodeTimeout:          {Kind: llm.ErrTimeout},
+}
+
 // foreign makes an [llm.Error] of whatever a model returned. Only types are
 // trusted: langchaingo's own mapping reads numbers out of free text.
 func foreign(name string, err error) error {
@@ -208,27 +215,12 @@ func foreign(name string, err error) error {
 	if errors.As(err, &own) {
 		return own
 	}
-	kind, billed := llm.ErrTransient, llm.BilledUnknown
-	var theirs *llms.Error
-	if errors.As(err, &theirs) {
-		switch theirs.Code {
-		case llms.ErrCodeAuthentication:
-			kind, billed = llm.ErrAuth, llm.BilledNo
-		case llms.ErrCodeQuotaExceeded:
-			kind, billed = llm.ErrQuotaExhausted, llm.BilledNo
-		case llms.ErrCodeContentFilter:
-			kind = llm.ErrFiltered
-		case llms.ErrCodeTokenLimit:
-			kind, billed = llm.ErrContextLength, llm.BilledNo
-		case llms.ErrCodeRateLimit:
-			kind, billed = llm.ErrRateLimited, llm.BilledNo
-		case llms.ErrCodeInvalidRequest, llms.ErrCodeResourceNotFound:
-			kind, billed = llm.ErrBadRequest, llm.BilledNo
-		case llms.ErrCodeTimeout:
-			kind = llm.ErrTimeout
-		}
+	out := llm.Error{Kind: llm.ErrTransient}
+	if theirs := (*llms.Error)(nil); errors.As(err, &theirs) && codes[theirs.Code].Kind != "" {
+		out = codes[theirs.Code]
 	}
-	return &llm.Error{Kind: kind, Billed: billed, Err: fmt.Errorf("%s: %w", name, err)}
+	out.Err = fmt.Errorf("%s: %w", name, err)
+	return &out
 }
 
 // usageNames are the keys of GenerationInfo under which langchaingo's
