@@ -338,24 +338,19 @@ func (p *jsonReader) number() error {
 	return nil
 }
 
-// literals are what models write for JSON's three.
-var literals = []struct{ in, out string }{
-	{"true", "true"}, {"false", "false"}, {"null", "null"},
-	{"True", "true"}, {"False", "false"}, {"None", "null"},
-	{"TRUE", "true"}, {"FALSE", "false"}, {"NULL", "null"},
-	{"NaN", "null"}, {"nan", "null"}, {"Infinity", "null"}, {"undefined", "null"},
-}
-
+// literal reads what models write for JSON's three.
 func (p *jsonReader) literal() error {
 	rest := p.in[p.at:]
-	for _, l := range literals {
-		if strings.HasPrefix(rest, l.in) {
-			p.at += len(l.in)
-			p.out = append(p.out, l.out...)
-			return nil
-		}
-		if strings.HasPrefix(l.in, rest) {
-			return errCut
+	for _, row := range words["literal"] {
+		for _, word := range row[1:] {
+			if strings.HasPrefix(rest, word) {
+				p.at += len(word)
+				p.out = append(p.out, row[0]...)
+				return nil
+			}
+			if strings.HasPrefix(word, rest) {
+				return errCut
+			}
 		}
 	}
 	return p.fail("a value is missing")
