@@ -45,7 +45,7 @@ func ReadObject(text string) (json.RawMessage, error) {
 		p := &jsonReader{in: trimmed, at: at + next}
 		err := p.value(0)
 		switch {
-		case err == nil && goesOn(trimmed[p.at:]):
+		case err == nil && goesOn.MatchString(trimmed[p.at:]):
 			return nil, outputError(ErrInvalidOutput, text, p.fail("the object ends, and goes on behind its end"))
 		case err == nil:
 			if at = p.at; len(found) <= len("{}") {
@@ -67,11 +67,9 @@ func ReadObject(text string) (json.RawMessage, error) {
 	return found, nil
 }
 
-// goesOn reports whether an object that was closed goes on in what follows it: with
-// another key, or with a brace too many.
-func goesOn(rest string) bool { return goingOn.MatchString(rest) }
-
-var goingOn = regexp.MustCompile(`^\s*(\}|,\s*("[^"]*"|'[^']*')\s*:)`)
+// goesOn matches what follows an object that was closed and goes on: another key, or a
+// brace too many.
+var goesOn = regexp.MustCompile(`^\s*(\}|,\s*("[^"]*"|'[^']*')\s*:)`)
 
 // prose reports whether what follows a brace is no JSON: not a quote, nor a word
 // with a colon, a quote or another brace behind it before the brace is closed.
@@ -242,73 +240,52 @@ func (p *jsonReader) separator(end byte, first bool) (done bool, err error) {
 }
 
 // text reads a string in either kind of quotes.
-func (p *jsonReader) text() (string, error) {
+func (p *jsonReader) text() (s string, err error) {
 	quote := p.in[p.at]
-	p.at++
-	var b strings.Builder
-	for p.at < len(p.in) {
-		c := p.in[p.at]
-		switch {
+	strict := []byte{'"'} // the same as JSON has it
+	for p.at++; p.at < len(p.in); p.at++ {
+		switch c := p.in[p.at]; {
 		case c == quote:
 			p.at++
-			// A mark for every byte that is no UTF-8, as encoding/json writes them.
-			return string([]rune(b.String())), nil
+			// A mark for every byte that is no UTF-8.
+			err = json.Unmarshal(append(strict, '"'), &s)
+			return s, err
 		case c == '\\':
-			if err := p.escape(&b); err != nil {
+			if strict, err = p.escape(strict); err != nil {
 				return "", err
 			}
-			continue
+		case c < ' ':
+			strict = fmt.Appendf(strict, `\u%04x`, c)
+		case c == '"':
+			strict = append(strict, `\"`...)
+		default:
+			strict = append(strict, c)
 		}
-		b.WriteByte(c)
-		p.at++
 	}
 	return "", errCut
 }
 
-// simpleEscapes maps the letter after a backslash to what it stands for.
-const simpleEscapes = "\"\"\\\\//b\bf\fn\nr\rt\t''"
-
-func (p *jsonReader) escape(b *strings.Builder) error {
-	if p.at+1 >= len(p.in) {
-		return errCut
-	}
-	c := p.in[p.at+1]
-	for i := 0; i < len(simpleEscapes); i += 2 {
-		if simpleEscapes[i] == c {
-			b.WriteByte(simpleEscapes[i+1])
-			p.at += 2
-			return nil
-		}
-	}
-	if c != 'u' { // "\d" of a regular expression, "\(" of LaTeX: keep both
-		b.WriteByte('\\')
+// escape reads a backslash and leaves the last byte that belongs to it.
+func (p *jsonReader) escape(strict []byte) ([]byte, error) {
+	rest := p.in[p.at:]
+	switch {
+	case len(rest) < 2:
+		return nil, errCut
+	case rest[1] == '\'':
 		p.at++
-		return nil
+		return append(strict, '\''), nil
+	case strings.IndexByte(`"\/bfnrt`, rest[1]) >= 0:
+		p.at++
+		return append(strict, rest[:2]...), nil
+	case rest[1] != 'u': // "\d" of a regular expression, "\(" of LaTeX: keep both
+		return append(strict, `\\`...), nil
+	case len(rest) < 6:
+		return nil, errCut
+	case !json.Valid([]byte(`"` + rest[:6] + `"`)):
+		return nil, p.fail("a \\u escape without four hexadecimal digits")
 	}
-	// Let encoding/json read \uXXXX, with a second one for a surrogate pair.
-	for _, n := range []int{12, 6} {
-		if p.at+n > len(p.in) {
-			continue
-		}
-		part := p.in[p.at : p.at+n]
-		if n == 12 && !strings.HasPrefix(part[6:], `\u`) {
-			continue
-		}
-		var s string
-		if json.Unmarshal([]byte(`"`+part+`"`), &s) != nil {
-			continue
-		}
-		if n == 12 && utf8.RuneCountInString(s) != 1 {
-			continue // two separate characters: take the first alone
-		}
-		b.WriteString(s)
-		p.at += n
-		return nil
-	}
-	if len(p.in)-p.at < 6 {
-		return errCut
-	}
-	return p.fail("a \\u escape without four hexadecimal digits")
+	p.at += 5
+	return append(strict, rest[:6]...), nil
 }
 
 func (p *jsonReader) number() error {
