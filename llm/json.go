@@ -412,9 +412,14 @@ func Read[T any](text string) (T, error) {
 // fence or without; nil for others.
 func readList(text string) json.RawMessage {
 	text, _, _ = SplitThinking(text)
-	text = strings.TrimSpace(Unfence(strings.TrimSpace(text)))
-	p := &jsonReader{in: text}
-	if strings.IndexAny(text, `["`) != 0 || p.value(0) != nil || strings.TrimSpace(text[p.at:]) != "" {
+	return wholeJSON(Unfence(strings.TrimSpace(text)), `["`)
+}
+
+// wholeJSON is a text that is one JSON value and nothing else, which begins with one of
+// those bytes; nil for others.
+func wholeJSON(text, begins string) json.RawMessage {
+	p := &jsonReader{in: strings.TrimSpace(text)}
+	if strings.IndexAny(p.in, begins) != 0 || p.value(0) != nil || p.at != len(p.in) {
 		return nil
 	}
 	return p.out

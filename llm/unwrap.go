@@ -173,14 +173,7 @@ var apostrophe = regexp.MustCompile(`\pL['’]`)
 
 // unobject returns the only text of an object or a list, with its sources as marks.
 func unobject(text string) string {
-	if text == "" || strings.IndexByte("{[", text[0]) < 0 {
-		return text
-	}
-	p := &jsonReader{in: text}
-	if p.value(0) != nil || strings.TrimSpace(text[p.at:]) != "" {
-		return text
-	}
-	v, err := decoded(p.out)
+	v, err := decoded(wholeJSON(text, "{["))
 	if err != nil {
 		return text
 	}
