@@ -293,9 +293,7 @@ func (s *Server) wait(req *http.Request, f Fault) bool {
 	switch {
 	case f.Hang:
 	case f.Delay > 0:
-		timer := time.NewTimer(f.Delay)
-		defer timer.Stop()
-		after = timer.C
+		after = time.After(f.Delay)
 	default:
 		return true
 	}

@@ -271,27 +271,17 @@ func strict(schema json.RawMessage) bool {
 }
 
 func strictValue(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		for _, x := range v {
-			if !strictValue(x) {
+	list, _ := v.([]any)
+	if object, ok := v.(map[string]any); ok {
+		if properties, ok := object["properties"].(map[string]any); ok || object["type"] == "object" {
+			required, _ := object["required"].([]any)
+			if object["additionalProperties"] != false || len(required) != len(properties) {
 				return false
 			}
 		}
-	case map[string]any:
-		if properties, ok := v["properties"].(map[string]any); ok || v["type"] == "object" {
-			required, _ := v["required"].([]any)
-			if v["additionalProperties"] != false || len(required) != len(properties) {
-				return false
-			}
-		}
-		for _, x := range v {
-			if !strictValue(x) {
-				return false
-			}
-		}
+		list = slices.Collect(maps.Values(object))
 	}
-	return true
+	return !slices.ContainsFunc(list, func(inner any) bool { return !strictValue(inner) })
 }
 
 // readOpenAI reads a chat completion.
