@@ -3,6 +3,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,10 +169,7 @@ func Fatal(err error) error {
 // context's error, so errors.Is finds context.Canceled or
 // context.DeadlineExceeded.
 func Canceled(ctx context.Context, billed Billed) *Error {
-	err := ctx.Err()
-	if err == nil {
-		err = context.Canceled
-	}
+	err := cmp.Or(ctx.Err(), context.Canceled)
 	kind := ErrCanceled
 	if errors.Is(err, context.DeadlineExceeded) {
 		kind = ErrTimeout
@@ -184,21 +182,16 @@ func Canceled(ctx context.Context, billed Billed) *Error {
 func Excerpt(body []byte, secrets ...string) string {
 	// Redact before cutting, so that no half of a key is left at the cut.
 	text := string(body[:min(len(body), 8*bodyExcerpt)])
-	text = redact(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), secrets...)
-	return clip(text, bodyExcerpt)
-}
-
-// keyLike matches what providers' keys and bearer tokens look like; servers
-// echo them in error messages, sometimes shortened.
-var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|hf|xai|AIza|key)[-_][A-Za-z0-9*_\-]{6,}|(?i)\bbearer\s+[^\s"',}]+`)
-
-// redact removes the given secrets and whatever looks like one.
-func redact(text string, secrets ...string) string {
+	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
 	const hidden = "***"
 	for _, s := range secrets {
 		if len(s) >= 4 { // shorter ones ("-") are placeholders
 			text = strings.ReplaceAll(text, s, hidden)
 		}
 	}
-	return keyLike.ReplaceAllString(text, hidden)
+	return clip(keyLike.ReplaceAllString(text, hidden), bodyExcerpt)
 }
+
+// keyLike matches what providers' keys and bearer tokens look like; servers
+// echo them in error messages, sometimes shortened.
+var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|hf|xai|AIza|key)[-_][A-Za-z0-9*_\-]{6,}|(?i)\bbearer\s+[^\s"',}]+`)

@@ -181,15 +181,12 @@ func NewFence(data ...string) Fence {
 		h.Write([]byte(d))
 	}
 	f := Fence{hex.EncodeToString(h.Sum(nil)[:8])}
-	for f.in(data) { // never seen; costs nothing to rule out
+	within := func(d string) bool { return strings.Contains(d, f.nonce) }
+	for slices.ContainsFunc(data, within) { // never seen; costs nothing to rule out
 		next := sha256.Sum256([]byte(f.nonce))
 		f.nonce = hex.EncodeToString(next[:8])
 	}
 	return f
-}
-
-func (f Fence) in(data []string) bool {
-	return slices.ContainsFunc(data, func(d string) bool { return strings.Contains(d, f.nonce) })
 }
 
 // Nonce is what a prompt calls the marks by.

@@ -82,16 +82,12 @@ func (m *Meter) add(stage string, u Usage) {
 
 // Metered is m with every call counted by the meters of its context, and [Traced]. Around
 // a model that is metered itself it counts each call once.
-func Metered(m Model) Model { return metered{m} }
+func Metered(m Model) Model { return byStream{metered{m}} }
 
 type metered struct{ Model }
 
 // countedKey has the meter of the context in which an outer model counts the call.
 type countedKey struct{}
-
-func (m metered) Generate(ctx context.Context, req Request) (Reply, error) {
-	return m.Stream(ctx, req, nil)
-}
 
 // Stream implements [Streamer].
 func (m metered) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
@@ -133,13 +129,9 @@ func taken(reply Reply, err error) Usage {
 
 // Traced is m with every call shown by the trace of its context, by OpenTelemetry's
 // conventions for generative AI.
-func Traced(m Model) Model { return traced{m} }
+func Traced(m Model) Model { return byStream{traced{m}} }
 
 type traced struct{ Model }
-
-func (m traced) Generate(ctx context.Context, req Request) (Reply, error) {
-	return m.Stream(ctx, req, nil)
-}
 
 // Stream implements [Streamer].
 func (m traced) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
