@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -87,23 +88,22 @@ func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 
 // judge makes a reply of a foreign model's response, or the error it is.
 func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentResponse) (llm.Reply, error) {
-	used, known := usageOf(resp)
+	var choices []*llms.ContentChoice
+	if resp != nil {
+		choices = slices.DeleteFunc(slices.Clone(resp.Choices), func(c *llms.ContentChoice) bool { return c == nil })
+	}
+	used, known := usageOf(choices)
 	used.Calls = 1
 	reply := llm.Reply{Usage: used}
 	raw, stop := "", ""
-	if resp != nil {
-		for _, c := range resp.Choices {
-			if c == nil {
-				continue
-			}
-			reply.Reasoning = strings.TrimPrefix(reply.Reasoning+"\n"+c.ReasoningContent, "\n")
-			if raw == "" {
-				raw, stop = c.Content, c.StopReason
-			}
-			if calls := called(c); len(req.Tools) > 0 && calls != "" {
-				raw, stop = calls, llm.FinishStop
-				break
-			}
+	for _, c := range choices {
+		reply.Reasoning = strings.TrimPrefix(reply.Reasoning+"\n"+c.ReasoningContent, "\n")
+		if raw == "" {
+			raw, stop = c.Content, c.StopReason
+		}
+		if calls := called(c); len(req.Tools) > 0 && calls != "" {
+			raw, stop = calls, llm.FinishStop
+			break
 		}
 	}
 	if !known {
@@ -231,17 +231,11 @@ var usageNames = []struct{ prompt, completion string }{
 	{"input_tokens", "output_tokens"},
 }
 
-// usageOf reads the tokens of a response and reports whether it has any.
+// usageOf reads the tokens of choices and reports whether they have any.
 // Every choice repeats the figures of the whole request, so the first choice
 // that has them counts, and the others do not.
-func usageOf(resp *llms.ContentResponse) (llm.Usage, bool) {
-	if resp == nil {
-		return llm.Usage{}, false
-	}
-	for _, c := range resp.Choices {
-		if c == nil {
-			continue
-		}
+func usageOf(choices []*llms.ContentChoice) (llm.Usage, bool) {
+	for _, c := range choices {
 		for _, n := range usageNames {
 			prompt, ok1 := count(c.GenerationInfo[n.prompt])
 			completion, ok2 := count(c.GenerationInfo[n.completion])

@@ -57,6 +57,23 @@ func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exc
 	}
 }
 
+// do sends a request with that body until it has a reply. Its errors are [*llm.Error].
+// With a stream, the reply is handed on while it comes.
+func (t *Transport) do(req *http.Request, body []byte, s *stream, read reader) (*http.Response, error) {
+	x := newExchange(t, req, body, read)
+	x.stream = s
+	resp, err := x.run()
+	if err == nil {
+		return resp, nil
+	}
+	var e *llm.Error
+	if !errors.As(err, &e) { // the context ended while nothing was in flight
+		e = llm.Canceled(req.Context(), llm.BilledNo)
+	}
+	e.Endpoint, e.Usage = display(req.URL), x.used
+	return nil, e
+}
+
 func (x *exchange) run() (*http.Response, error) {
 	return backoff.Retry(x.req.Context(), func() (*http.Response, error) {
 		if x.failures > 0 {
@@ -68,8 +85,7 @@ func (x *exchange) run() (*http.Response, error) {
 		if e == nil {
 			return resp, nil
 		}
-		x.note(e)
-		if x.final(e) {
+		if x.note(e); x.final(e) {
 			return nil, backoff.Permanent(e.Error)
 		}
 		return nil, e.Error
@@ -119,17 +135,6 @@ func (x *exchange) final(e *failure) bool {
 		x.attempts >= x.t.o.Attempts || x.soft > maxSoft
 }
 
-// finish is the error of the call as a whole.
-func (x *exchange) finish(err error) *llm.Error {
-	var e *llm.Error
-	if !errors.As(err, &e) { // the context ended while nothing was in flight
-		e = llm.Canceled(x.req.Context(), llm.BilledNo)
-	}
-	e.Endpoint = display(x.req.URL)
-	e.Usage = x.used
-	return e
-}
-
 // Reset implements backoff.BackOff.
 func (x *exchange) Reset() {}
 
@@ -169,11 +174,11 @@ func (x *exchange) stopped(why error) *llm.Error {
 }
 
 func (x *exchange) stop(why string) time.Duration {
-	if x.last.Err == nil {
-		x.last.Err = errors.New(why)
-	} else {
-		x.last.Err = fmt.Errorf("%w (%s)", x.last.Err, why)
+	cause := errors.New(why)
+	if x.last.Err != nil {
+		cause = fmt.Errorf("%w (%s)", x.last.Err, why)
 	}
+	x.last.Err = cause
 	return backoff.Stop
 }
 
@@ -232,7 +237,8 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	}
 	body := &watched{r: resp.Body, limit: t.o.IdleTimeout, timer: time.AfterFunc(t.o.IdleTimeout, func() { idle(errIdle) })}
 	var from io.Reader = io.LimitReader(body, t.o.MaxBody+1)
-	if x.stream != nil && resp.StatusCode == http.StatusOK {
+	streams := x.stream != nil && resp.StatusCode == http.StatusOK
+	if streams {
 		from = io.TeeReader(from, x.stream)
 	}
 	data, err := io.ReadAll(from)
@@ -253,7 +259,7 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 		}
 		return nil, x.broken(x.redacted(classifyNet(ctx, err)))
 	}
-	if x.stream != nil && resp.StatusCode == http.StatusOK {
+	if streams {
 		if data, err = x.stream.whole(data); err != nil {
 			return nil, x.broken(x.ended(err))
 		}
