@@ -139,18 +139,12 @@ func unfinished(f file, size int64, head []byte) (bool, error) {
 }
 
 func (j *Journal) create(head []byte) error {
-	fail := func(err error) error { return fmt.Errorf("journal: create %s: %w", j.path, err) }
-	if err := j.f.Truncate(0); err != nil {
-		return fail(err)
+	err := j.f.Truncate(0)
+	if err == nil {
+		err = j.rewrite(head, 0, true)
 	}
-	if err := writeAll(j.f, head, 0); err != nil {
-		return fail(err)
-	}
-	if err := j.f.Sync(); err != nil {
-		return fail(err)
-	}
-	if err := j.disk.syncDir(filepath.Dir(j.path)); err != nil {
-		return fail(err)
+	if err != nil {
+		return fmt.Errorf("journal: create %s: %w", j.path, err)
 	}
 	j.begin, j.end, j.next, j.firm = int64(len(head)), int64(len(head)), 1, true
 	return nil
@@ -205,14 +199,16 @@ func (j *Journal) settle(x extent, size int64) error {
 	if _, err := j.f.ReadAt(last, from); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if err := writeAll(j.f, last, from); err != nil {
+	return j.rewrite(last, from, x.next == 1)
+}
+
+// rewrite puts bytes on disk, and perhaps the folder's entry.
+func (j *Journal) rewrite(b []byte, at int64, folder bool) error {
+	if err := writeAll(j.f, b, at); err != nil {
 		return err
 	}
-	if err := j.f.Sync(); err != nil {
+	if err := j.f.Sync(); err != nil || !folder {
 		return err
-	}
-	if x.next > 1 {
-		return nil
 	}
 	return j.disk.syncDir(filepath.Dir(j.path))
 }
