@@ -68,13 +68,7 @@ func Open(fsys fs.FS, name string) (fs.File, error) {
 	return fsys.Open(name)
 }
 
-func (o Options) maxLine() int {
-	return cmp.Or(o.MaxLine, DefaultMaxLine)
-}
-
-func (o Options) tooLong() error {
-	return fmt.Errorf("line is longer than %d MiB", o.maxLine()>>20)
-}
+func (o Options) maxLine() int { return cmp.Or(o.MaxLine, DefaultMaxLine) }
 
 func decode[T any](raw []byte, name string, number int) (Line[T], error) {
 	l := Line[T]{Number: number}
@@ -199,7 +193,7 @@ type counted struct {
 
 func (c *counted) Read(p []byte) (int, error) {
 	if c.left <= 0 {
-		return 0, c.o.tooLong()
+		return 0, fmt.Errorf("line is longer than %d MiB", c.o.maxLine()>>20)
 	}
 	n, err := c.r.Read(p[:min(len(p), c.left)])
 	for i, b := range p[:n] {

@@ -189,10 +189,7 @@ func called(c *llms.ContentChoice) string {
 	if calls == nil {
 		return ""
 	}
-	text, err := json.Marshal(map[string]any{"thought": c.Content, "calls": calls})
-	if err != nil { // they were read from JSON
-		return ""
-	}
+	text, _ := json.Marshal(map[string]any{"thought": c.Content, "calls": calls}) // they were read from JSON
 	return string(text)
 }
 

@@ -140,10 +140,10 @@ func NewServer(o ServerOptions) *Server {
 	}
 	s := &Server{o: o, done: make(chan struct{}), seen: map[string]int{}, bill: Bill{ByKey: map[string]llm.Usage{}}}
 	if o.InMemory {
-		m := newMemory()
+		m := &memory{conns: make(chan net.Conn), done: make(chan struct{})}
 		s.http = &httptest.Server{Listener: m, Config: &http.Server{Handler: http.HandlerFunc(s.serve)}}
 		s.http.Start()
-		s.transport = m.transport()
+		s.transport = &http.Transport{DialContext: m.dial}
 	} else {
 		s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 		s.transport = &http.Transport{}
@@ -250,7 +250,11 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set(k, v)
 	}
 	if f.Status != 0 {
-		s.send(w, req, f, f.Status, faultBody(f))
+		sent := []byte(f.Body)
+		if f.Body == "" && f.Status >= 400 {
+			sent = errorBody(http.StatusText(f.Status), "")
+		}
+		s.send(w, req, f, f.Status, sent)
 		return
 	}
 	if s.o.Key != "" && req.Header.Get("Authorization") != "Bearer "+s.o.Key {
@@ -339,13 +343,6 @@ func drop(w http.ResponseWriter, raw string) {
 	_ = conn.Close()
 }
 
-func faultBody(f Fault) []byte {
-	if f.Body != "" || f.Status < 400 {
-		return []byte(f.Body)
-	}
-	return errorBody(http.StatusText(f.Status), "")
-}
-
 func errorBody(message, code string) []byte {
 	b, _ := json.Marshal(map[string]any{"error": map[string]any{"message": message, "type": code, "code": code}})
 	return b
@@ -358,8 +355,6 @@ type memory struct {
 	done  chan struct{}
 	once  sync.Once
 }
-
-func newMemory() *memory { return &memory{conns: make(chan net.Conn), done: make(chan struct{})} }
 
 func (m *memory) Accept() (net.Conn, error) {
 	select {
@@ -389,5 +384,3 @@ func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 		return nil, ctx.Err()
 	}
 }
-
-func (m *memory) transport() *http.Transport { return &http.Transport{DialContext: m.dial} }
