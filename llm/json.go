@@ -154,10 +154,7 @@ func (p *jsonReader) value(depth int) error {
 }
 
 func (p *jsonReader) emit(s string) {
-	b, err := json.Marshal(s)
-	if err != nil { // cannot happen for a string
-		b = []byte(`""`)
-	}
+	b, _ := json.Marshal(s) // cannot fail for a string
 	p.out = append(p.out, b...)
 }
 
@@ -216,10 +213,9 @@ func (p *jsonReader) separator(end byte, first bool) (done bool, err error) {
 	if err := p.skip(); err != nil {
 		return false, err
 	}
-	comma := false
-	if !first && p.in[p.at] == ',' {
+	comma := !first && p.in[p.at] == ','
+	if comma {
 		p.at++
-		comma = true
 		if err := p.skip(); err != nil {
 			return false, err
 		}
@@ -229,13 +225,12 @@ func (p *jsonReader) separator(end byte, first bool) (done bool, err error) {
 		p.out = append(p.out, end)
 		return true, nil
 	}
-	if first {
-		return false, nil
-	}
-	if !comma {
+	if !first && !comma {
 		return false, p.fail("a comma is missing")
 	}
-	p.out = append(p.out, ',')
+	if comma {
+		p.out = append(p.out, ',')
+	}
 	return false, nil
 }
 

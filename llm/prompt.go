@@ -3,6 +3,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -81,10 +82,11 @@ func parseTemplate(name, text string) (*template.Template, error) {
 
 // text is a template, or what a context has in its place.
 func (p Prompts) text(ctx context.Context, name string) *template.Template {
-	if own := replacementOf(ctx).text(p.of + "/" + name); own != nil && p.texts[name] != nil {
-		return own
+	own := p.texts[name]
+	if r := replacementOf(ctx); r != nil && own != nil {
+		return cmp.Or(r.texts[p.of+"/"+name], own)
 	}
-	return p.texts[name]
+	return own
 }
 
 // Request makes the request of that name: the place .Words of a template takes the
