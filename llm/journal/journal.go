@@ -4,6 +4,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -68,24 +69,14 @@ type batch struct {
 // use, of another kind, in another format, or damaged. Whoever opens it should tell
 // what [Journal.Recovered] says was cut off.
 func Open(path string, h Header, o Options) (*Journal, error) {
-	j := &Journal{path: path, maxRecord: o.MaxRecord, batch: newBatch()}
-	if j.maxRecord <= 0 {
-		j.maxRecord = DefaultMaxRecord
-	}
-	if j.maxRecord > math.MaxInt32 {
-		j.maxRecord = math.MaxInt32
-	}
-	if o.disk == nil {
-		o.disk = osDisk{}
-	}
-	j.disk = o.disk
-	f, err := o.disk.open(path)
-	if err != nil {
+	most := min(cmp.Or(max(o.MaxRecord, 0), DefaultMaxRecord), math.MaxInt32)
+	j := &Journal{path: path, maxRecord: most, disk: cmp.Or[disk](o.disk, osDisk{}), batch: newBatch()}
+	var err error
+	if j.f, err = j.disk.open(path); err != nil {
 		return nil, fmt.Errorf("journal: open %s: %w", path, err)
 	}
-	j.f = f
 	if err := j.load(h); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, j.f.Close())
 	}
 	return j, nil
 }

@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -192,8 +192,7 @@ func (s *Server) Bill() Bill {
 }
 
 func (s *Server) charge(r Received, u llm.Usage) {
-	sum := sha256.Sum256(append([]byte(r.Path+"\n"), r.Body...))
-	key := hex.EncodeToString(sum[:])
+	key := fmt.Sprintf("%x", sha256.Sum256(append([]byte(r.Path+"\n"), r.Body...)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bill.Total = s.bill.Total.Add(u)
