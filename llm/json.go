@@ -112,18 +112,13 @@ func (p *jsonReader) skip() error {
 			p.at++
 		case strings.HasPrefix(rest, "\u00a0"):
 			p.at += len("\u00a0")
-		case strings.HasPrefix(rest, "//"):
-			n := strings.IndexByte(rest, '\n')
+		case strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "/*"):
+			end := map[byte]string{'/': "\n", '*': "*/"}[rest[1]]
+			n := strings.Index(rest, end)
 			if n < 0 {
 				return errCut
 			}
-			p.at += n
-		case strings.HasPrefix(rest, "/*"):
-			n := strings.Index(rest, "*/")
-			if n < 0 {
-				return errCut
-			}
-			p.at += n + 2
+			p.at += n + len(end)
 		default:
 			return nil
 		}

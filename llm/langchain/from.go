@@ -3,6 +3,7 @@
 package langchain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -125,18 +126,14 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 	return reply, nil
 }
 
+// roles are those of messages in langchaingo's words; others are a human's.
+var roles = map[string]llms.ChatMessageType{llm.System: llms.ChatMessageTypeSystem, llm.Assistant: llms.ChatMessageTypeAI}
+
 // messages are the request's messages in langchaingo's words.
 func messages(req llm.Request) []llms.MessageContent {
 	out := make([]llms.MessageContent, len(req.Messages))
 	for i, m := range req.Messages {
-		role := llms.ChatMessageTypeHuman
-		switch m.Role {
-		case llm.System:
-			role = llms.ChatMessageTypeSystem
-		case llm.Assistant:
-			role = llms.ChatMessageTypeAI
-		}
-		out[i] = llms.TextParts(role, m.Text)
+		out[i] = llms.TextParts(cmp.Or(roles[m.Role], llms.ChatMessageTypeHuman), m.Text)
 	}
 	return out
 }
