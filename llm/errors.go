@@ -3,6 +3,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // Kind classes an [Error]; errors.Is(err, llm.ErrTruncated) asks for one.
@@ -115,29 +115,23 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// remedy says what a person can do about it.
+// remedies are what a person can do about errors of a kind.
+var remedies = map[Kind]string{
+	ErrAuth:           "check the API key",
+	ErrQuotaExhausted: "add credit, then start again: paid replies are kept",
+	ErrContextLength:  "send less text or use a model with a larger context",
+	ErrTruncated:      "raise the token limit of the reply",
+	ErrUnfinished:     "ask again; if it comes back, ask the server's log why it stops",
+}
+
 func (e *Error) remedy() string {
-	switch e.Kind {
-	case ErrAuth:
-		return "check the API key"
-	case ErrQuotaExhausted:
-		return "add credit, then start again: paid replies are kept"
-	case ErrContextLength:
-		return "send less text or use a model with a larger context"
-	case ErrTruncated:
-		return "raise the token limit of the reply"
-	case ErrUnfinished:
-		return "ask again; if it comes back, ask the server's log why it stops"
-	case ErrTransient:
-		if e.Status == 0 {
-			return "check that the server runs and that the base URL is right"
-		}
-	case ErrBadRequest:
-		if e.Status == 404 {
-			return "check the base URL and the model name"
-		}
+	switch {
+	case e.Kind == ErrTransient && e.Status == 0:
+		return "check that the server runs and that the base URL is right"
+	case e.Kind == ErrBadRequest && e.Status == 404:
+		return "check the base URL and the model name"
 	}
-	return ""
+	return remedies[e.Kind]
 }
 
 // Unwrap returns the cause.
@@ -151,11 +145,7 @@ func (e *Error) Is(target error) bool {
 
 // Retryable reports whether the same request may succeed later.
 func (e *Error) Retryable() bool {
-	switch e.Kind {
-	case ErrRateLimited, ErrTransient, ErrTimeout, ErrEmpty:
-		return true
-	}
-	return false
+	return slices.Contains([]Kind{ErrRateLimited, ErrTransient, ErrTimeout, ErrEmpty}, e.Kind)
 }
 
 // OfOneReply reports whether an error concerns one reply alone: filtered,
@@ -179,10 +169,7 @@ func Fatal(err error) error {
 // context's error, so errors.Is finds context.Canceled or
 // context.DeadlineExceeded.
 func Canceled(ctx context.Context, billed Billed) *Error {
-	err := ctx.Err()
-	if err == nil {
-		err = context.Canceled
-	}
+	err := cmp.Or(ctx.Err(), context.Canceled)
 	kind := ErrCanceled
 	if errors.Is(err, context.DeadlineExceeded) {
 		kind = ErrTimeout
@@ -195,28 +182,16 @@ func Canceled(ctx context.Context, billed Billed) *Error {
 func Excerpt(body []byte, secrets ...string) string {
 	// Redact before cutting, so that no half of a key is left at the cut.
 	text := string(body[:min(len(body), 8*bodyExcerpt)])
-	text = redact(strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD"), secrets...)
-	if len(text) <= bodyExcerpt {
-		return text
-	}
-	cut := bodyExcerpt
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
-}
-
-// keyLike matches what providers' keys and bearer tokens look like; servers
-// echo them in error messages, sometimes shortened.
-var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|hf|xai|AIza|key)[-_][A-Za-z0-9*_\-]{6,}|(?i)\bbearer\s+[^\s"',}]+`)
-
-// redact removes the given secrets and whatever looks like one.
-func redact(text string, secrets ...string) string {
+	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
 	const hidden = "***"
 	for _, s := range secrets {
 		if len(s) >= 4 { // shorter ones ("-") are placeholders
 			text = strings.ReplaceAll(text, s, hidden)
 		}
 	}
-	return keyLike.ReplaceAllString(text, hidden)
+	return clip(keyLike.ReplaceAllString(text, hidden), bodyExcerpt)
 }
+
+// keyLike matches what providers' keys and bearer tokens look like; servers
+// echo them in error messages, sometimes shortened.
+var keyLike = regexp.MustCompile(`\b(sk|pk|gsk|hf|xai|AIza|key)[-_][A-Za-z0-9*_\-]{6,}|(?i)\bbearer\s+[^\s"',}]+`)

@@ -19,7 +19,7 @@ func TestRedact(t *testing.T) {
 		"a risk-free task":                               "a risk-free task",
 		"-":                                              "-",
 	} {
-		if got := redact(in, "planted-one", "-"); got != want {
+		if got := Excerpt([]byte(in), "planted-one", "-"); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)
 		}
 	}

@@ -143,9 +143,8 @@ func bare(wanted reflect.Kind, v any) any {
 			return x[0]
 		}
 	case string:
-		p := &jsonReader{in: strings.TrimSpace(x)}
-		if many && strings.IndexAny(p.in, "[{") == 0 && p.value(0) == nil && p.at == len(p.in) {
-			if inner, err := decoded(p.out); err == nil {
+		if many {
+			if inner, err := decoded(wholeJSON(x, "[{")); err == nil {
 				return inner
 			}
 		}
@@ -201,36 +200,27 @@ func name(v any) (string, bool) {
 
 // fitText also takes a number, a list of texts, and an object with one text or a name.
 func fitText(dst reflect.Value, v any, at string) error {
+	text, ok := name(v)
 	switch x := v.(type) {
 	case []any:
-		var texts []string
-		for _, e := range x {
-			text, ok := scalar(e)
-			if !ok {
-				return fault(at, v, "a text")
-			}
-			texts = append(texts, text)
+		texts := make([]string, len(x))
+		ok = true
+		for i := 0; i < len(x) && ok; i++ {
+			texts[i], ok = scalar(x[i])
 		}
-		dst.SetString(strings.Join(texts, " "))
-		return nil
+		text = strings.Join(texts, " ")
 	case map[string]any:
-		text, ok := name(x)
-		if !ok {
-			return fault(at, v, "a text")
+	default:
+		if dst.Type() == reflect.TypeFor[json.Number]() {
+			if text, ok = numeral(v); !ok {
+				return fault(at, v, "a number")
+			}
+		} else if s, is := v.(string); is {
+			text = s // blanks of a text are its own
 		}
-		dst.SetString(text)
-		return nil
 	}
-	text, _ := scalar(v)
-	if s, ok := v.(string); ok {
-		text = s // blanks of a text are its own
-	}
-	if dst.Type() == reflect.TypeFor[json.Number]() {
-		number, ok := numeral(v)
-		if !ok {
-			return fault(at, v, "a number")
-		}
-		text = number
+	if !ok {
+		return fault(at, v, "a text")
 	}
 	dst.SetString(text)
 	return nil

@@ -45,7 +45,7 @@ func ReadObject(text string) (json.RawMessage, error) {
 		p := &jsonReader{in: trimmed, at: at + next}
 		err := p.value(0)
 		switch {
-		case err == nil && goesOn(trimmed[p.at:]):
+		case err == nil && goesOn.MatchString(trimmed[p.at:]):
 			return nil, outputError(ErrInvalidOutput, text, p.fail("the object ends, and goes on behind its end"))
 		case err == nil:
 			if at = p.at; len(found) <= len("{}") {
@@ -67,11 +67,9 @@ func ReadObject(text string) (json.RawMessage, error) {
 	return found, nil
 }
 
-// goesOn reports whether an object that was closed goes on in what follows it: with
-// another key, or with a brace too many.
-func goesOn(rest string) bool { return goingOn.MatchString(rest) }
-
-var goingOn = regexp.MustCompile(`^\s*(\}|,\s*("[^"]*"|'[^']*')\s*:)`)
+// goesOn matches what follows an object that was closed and goes on: another key, or a
+// brace too many.
+var goesOn = regexp.MustCompile(`^\s*(\}|,\s*("[^"]*"|'[^']*')\s*:)`)
 
 // prose reports whether what follows a brace is no JSON: not a quote, nor a word
 // with a colon, a quote or another brace behind it before the brace is closed.
@@ -114,18 +112,13 @@ func (p *jsonReader) skip() error {
 			p.at++
 		case strings.HasPrefix(rest, "\u00a0"):
 			p.at += len("\u00a0")
-		case strings.HasPrefix(rest, "//"):
-			n := strings.IndexByte(rest, '\n')
+		case strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "/*"):
+			end := map[byte]string{'/': "\n", '*': "*/"}[rest[1]]
+			n := strings.Index(rest, end)
 			if n < 0 {
 				return errCut
 			}
-			p.at += n
-		case strings.HasPrefix(rest, "/*"):
-			n := strings.Index(rest, "*/")
-			if n < 0 {
-				return errCut
-			}
-			p.at += n + 2
+			p.at += n + len(end)
 		default:
 			return nil
 		}
@@ -156,10 +149,7 @@ func (p *jsonReader) value(depth int) error {
 }
 
 func (p *jsonReader) emit(s string) {
-	b, err := json.Marshal(s)
-	if err != nil { // cannot happen for a string
-		b = []byte(`""`)
-	}
+	b, _ := json.Marshal(s) // cannot fail for a string
 	p.out = append(p.out, b...)
 }
 
@@ -218,10 +208,9 @@ func (p *jsonReader) separator(end byte, first bool) (done bool, err error) {
 	if err := p.skip(); err != nil {
 		return false, err
 	}
-	comma := false
-	if !first && p.in[p.at] == ',' {
+	comma := !first && p.in[p.at] == ','
+	if comma {
 		p.at++
-		comma = true
 		if err := p.skip(); err != nil {
 			return false, err
 		}
@@ -231,84 +220,62 @@ func (p *jsonReader) separator(end byte, first bool) (done bool, err error) {
 		p.out = append(p.out, end)
 		return true, nil
 	}
-	if first {
-		return false, nil
-	}
-	if !comma {
+	if !first && !comma {
 		return false, p.fail("a comma is missing")
 	}
-	p.out = append(p.out, ',')
+	if comma {
+		p.out = append(p.out, ',')
+	}
 	return false, nil
 }
 
 // text reads a string in either kind of quotes.
-func (p *jsonReader) text() (string, error) {
+func (p *jsonReader) text() (s string, err error) {
 	quote := p.in[p.at]
-	p.at++
-	var b strings.Builder
-	for p.at < len(p.in) {
-		c := p.in[p.at]
-		switch {
+	strict := []byte{'"'} // the same as JSON has it
+	for p.at++; p.at < len(p.in); p.at++ {
+		switch c := p.in[p.at]; {
 		case c == quote:
 			p.at++
-			// A mark for every byte that is no UTF-8, as encoding/json writes them.
-			return string([]rune(b.String())), nil
+			// A mark for every byte that is no UTF-8.
+			err = json.Unmarshal(append(strict, '"'), &s)
+			return s, err
 		case c == '\\':
-			if err := p.escape(&b); err != nil {
+			if strict, err = p.escape(strict); err != nil {
 				return "", err
 			}
-			continue
+		case c < ' ':
+			strict = fmt.Appendf(strict, `\u%04x`, c)
+		case c == '"':
+			strict = append(strict, `\"`...)
+		default:
+			strict = append(strict, c)
 		}
-		b.WriteByte(c)
-		p.at++
 	}
 	return "", errCut
 }
 
-// simpleEscapes maps the letter after a backslash to what it stands for.
-const simpleEscapes = "\"\"\\\\//b\bf\fn\nr\rt\t''"
-
-func (p *jsonReader) escape(b *strings.Builder) error {
-	if p.at+1 >= len(p.in) {
-		return errCut
-	}
-	c := p.in[p.at+1]
-	for i := 0; i < len(simpleEscapes); i += 2 {
-		if simpleEscapes[i] == c {
-			b.WriteByte(simpleEscapes[i+1])
-			p.at += 2
-			return nil
-		}
-	}
-	if c != 'u' { // "\d" of a regular expression, "\(" of LaTeX: keep both
-		b.WriteByte('\\')
+// escape reads a backslash and leaves the last byte that belongs to it.
+func (p *jsonReader) escape(strict []byte) ([]byte, error) {
+	rest := p.in[p.at:]
+	switch {
+	case len(rest) < 2:
+		return nil, errCut
+	case rest[1] == '\'':
 		p.at++
-		return nil
+		return append(strict, '\''), nil
+	case strings.IndexByte(`"\/bfnrt`, rest[1]) >= 0:
+		p.at++
+		return append(strict, rest[:2]...), nil
+	case rest[1] != 'u': // "\d" of a regular expression, "\(" of LaTeX: keep both
+		return append(strict, `\\`...), nil
+	case len(rest) < 6:
+		return nil, errCut
+	case !json.Valid([]byte(`"` + rest[:6] + `"`)):
+		return nil, p.fail("a \\u escape without four hexadecimal digits")
 	}
-	// Let encoding/json read \uXXXX, with a second one for a surrogate pair.
-	for _, n := range []int{12, 6} {
-		if p.at+n > len(p.in) {
-			continue
-		}
-		part := p.in[p.at : p.at+n]
-		if n == 12 && !strings.HasPrefix(part[6:], `\u`) {
-			continue
-		}
-		var s string
-		if json.Unmarshal([]byte(`"`+part+`"`), &s) != nil {
-			continue
-		}
-		if n == 12 && utf8.RuneCountInString(s) != 1 {
-			continue // two separate characters: take the first alone
-		}
-		b.WriteString(s)
-		p.at += n
-		return nil
-	}
-	if len(p.in)-p.at < 6 {
-		return errCut
-	}
-	return p.fail("a \\u escape without four hexadecimal digits")
+	p.at += 5
+	return append(strict, rest[:6]...), nil
 }
 
 func (p *jsonReader) number() error {
@@ -338,24 +305,19 @@ func (p *jsonReader) number() error {
 	return nil
 }
 
-// literals are what models write for JSON's three.
-var literals = []struct{ in, out string }{
-	{"true", "true"}, {"false", "false"}, {"null", "null"},
-	{"True", "true"}, {"False", "false"}, {"None", "null"},
-	{"TRUE", "true"}, {"FALSE", "false"}, {"NULL", "null"},
-	{"NaN", "null"}, {"nan", "null"}, {"Infinity", "null"}, {"undefined", "null"},
-}
-
+// literal reads what models write for JSON's three.
 func (p *jsonReader) literal() error {
 	rest := p.in[p.at:]
-	for _, l := range literals {
-		if strings.HasPrefix(rest, l.in) {
-			p.at += len(l.in)
-			p.out = append(p.out, l.out...)
-			return nil
-		}
-		if strings.HasPrefix(l.in, rest) {
-			return errCut
+	for _, row := range words["literal"] {
+		for _, word := range row[1:] {
+			if strings.HasPrefix(rest, word) {
+				p.at += len(word)
+				p.out = append(p.out, row[0]...)
+				return nil
+			}
+			if strings.HasPrefix(word, rest) {
+				return errCut
+			}
 		}
 	}
 	return p.fail("a value is missing")
@@ -440,9 +402,14 @@ func Read[T any](text string) (T, error) {
 // fence or without; nil for others.
 func readList(text string) json.RawMessage {
 	text, _, _ = SplitThinking(text)
-	text = strings.TrimSpace(Unfence(strings.TrimSpace(text)))
-	p := &jsonReader{in: text}
-	if strings.IndexAny(text, `["`) != 0 || p.value(0) != nil || strings.TrimSpace(text[p.at:]) != "" {
+	return wholeJSON(Unfence(strings.TrimSpace(text)), `["`)
+}
+
+// wholeJSON is a text that is one JSON value and nothing else, which begins with one of
+// those bytes; nil for others.
+func wholeJSON(text, begins string) json.RawMessage {
+	p := &jsonReader{in: strings.TrimSpace(text)}
+	if strings.IndexAny(p.in, begins) != 0 || p.value(0) != nil || p.at != len(p.in) {
 		return nil
 	}
 	return p.out

@@ -3,6 +3,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -180,6 +181,13 @@ func Stream(ctx context.Context, m Model, req Request, piece func(text string) e
 	return reply, err
 }
 
+// byStream is a model whose Generate is its Stream without a reader.
+type byStream struct{ Streamer }
+
+func (m byStream) Generate(ctx context.Context, req Request) (Reply, error) {
+	return m.Stream(ctx, req, nil)
+}
+
 type sampleKey struct{}
 
 // WithSample asks models of [Defaults] for the n-th draw of what is asked under the context,
@@ -213,7 +221,7 @@ func Defaults(m Model, r Request) (Model, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return defaults{m, r}, nil
+	return byStream{defaults{m, r}}, nil
 }
 
 type defaults struct {
@@ -221,24 +229,11 @@ type defaults struct {
 	r Request
 }
 
-func (d defaults) Generate(ctx context.Context, req Request) (Reply, error) {
-	return d.Stream(ctx, req, nil)
-}
-
 // Stream implements [Streamer].
 func (d defaults) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
-	if req.MaxTokens == 0 {
-		req.MaxTokens = d.r.MaxTokens
-	}
-	if req.Temperature == nil {
-		req.Temperature = d.r.Temperature
-	}
-	if req.TopP == nil {
-		req.TopP = d.r.TopP
-	}
-	if req.Seed == nil {
-		req.Seed = d.r.Seed
-	}
+	req.MaxTokens = cmp.Or(req.MaxTokens, d.r.MaxTokens)
+	req.Temperature, req.TopP = cmp.Or(req.Temperature, d.r.Temperature), cmp.Or(req.TopP, d.r.TopP)
+	req.Seed = cmp.Or(req.Seed, d.r.Seed)
 	if req.Stop == nil {
 		req.Stop = slices.Clone(d.r.Stop)
 	}

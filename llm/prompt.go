@@ -3,6 +3,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -81,10 +82,11 @@ func parseTemplate(name, text string) (*template.Template, error) {
 
 // text is a template, or what a context has in its place.
 func (p Prompts) text(ctx context.Context, name string) *template.Template {
-	if own := replacementOf(ctx).text(p.of + "/" + name); own != nil && p.texts[name] != nil {
-		return own
+	own := p.texts[name]
+	if r := replacementOf(ctx); r != nil && own != nil {
+		return cmp.Or(r.texts[p.of+"/"+name], own)
 	}
-	return p.texts[name]
+	return own
 }
 
 // Request makes the request of that name: the place .Words of a template takes the
@@ -181,15 +183,12 @@ func NewFence(data ...string) Fence {
 		h.Write([]byte(d))
 	}
 	f := Fence{hex.EncodeToString(h.Sum(nil)[:8])}
-	for f.in(data) { // never seen; costs nothing to rule out
+	within := func(d string) bool { return strings.Contains(d, f.nonce) }
+	for slices.ContainsFunc(data, within) { // never seen; costs nothing to rule out
 		next := sha256.Sum256([]byte(f.nonce))
 		f.nonce = hex.EncodeToString(next[:8])
 	}
 	return f
-}
-
-func (f Fence) in(data []string) bool {
-	return slices.ContainsFunc(data, func(d string) bool { return strings.Contains(d, f.nonce) })
 }
 
 // Nonce is what a prompt calls the marks by.

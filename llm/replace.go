@@ -145,13 +145,6 @@ func (r *Replacement) Over(other *Replacement) *Replacement {
 	return out
 }
 
-func (r *Replacement) text(name string) *template.Template {
-	if r == nil {
-		return nil
-	}
-	return r.texts[name]
-}
-
 // Sums are the beginnings of the SHA-256 of the texts, by name, for reports.
 func (r *Replacement) Sums() map[string]string {
 	if r == nil {

@@ -50,13 +50,12 @@ func writeSchema(b *bytes.Buffer, t reflect.Type, values []string) bool {
 		b.WriteString(`{"type":"integer"}`)
 	case reflect.Float64:
 		b.WriteString(`{"type":"number"}`)
-	case reflect.Slice:
-		b.WriteString(`{"type":"array","items":`)
-		ok := writeSchema(b, t.Elem(), values)
-		b.WriteByte('}')
-		return ok
-	case reflect.Map:
-		b.WriteString(`{"type":"object","additionalProperties":`)
+	case reflect.Slice, reflect.Map:
+		around := `{"type":"array","items":`
+		if t.Kind() == reflect.Map {
+			around = `{"type":"object","additionalProperties":`
+		}
+		b.WriteString(around)
 		ok := writeSchema(b, t.Elem(), values)
 		b.WriteByte('}')
 		return ok

@@ -4,6 +4,7 @@ package llm
 
 import (
 	"cmp"
+	_ "embed" // words.txt
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -12,16 +13,24 @@ import (
 	"unicode"
 )
 
-// thoughts are the marks around the reasoning of models, as their templates have them.
-var thoughts = [][2]string{
-	{"<think>", "</think>"}, {"<thinking>", "</thinking>"}, {"<reasoning>", "</reasoning>"}, {"<thought>", "</thought>"},
-	{"<seed:think>", "</seed:think>"}, // Seed-OSS
-	{"[THINK]", "[/THINK]"},           // Magistral
-	{"◁think▷", "◁/think▷"},           // Kimi
-	{"<|channel>thought", "<channel|>"},
-	{"<|START_THINKING|>", "<|END_THINKING|>"},     // Command A
-	{"<|begin_of_thought|>", "<|end_of_thought|>"}, // OpenThinker
+// words are the rows of words.txt by their kind.
+var words = readWords(wordsFile)
+
+//go:embed words.txt
+var wordsFile string
+
+func readWords(file string) map[string][][]string {
+	rows := make(map[string][][]string)
+	for line := range strings.Lines(file) {
+		if row := strings.Fields(line); len(row) > 0 && row[0] != "#" {
+			rows[row[0]] = append(rows[row[0]], row[1:])
+		}
+	}
+	return rows
 }
+
+// thoughts are the marks around the reasoning of models, as their templates have them.
+var thoughts = words["thought"]
 
 // borders are marks of templates at the beginning or the end of a reply.
 var borders = regexp.MustCompile(`(?i)^(?:\s*<\|(?:start|begin)_(?:of_)?(?:response|solution)\|>)+\s*|(?:\s*(?:<\|(?:return|end|call|eot_id|eom_id|im_end|endoftext|end_of_text|end_of_turn|end_(?:of_)?(?:response|solution))\|>|</s>|<end_of_turn>|<eos>))+\s*$`)
@@ -40,7 +49,7 @@ func SplitThinking(text string) (answer, thinking string, open bool) {
 		return after, inner[len("analysis"):], false // channels without their marks
 	}
 	for at := 0; at >= 0; rest = strings.TrimLeft(text, " \t\r\n") {
-		if at = slices.IndexFunc(thoughts, func(t [2]string) bool { return strings.HasPrefix(rest, t[0]) }); at < 0 {
+		if at = slices.IndexFunc(thoughts, func(t []string) bool { return strings.HasPrefix(rest, t[0]) }); at < 0 {
 			break
 		}
 		inner, after, closed := strings.Cut(rest[len(thoughts[at][0]):], thoughts[at][1])
@@ -141,7 +150,7 @@ func Unfence(text string) string {
 
 // unquoted takes off quotation marks around the whole, also before marks of sources.
 func unquoted(text string) string {
-	for _, q := range [][2]string{{`"`, `"`}, {"'", "'"}, {"“", "”"}, {"„", "“"}, {"„", "”"}, {"”", "”"}, {"‘", "’"}, {"«", "»"}, {"»", "«"}, {"「", "」"}, {"『", "』"}} {
+	for _, q := range words["quote"] {
 		rest, ok := strings.CutPrefix(text, q[0])
 		at := strings.LastIndex(rest, q[1])
 		if !ok || at <= 0 {
@@ -164,14 +173,7 @@ var apostrophe = regexp.MustCompile(`\pL['’]`)
 
 // unobject returns the only text of an object or a list, with its sources as marks.
 func unobject(text string) string {
-	if text == "" || strings.IndexByte("{[", text[0]) < 0 {
-		return text
-	}
-	p := &jsonReader{in: text}
-	if p.value(0) != nil || strings.TrimSpace(text[p.at:]) != "" {
-		return text
-	}
-	v, err := decoded(p.out)
+	v, err := decoded(wholeJSON(text, "{["))
 	if err != nil {
 		return text
 	}
@@ -279,17 +281,9 @@ func letters(text string) string {
 	}, text)
 }
 
-// announcing are the words of lines that announce an answer and say nothing of it; such a
-// line has one of the first two lines.
-var announcing = [2][]string{strings.Fields(`sure certainly absolutely okay ok here based according gern gerne natürlich hier laut voici selon aquí según claro ecco secondo certo
-	aqui natuurlijk volgens segundo här enligt oto według вот согласно işte`), strings.Fields(`of course great good question thanks thank you i is are s below following follows
-	the a an my your this that short brief concise direct final requested answer answers response reply summary overview to for in from with and on as per by
-	given provided using evidence material passage passages text texts source sources context documents information above only alone
-	ist die der das den dem kurze antwort auf ihre deine frage folgende zusammenfassung nach basierend den belegen passagen quellen
-	bien sûr la le les une réponse à votre question d après sur base des passages sources fournis
-	por supuesto está tiene su respuesta pregunta los las pasajes fuentes basado basada en
-	risposta alla tua sua domanda i passaggi fonti ai com resposta sua pergunta nas passagens het antwoord op uw je vraag
-	svaret på din fråga källorna odpowiedź na twoje pytanie źródeł ответ ваш вопрос источникам cevap sorunuzun`)}
+// Lines that announce an answer and say nothing of it have one of the words that open it
+// and words of both kinds alone.
+var opening, announcing = slices.Concat(words["opening"]...), slices.Concat(words["announcing"]...)
 
 // unannounced takes off a first line of such words that ends with a colon.
 func unannounced(text string) string {
@@ -300,8 +294,8 @@ func unannounced(text string) string {
 	}
 	opens := false
 	for _, w := range strings.FieldsFunc(strings.ToLower(plain), func(r rune) bool { return !unicode.IsLetter(r) }) {
-		first := slices.Contains(announcing[0], w) || announced.MatchString(w)
-		if opens = opens || first; !first && !slices.Contains(announcing[1], w) {
+		first := slices.Contains(opening, w) || announced.MatchString(w)
+		if opens = opens || first; !first && !slices.Contains(announcing, w) {
 			return text
 		}
 	}

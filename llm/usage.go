@@ -5,6 +5,7 @@ package llm
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -81,16 +82,12 @@ func (m *Meter) add(stage string, u Usage) {
 
 // Metered is m with every call counted by the meters of its context, and [Traced]. Around
 // a model that is metered itself it counts each call once.
-func Metered(m Model) Model { return metered{m} }
+func Metered(m Model) Model { return byStream{metered{m}} }
 
 type metered struct{ Model }
 
 // countedKey has the meter of the context in which an outer model counts the call.
 type countedKey struct{}
-
-func (m metered) Generate(ctx context.Context, req Request) (Reply, error) {
-	return m.Stream(ctx, req, nil)
-}
 
 // Stream implements [Streamer].
 func (m metered) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
@@ -132,13 +129,9 @@ func taken(reply Reply, err error) Usage {
 
 // Traced is m with every call shown by the trace of its context, by OpenTelemetry's
 // conventions for generative AI.
-func Traced(m Model) Model { return traced{m} }
+func Traced(m Model) Model { return byStream{traced{m}} }
 
 type traced struct{ Model }
-
-func (m traced) Generate(ctx context.Context, req Request) (Reply, error) {
-	return m.Stream(ctx, req, nil)
-}
 
 // Stream implements [Streamer].
 func (m traced) Stream(ctx context.Context, req Request, piece func(string) error) (Reply, error) {
@@ -176,20 +169,22 @@ type meteredEmbedder struct {
 }
 
 func (m meteredEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	return embedded(ctx, m, texts, func(ctx context.Context) ([][]float32, error) { return m.Embedder.EmbedDocuments(ctx, texts) })
+}
+
+func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	return embedded(ctx, m, []string{text}, func(ctx context.Context) ([]float32, error) { return m.Embedder.EmbedQuery(ctx, text) })
+}
+
+// embedded counts texts and shows the trace that they are embedded.
+func embedded[T any](ctx context.Context, m meteredEmbedder, texts []string, embed func(context.Context) (T, error)) (T, error) {
 	u := Usage{Estimated: true}
 	for _, t := range texts {
 		u.EmbeddedTokens += m.count(t)
 	}
 	meter(ctx, StageEmbed, u)
-	return trace.Do(ctx, "embeddings", func(ctx context.Context) ([][]float32, error) { return m.Embedder.EmbedDocuments(ctx, texts) },
+	return trace.Do(ctx, "embeddings", embed,
 		slog.String("gen_ai.operation.name", "embeddings"), slog.Int("gen_ai.usage.input_tokens", u.EmbeddedTokens), slog.Int("wildgraph.texts", len(texts)))
-}
-
-func (m meteredEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	tokens := m.count(text)
-	meter(ctx, StageEmbed, Usage{Estimated: true, EmbeddedTokens: tokens})
-	return trace.Do(ctx, "embeddings", func(ctx context.Context) ([]float32, error) { return m.Embedder.EmbedQuery(ctx, text) },
-		slog.String("gen_ai.operation.name", "embeddings"), slog.Int("gen_ai.usage.input_tokens", tokens), slog.Int("wildgraph.texts", 1))
 }
 
 type anew struct{}
@@ -236,7 +231,11 @@ func (b *Bill) Longest() int {
 	return b.longest
 }
 
+// add records an attempt; a call without a bill has none.
 func (b *Bill) add(u Usage, unknown int) {
+	if b == nil {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.known, b.unknown = b.known.Add(u), b.unknown+unknown
@@ -257,18 +256,10 @@ func billOf(ctx context.Context) *Bill {
 
 // RecordUsage records the usage of an attempt on the bill of ctx. Transports, and
 // models that do not stand on one, call it once per attempt.
-func RecordUsage(ctx context.Context, u Usage) {
-	if b := billOf(ctx); b != nil {
-		b.add(u, 0)
-	}
-}
+func RecordUsage(ctx context.Context, u Usage) { billOf(ctx).add(u, 0) }
 
 // RecordUnknown records an attempt that may have been billed.
-func RecordUnknown(ctx context.Context) {
-	if b := billOf(ctx); b != nil {
-		b.add(Usage{}, 1)
-	}
-}
+func RecordUnknown(ctx context.Context) { billOf(ctx).add(Usage{}, 1) }
 
 // MayRetry asks the bill of ctx whether a call may be tried again. Transports call it
 // before every attempt but the first.
@@ -328,6 +319,25 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 	default:
 		*c = Count(math.Ceil(f))
 	}
+	return nil
+}
+
+// Content is the text of a message as servers and their clients write it: a string, null,
+// or a list of text parts. Values of other shapes are as good as none.
+type Content string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *Content) UnmarshalJSON(b []byte) error {
+	var text string
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(b, &text) != nil && json.Unmarshal(b, &parts) == nil {
+		for _, p := range parts {
+			text += p.Text
+		}
+	}
+	*c = Content(text)
 	return nil
 }
 

@@ -310,27 +310,13 @@ func (j *Journal) Read(at int64) (Record, error) {
 		return fail(fmt.Errorf("%w: no record there", ErrCorrupt))
 	}
 	// Most records come whole with the first read.
-	b := make([]byte, min(readAhead, end-at))
-	if _, err := j.f.ReadAt(b, at); err != nil {
-		return fail(err)
+	r := bufio.NewReaderSize(io.NewSectionReader(j.f, at, end-at), int(min(readAhead, end-at)))
+	rec, _, _, err := decodeRecord(r, end-at)
+	if errors.Is(err, errBad) {
+		err = ErrCorrupt
 	}
-	if len(b) < recordSz {
-		return fail(ErrCorrupt)
-	}
-	length, _ := payloadLength(b)
-	size := int64(recordSz) + length
-	if size > end-at {
-		return fail(ErrCorrupt)
-	}
-	if have := len(b); size > int64(have) {
-		b = append(make([]byte, 0, size), b...)[:size]
-		if _, err := j.f.ReadAt(b[have:], at+int64(have)); err != nil {
-			return fail(err)
-		}
-	}
-	rec, err := checkRecord(b[:recordSz], b[recordSz:size:size])
 	if err != nil {
-		return fail(ErrCorrupt)
+		return fail(err)
 	}
 	rec.At = at
 	return rec, nil

@@ -4,6 +4,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -68,24 +69,14 @@ type batch struct {
 // use, of another kind, in another format, or damaged. Whoever opens it should tell
 // what [Journal.Recovered] says was cut off.
 func Open(path string, h Header, o Options) (*Journal, error) {
-	j := &Journal{path: path, maxRecord: o.MaxRecord, batch: newBatch()}
-	if j.maxRecord <= 0 {
-		j.maxRecord = DefaultMaxRecord
-	}
-	if j.maxRecord > math.MaxInt32 {
-		j.maxRecord = math.MaxInt32
-	}
-	if o.disk == nil {
-		o.disk = osDisk{}
-	}
-	j.disk = o.disk
-	f, err := o.disk.open(path)
-	if err != nil {
+	most := min(cmp.Or(max(o.MaxRecord, 0), DefaultMaxRecord), math.MaxInt32)
+	j := &Journal{path: path, maxRecord: most, disk: cmp.Or[disk](o.disk, osDisk{}), batch: newBatch()}
+	var err error
+	if j.f, err = j.disk.open(path); err != nil {
 		return nil, fmt.Errorf("journal: open %s: %w", path, err)
 	}
-	j.f = f
 	if err := j.load(h); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(err, j.f.Close())
 	}
 	return j, nil
 }
@@ -139,18 +130,12 @@ func unfinished(f file, size int64, head []byte) (bool, error) {
 }
 
 func (j *Journal) create(head []byte) error {
-	fail := func(err error) error { return fmt.Errorf("journal: create %s: %w", j.path, err) }
-	if err := j.f.Truncate(0); err != nil {
-		return fail(err)
+	err := j.f.Truncate(0)
+	if err == nil {
+		err = j.rewrite(head, 0, true)
 	}
-	if err := writeAll(j.f, head, 0); err != nil {
-		return fail(err)
-	}
-	if err := j.f.Sync(); err != nil {
-		return fail(err)
-	}
-	if err := j.disk.syncDir(filepath.Dir(j.path)); err != nil {
-		return fail(err)
+	if err != nil {
+		return fmt.Errorf("journal: create %s: %w", j.path, err)
 	}
 	j.begin, j.end, j.next, j.firm = int64(len(head)), int64(len(head)), 1, true
 	return nil
@@ -205,14 +190,16 @@ func (j *Journal) settle(x extent, size int64) error {
 	if _, err := j.f.ReadAt(last, from); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	if err := writeAll(j.f, last, from); err != nil {
+	return j.rewrite(last, from, x.next == 1)
+}
+
+// rewrite puts bytes on disk, and perhaps the folder's entry.
+func (j *Journal) rewrite(b []byte, at int64, folder bool) error {
+	if err := writeAll(j.f, b, at); err != nil {
 		return err
 	}
-	if err := j.f.Sync(); err != nil {
+	if err := j.f.Sync(); err != nil || !folder {
 		return err
-	}
-	if x.next > 1 {
-		return nil
 	}
 	return j.disk.syncDir(filepath.Dir(j.path))
 }

@@ -28,7 +28,7 @@ func writeFile(d disk, name string, write func(io.Writer) error) error {
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	b := bufio.NewWriter(&appender{f: f})
+	b := bufio.NewWriter(io.NewOffsetWriter(f, 0))
 	err = write(b)
 	if err == nil {
 		err = b.Flush()
@@ -47,19 +47,4 @@ func writeFile(d disk, name string, write func(io.Writer) error) error {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return nil
-}
-
-// appender writes one piece behind the other.
-type appender struct {
-	f  file
-	at int64
-}
-
-func (a *appender) Write(p []byte) (int, error) {
-	err := writeAll(a.f, p, a.at)
-	if err != nil {
-		return 0, err
-	}
-	a.at += int64(len(p))
-	return len(p), nil
 }

@@ -68,13 +68,7 @@ func Open(fsys fs.FS, name string) (fs.File, error) {
 	return fsys.Open(name)
 }
 
-func (o Options) maxLine() int {
-	return cmp.Or(o.MaxLine, DefaultMaxLine)
-}
-
-func (o Options) tooLong() error {
-	return fmt.Errorf("line is longer than %d MiB", o.maxLine()>>20)
-}
+func (o Options) maxLine() int { return cmp.Or(o.MaxLine, DefaultMaxLine) }
 
 func decode[T any](raw []byte, name string, number int) (Line[T], error) {
 	l := Line[T]{Number: number}
@@ -82,7 +76,9 @@ func decode[T any](raw []byte, name string, number int) (Line[T], error) {
 	if !utf8.Valid(raw) {
 		err = errors.New("not valid UTF-8")
 	} else if err = json.Unmarshal(raw, &l.Value); err == nil {
-		err = keys(raw, names(reflect.TypeFor[T](), nil))
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		err = keys(dec, names(reflect.TypeFor[T](), nil))
 	} else if t := (*json.UnmarshalTypeError)(nil); errors.As(err, &t) {
 		err = fmt.Errorf("%s is a JSON %s, want %s", cmp.Or(t.Field, "the value"), t.Value, wanted(t.Type))
 	}
@@ -125,47 +121,33 @@ func names(t reflect.Type, known []string) []string {
 }
 
 // keys refuses objects that hold a key twice, and keys that differ from a known one
-// by their case alone: encoding/json takes those for it. raw is valid JSON.
-func keys(raw []byte, known []string) error {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var open []map[string]bool // the keys of the open objects; nil for a list
-	key := false               // the next text is a key
-	for {
-		token, err := dec.Token()
-		if err != nil { // the end
-			return nil
-		}
-		object := len(open) > 0 && open[len(open)-1] != nil
-		switch t := token.(type) {
-		case json.Delim:
-			switch t {
-			case '{':
-				open = append(open, make(map[string]bool))
-			case '[':
-				open = append(open, nil)
-			default:
-				open = open[:len(open)-1]
-			}
-			key = len(open) > 0 && open[len(open)-1] != nil
-			continue
-		case string:
-			if object && key {
-				if open[len(open)-1][t] {
-					return fmt.Errorf("the key %q stands twice", t)
-				}
-				for _, k := range known {
-					if k != t && strings.EqualFold(k, t) {
-						return fmt.Errorf("the key %q must be written %q", t, k)
-					}
-				}
-				open[len(open)-1][t] = true
-				key = false
-				continue
-			}
-		}
-		key = object
+// by their case alone: encoding/json takes those for it. The next value of dec is valid JSON.
+func keys(dec *json.Decoder, known []string) error {
+	open, _ := dec.Token()
+	if open != json.Delim('{') && open != json.Delim('[') {
+		return nil
 	}
+	seen := make(map[string]bool)
+	for dec.More() {
+		if open == json.Delim('{') {
+			token, _ := dec.Token()
+			key, _ := token.(string)
+			if seen[key] {
+				return fmt.Errorf("the key %q stands twice", key)
+			}
+			for _, k := range known {
+				if k != key && strings.EqualFold(k, key) {
+					return fmt.Errorf("the key %q must be written %q", key, k)
+				}
+			}
+			seen[key] = true
+		}
+		if err := keys(dec, known); err != nil {
+			return err
+		}
+	}
+	_, _ = dec.Token() // the end
+	return nil
 }
 
 // Read decodes the elements of a JSON array, or values one after another,
@@ -211,7 +193,7 @@ type counted struct {
 
 func (c *counted) Read(p []byte) (int, error) {
 	if c.left <= 0 {
-		return 0, c.o.tooLong()
+		return 0, fmt.Errorf("line is longer than %d MiB", c.o.maxLine()>>20)
 	}
 	n, err := c.r.Read(p[:min(len(p), c.left)])
 	for i, b := range p[:n] {

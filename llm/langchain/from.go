@@ -3,10 +3,12 @@
 package langchain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tmc/langchaingo/llms"
@@ -87,23 +89,22 @@ func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error
 
 // judge makes a reply of a foreign model's response, or the error it is.
 func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentResponse) (llm.Reply, error) {
-	used, known := usageOf(resp)
+	var choices []*llms.ContentChoice
+	if resp != nil {
+		choices = slices.DeleteFunc(slices.Clone(resp.Choices), func(c *llms.ContentChoice) bool { return c == nil })
+	}
+	used, known := usageOf(choices)
 	used.Calls = 1
 	reply := llm.Reply{Usage: used}
 	raw, stop := "", ""
-	if resp != nil {
-		for _, c := range resp.Choices {
-			if c == nil {
-				continue
-			}
-			reply.Reasoning = strings.TrimPrefix(reply.Reasoning+"\n"+c.ReasoningContent, "\n")
-			if raw == "" {
-				raw, stop = c.Content, c.StopReason
-			}
-			if calls := called(c); len(req.Tools) > 0 && calls != "" {
-				raw, stop = calls, llm.FinishStop
-				break
-			}
+	for _, c := range choices {
+		reply.Reasoning = strings.TrimPrefix(reply.Reasoning+"\n"+c.ReasoningContent, "\n")
+		if raw == "" {
+			raw, stop = c.Content, c.StopReason
+		}
+		if calls := called(c); len(req.Tools) > 0 && calls != "" {
+			raw, stop = calls, llm.FinishStop
+			break
 		}
 	}
 	if !known {
@@ -113,35 +114,26 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 		reply.Usage.CompletionTokens, reply.Usage.Estimated = m.count(raw), true
 	}
 	reply, err := llm.Finish(reply, raw, stop)
-	switch {
-	case errors.Is(err, llm.ErrEmpty) && !known:
+	if errors.Is(err, llm.ErrEmpty) && !known {
 		// Nothing at all: an error the client swallowed, not a paid call.
 		return llm.Reply{}, err
-	case err != nil:
-		var e *llm.Error
-		if errors.As(err, &e) {
-			e.Usage = reply.Usage
-		}
 	}
 	llm.RecordUsage(ctx, reply.Usage)
-	if err != nil {
-		return llm.Reply{}, err
+	if failed := (*llm.Error)(nil); errors.As(err, &failed) {
+		failed.Usage = reply.Usage
+		return llm.Reply{}, failed
 	}
 	return reply, nil
 }
+
+// roles are those of messages in langchaingo's words; others are a human's.
+var roles = map[string]llms.ChatMessageType{llm.System: llms.ChatMessageTypeSystem, llm.Assistant: llms.ChatMessageTypeAI}
 
 // messages are the request's messages in langchaingo's words.
 func messages(req llm.Request) []llms.MessageContent {
 	out := make([]llms.MessageContent, len(req.Messages))
 	for i, m := range req.Messages {
-		role := llms.ChatMessageTypeHuman
-		switch m.Role {
-		case llm.System:
-			role = llms.ChatMessageTypeSystem
-		case llm.Assistant:
-			role = llms.ChatMessageTypeAI
-		}
-		out[i] = llms.TextParts(role, m.Text)
+		out[i] = llms.TextParts(cmp.Or(roles[m.Role], llms.ChatMessageTypeHuman), m.Text)
 	}
 	return out
 }
@@ -194,11 +186,20 @@ func called(c *llms.ContentChoice) string {
 	if calls == nil {
 		return ""
 	}
-	text, err := json.Marshal(map[string]any{"thought": c.Content, "calls": calls})
-	if err != nil { // they were read from JSON
-		return ""
-	}
+	text, _ := json.Marshal(map[string]any{"thought": c.Content, "calls": calls}) // they were read from JSON
 	return string(text)
+}
+
+// codes are what langchaingo's codes of errors mean here.
+var codes = map[llms.ErrorCode]llm.Error{
+	llms.ErrCodeAuthentication:   {Kind: llm.ErrAuth, Billed: llm.BilledNo},
+	llms.ErrCodeQuotaExceeded:    {Kind: llm.ErrQuotaExhausted, Billed: llm.BilledNo},
+	llms.ErrCodeContentFilter:    {Kind: llm.ErrFiltered},
+	llms.ErrCodeTokenLimit:       {Kind: llm.ErrContextLength, Billed: llm.BilledNo},
+	llms.ErrCodeRateLimit:        {Kind: llm.ErrRateLimited, Billed: llm.BilledNo},
+	llms.ErrCodeInvalidRequest:   {Kind: llm.ErrBadRequest, Billed: llm.BilledNo},
+	llms.ErrCodeResourceNotFound: {Kind: llm.ErrBadRequest, Billed: llm.BilledNo},
+	llms.ErrCodeTimeout:          {Kind: llm.ErrTimeout},
 }
 
 // foreign makes an [llm.Error] of whatever a model returned. Only types are
@@ -208,27 +209,12 @@ func foreign(name string, err error) error {
 	if errors.As(err, &own) {
 		return own
 	}
-	kind, billed := llm.ErrTransient, llm.BilledUnknown
-	var theirs *llms.Error
-	if errors.As(err, &theirs) {
-		switch theirs.Code {
-		case llms.ErrCodeAuthentication:
-			kind, billed = llm.ErrAuth, llm.BilledNo
-		case llms.ErrCodeQuotaExceeded:
-			kind, billed = llm.ErrQuotaExhausted, llm.BilledNo
-		case llms.ErrCodeContentFilter:
-			kind = llm.ErrFiltered
-		case llms.ErrCodeTokenLimit:
-			kind, billed = llm.ErrContextLength, llm.BilledNo
-		case llms.ErrCodeRateLimit:
-			kind, billed = llm.ErrRateLimited, llm.BilledNo
-		case llms.ErrCodeInvalidRequest, llms.ErrCodeResourceNotFound:
-			kind, billed = llm.ErrBadRequest, llm.BilledNo
-		case llms.ErrCodeTimeout:
-			kind = llm.ErrTimeout
-		}
+	out := llm.Error{Kind: llm.ErrTransient}
+	if theirs := (*llms.Error)(nil); errors.As(err, &theirs) && codes[theirs.Code].Kind != "" {
+		out = codes[theirs.Code]
 	}
-	return &llm.Error{Kind: kind, Billed: billed, Err: fmt.Errorf("%s: %w", name, err)}
+	out.Err = fmt.Errorf("%s: %w", name, err)
+	return &out
 }
 
 // usageNames are the keys of GenerationInfo under which langchaingo's
@@ -239,17 +225,11 @@ var usageNames = []struct{ prompt, completion string }{
 	{"input_tokens", "output_tokens"},
 }
 
-// usageOf reads the tokens of a response and reports whether it has any.
+// usageOf reads the tokens of choices and reports whether they have any.
 // Every choice repeats the figures of the whole request, so the first choice
 // that has them counts, and the others do not.
-func usageOf(resp *llms.ContentResponse) (llm.Usage, bool) {
-	if resp == nil {
-		return llm.Usage{}, false
-	}
-	for _, c := range resp.Choices {
-		if c == nil {
-			continue
-		}
+func usageOf(choices []*llms.ContentChoice) (llm.Usage, bool) {
+	for _, c := range choices {
 		for _, n := range usageNames {
 			prompt, ok1 := count(c.GenerationInfo[n.prompt])
 			completion, ok2 := count(c.GenerationInfo[n.completion])

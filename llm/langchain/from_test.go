@@ -103,7 +103,7 @@ func TestUsageOf(t *testing.T) {
 		{nil, 0, 0, false},
 	} {
 		resp := &llms.ContentResponse{Choices: []*llms.ContentChoice{{GenerationInfo: tc.info}, {GenerationInfo: tc.info}}}
-		u, known := usageOf(resp)
+		u, known := usageOf(resp.Choices)
 		if u.PromptTokens != tc.p || u.CompletionTokens != tc.c || known != tc.known {
 			t.Errorf("%v: %+v %v", tc.info, u, known)
 		}

@@ -13,21 +13,14 @@ type ollamaChatRequest struct {
 	chat
 	Format  json.RawMessage `json:"format"`
 	Options struct {
-		Temperature *float64 `json:"temperature"`
-		TopP        *float64 `json:"top_p"`
-		Seed        *int64   `json:"seed"`
-		NumPredict  int      `json:"num_predict"`
-		Stop        []string `json:"stop"`
+		settings
+		NumPredict int `json:"num_predict"`
 	} `json:"options"`
 }
 
 func (r ollamaChatRequest) request() (llm.Request, error) {
-	req := llm.Request{
-		Temperature: r.Options.Temperature, TopP: r.Options.TopP, Seed: r.Options.Seed,
-		MaxTokens: r.Options.NumPredict, Stop: r.Options.Stop,
-	}
-	var err error
-	if req.Messages, err = r.messages(); err != nil {
+	req, err := r.chat.request(r.Options.settings, r.Options.NumPredict)
+	if err != nil {
 		return req, err
 	}
 	var format string
@@ -44,7 +37,7 @@ func (r ollamaChatRequest) request() (llm.Request, error) {
 	return req, nil
 }
 
-func (s *Server) ollamaChat(r Received, f Fault) ([]byte, llm.Usage, error) {
+func (s *Server) ollamaChat(r Received, f Fault) (map[string]any, llm.Usage, error) {
 	var wire ollamaChatRequest
 	reply, err := s.reply(r, f, &wire)
 	if err != nil {
@@ -64,23 +57,17 @@ func (s *Server) ollamaChat(r Received, f Fault) ([]byte, llm.Usage, error) {
 	if f.EmptyChoices {
 		message["content"] = ""
 	}
-	body, err := json.Marshal(last)
-	return body, reply.Usage, err
+	return last, reply.Usage, nil
 }
 
-func (s *Server) ollamaEmbed(r Received, f Fault) ([]byte, llm.Usage, error) {
-	model, vectors, usage, err := s.vectors(r)
+func (s *Server) ollamaEmbed(r Received, f Fault) (map[string]any, llm.Usage, error) {
+	model, vectors, usage, err := s.vectors(r, f)
 	if err != nil {
 		return nil, usage, err
 	}
-	sent := make([]any, len(vectors))
-	for i, v := range vectors {
-		sent[i] = f.vector(v)
-	}
-	out := map[string]any{"model": model, "embeddings": sent}
+	out := map[string]any{"model": model, "embeddings": vectors}
 	if !f.NoUsage {
 		out["prompt_eval_count"] = usage.EmbeddedTokens
 	}
-	body, err := json.Marshal(out)
-	return body, usage, err
+	return out, usage, nil
 }

@@ -10,42 +10,44 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// chat is what requests of both formats have alike; Content is a string or, in
-// OpenAI's, a list of text parts.
+// chat is what requests of both formats have alike.
 type chat struct {
 	Model    string `json:"model"`
 	Messages []struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
+		Role    string      `json:"role"`
+		Content llm.Content `json:"content"`
 	} `json:"messages"`
 }
 
-func (c chat) messages() ([]llm.Message, error) {
+// settings are what both formats name alike, each in a place of its own.
+type settings struct {
+	Temperature *float64    `json:"temperature"`
+	TopP        *float64    `json:"top_p"`
+	Seed        *int64      `json:"seed"`
+	Stop        jsonl.Texts `json:"stop"`
+}
+
+// request is what the body asks without the form of the reply, in the library's words.
+func (c chat) request(s settings, maxTokens int) (llm.Request, error) {
+	req := llm.Request{Temperature: s.Temperature, TopP: s.TopP, Seed: s.Seed, Stop: s.Stop, MaxTokens: maxTokens}
 	if c.Model == "" || len(c.Messages) == 0 {
-		return nil, errors.New("you must provide a model and messages")
+		return req, errors.New("you must provide a model and messages")
 	}
-	var out []llm.Message
 	for _, m := range c.Messages {
-		text, err := contentText(m.Content)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, llm.Message{Role: m.Role, Text: text})
+		req.Messages = append(req.Messages, llm.Message{Role: m.Role, Text: string(m.Content)})
 	}
-	return out, nil
+	return req, nil
 }
 
 type openaiChatRequest struct {
 	chat
-	Temperature         *float64        `json:"temperature"`
-	TopP                *float64        `json:"top_p"`
-	Seed                *int64          `json:"seed"`
-	MaxTokens           int             `json:"max_tokens"`
-	MaxCompletionTokens int             `json:"max_completion_tokens"`
-	Stop                json.RawMessage `json:"stop"`
-	ResponseFormat      *struct {
+	settings
+	MaxTokens           int `json:"max_tokens"`
+	MaxCompletionTokens int `json:"max_completion_tokens"`
+	ResponseFormat      struct {
 		Type       string `json:"type"`
 		JSONSchema struct {
 			Name   string          `json:"name"`
@@ -54,58 +56,27 @@ type openaiChatRequest struct {
 	} `json:"response_format"`
 }
 
-// request is what the body asks, in the library's words.
 func (r openaiChatRequest) request() (llm.Request, error) {
-	req := llm.Request{
-		Temperature: r.Temperature, TopP: r.TopP, Seed: r.Seed,
-		MaxTokens: max(r.MaxTokens, r.MaxCompletionTokens),
-	}
-	var err error
-	if req.Messages, err = r.messages(); err != nil {
+	req, err := r.chat.request(r.settings, max(r.MaxTokens, r.MaxCompletionTokens))
+	if err != nil {
 		return req, err
 	}
-	var one string
-	if json.Unmarshal(r.Stop, &one) == nil && one != "" {
-		req.Stop = []string{one}
-	} else {
-		_ = json.Unmarshal(r.Stop, &req.Stop)
-	}
-	if f := r.ResponseFormat; f != nil {
-		switch f.Type {
-		case "json_object":
-			req.JSON = true
-		case "json_schema":
-			if len(f.JSONSchema.Schema) == 0 || f.JSONSchema.Name == "" {
-				return req, errors.New("response_format.json_schema needs a name and a schema")
-			}
-			req.Schema, req.SchemaName = f.JSONSchema.Schema, f.JSONSchema.Name
-		case "text":
-		default:
-			return req, fmt.Errorf("unknown response_format %q", f.Type)
+	switch f := r.ResponseFormat; f.Type {
+	case "json_object":
+		req.JSON = true
+	case "json_schema":
+		if len(f.JSONSchema.Schema) == 0 || f.JSONSchema.Name == "" {
+			return req, errors.New("response_format.json_schema needs a name and a schema")
 		}
+		req.Schema, req.SchemaName = f.JSONSchema.Schema, f.JSONSchema.Name
+	case "", "text":
+	default:
+		return req, fmt.Errorf("unknown response_format %q", f.Type)
 	}
 	return req, nil
 }
 
-// contentText reads a message's content: a string or a list of text parts.
-func contentText(raw json.RawMessage) (string, error) {
-	var text string
-	if len(raw) == 0 || json.Unmarshal(raw, &text) == nil {
-		return text, nil
-	}
-	var parts []struct {
-		Text string `json:"text"`
-	}
-	if err := json.Unmarshal(raw, &parts); err != nil {
-		return "", errors.New("a message's content must be a string or a list of parts")
-	}
-	for _, p := range parts {
-		text += p.Text
-	}
-	return text, nil
-}
-
-func (s *Server) openaiChat(r Received, f Fault) ([]byte, llm.Usage, error) {
+func (s *Server) openaiChat(r Received, f Fault) (map[string]any, llm.Usage, error) {
 	var wire openaiChatRequest
 	reply, err := s.reply(r, f, &wire)
 	if err != nil {
@@ -123,18 +94,12 @@ func (s *Server) openaiChat(r Received, f Fault) ([]byte, llm.Usage, error) {
 		"id": "chatcmpl-test", "object": "chat.completion", "created": 0,
 		"model": wire.Model, "system_fingerprint": "fp_test", "choices": choices,
 	}
-	if !f.NoUsage {
-		out["usage"] = f.usage(openaiUsage(reply.Usage))
+	if u := reply.Usage; !f.NoUsage {
+		out["usage"] = f.usage(map[string]any{
+			"prompt_tokens": u.PromptTokens, "completion_tokens": u.CompletionTokens, "total_tokens": u.PromptTokens + u.CompletionTokens,
+		})
 	}
-	body, err := json.Marshal(out)
-	return body, reply.Usage, err
-}
-
-func openaiUsage(u llm.Usage) map[string]any {
-	return map[string]any{
-		"prompt_tokens": u.PromptTokens, "completion_tokens": u.CompletionTokens,
-		"total_tokens": u.PromptTokens + u.CompletionTokens,
-	}
+	return out, reply.Usage, nil
 }
 
 // reply asks the fault or the handler what wire, once read, asks for.
@@ -165,14 +130,13 @@ func limited(req llm.Request, reply llm.Reply) llm.Reply {
 	return reply
 }
 
-func (s *Server) openaiEmbeddings(r Received, f Fault) ([]byte, llm.Usage, error) {
-	model, vectors, usage, err := s.vectors(r)
+func (s *Server) openaiEmbeddings(r Received, f Fault) (map[string]any, llm.Usage, error) {
+	model, data, usage, err := s.vectors(r, f)
 	if err != nil {
 		return nil, usage, err
 	}
-	data := make([]any, len(vectors))
-	for i, v := range vectors {
-		data[i] = map[string]any{"object": "embedding", "index": i, "embedding": f.vector(v)}
+	for i, v := range data {
+		data[i] = map[string]any{"object": "embedding", "index": i, "embedding": v}
 	}
 	if f.Shuffle {
 		slices.Reverse(data)
@@ -181,36 +145,34 @@ func (s *Server) openaiEmbeddings(r Received, f Fault) ([]byte, llm.Usage, error
 	if !f.NoUsage {
 		out["usage"] = f.usage(map[string]any{"prompt_tokens": usage.EmbeddedTokens, "total_tokens": usage.EmbeddedTokens})
 	}
-	body, err := json.Marshal(out)
-	return body, usage, err
+	return out, usage, nil
 }
 
-// vectors embeds a text or a list of texts: both formats ask in one shape.
-func (s *Server) vectors(r Received) (model string, out [][]float32, u llm.Usage, err error) {
+// vectors embeds a text or a list of texts, as they are sent: both formats ask in one shape.
+func (s *Server) vectors(r Received, f Fault) (model string, out []any, u llm.Usage, err error) {
 	var wire struct {
-		Model      string          `json:"model"`
-		Input      json.RawMessage `json:"input"`
-		Dimensions int             `json:"dimensions"`
+		Model      string      `json:"model"`
+		Input      jsonl.Texts `json:"input"`
+		Dimensions int         `json:"dimensions"`
 	}
-	if err := json.Unmarshal(r.Body, &wire); err != nil {
+	switch err = json.Unmarshal(r.Body, &wire); {
+	case err != nil:
 		return "", nil, u, err
-	}
-	var texts []string
-	var one string
-	if json.Unmarshal(wire.Input, &one) == nil {
-		texts = []string{one}
-	} else if err := json.Unmarshal(wire.Input, &texts); err != nil || len(texts) == 0 {
+	case len(wire.Input) == 0:
 		return "", nil, u, errors.New("'input' must be a string or a list of strings")
-	}
-	if wire.Model == "" {
+	case wire.Model == "":
 		return "", nil, u, errors.New("you must provide a model")
 	}
-	for _, t := range texts {
+	for _, t := range wire.Input {
 		v := s.o.Embed(t)
 		if wire.Dimensions > 0 && wire.Dimensions < len(v) {
 			v = v[:wire.Dimensions]
 		}
-		out = append(out, v)
+		if f.Vector != nil {
+			out = append(out, f.Vector(v))
+		} else {
+			out = append(out, v)
+		}
 		u.EmbeddedTokens += llm.EstimateTokens(t)
 	}
 	return wire.Model, out, u, nil
@@ -225,12 +187,4 @@ func (f Fault) usage(right map[string]any) any {
 		right[name] = f.Usage
 	}
 	return right
-}
-
-// vector is what is sent in place of a vector.
-func (f Fault) vector(v []float32) any {
-	if f.Vector == nil {
-		return v
-	}
-	return f.Vector(v)
 }

@@ -3,11 +3,8 @@
 package llmtest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"hash/fnv"
 	"math"
 	"os"
@@ -18,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
 // Handler decides what a model answers. Zero fields of the reply are filled
@@ -108,48 +106,34 @@ func (s *Script) Generate(ctx context.Context, req llm.Request) (llm.Reply, erro
 	if ctx.Err() != nil {
 		return llm.Reply{}, llm.Canceled(ctx, llm.BilledNo)
 	}
-	reply, err := s.answer(req)
+	handler, err := s.answer(req)
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	reply = complete(req, reply)
+	reply := complete(req, handler(req))
 	llm.RecordUsage(ctx, reply.Usage)
 	return reply, nil
 }
 
-func (s *Script) answer(req llm.Request) (llm.Reply, error) {
+// answer is how the first rule that matches answers.
+func (s *Script) answer(req llm.Request) (Handler, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.calls = append(s.calls, req)
-	var handler Handler = Default
-	for _, r := range s.rules {
-		if !r.match(req) {
-			continue
-		}
-		if r.err != nil {
-			s.mu.Unlock()
-			return llm.Reply{}, r.err
-		}
-		handler = r.handler
-		if handler == nil {
-			text := r.next()
-			handler = func(llm.Request) llm.Reply { return llm.Reply{Text: text} }
-		}
-		break
+	at := slices.IndexFunc(s.rules, func(r *rule) bool { return r.match(req) })
+	if at < 0 {
+		return Default, nil
 	}
-	s.mu.Unlock()
-	return handler(req), nil
-}
-
-// next takes the next reply of a rule.
-func (r *rule) next() string {
-	if len(r.replies) == 0 {
-		return ""
+	r := s.rules[at]
+	if r.handler != nil || r.err != nil {
+		return r.handler, r.err
 	}
-	text := r.replies[0]
-	if len(r.replies) > 1 {
-		r.replies = r.replies[1:]
+	text := ""
+	if len(r.replies) > 0 {
+		text = r.replies[0]
+		r.replies = r.replies[min(1, len(r.replies)-1):]
 	}
-	return text
+	return func(llm.Request) llm.Reply { return llm.Reply{Text: text} }, nil
 }
 
 // complete fills in what a handler left out.
@@ -171,14 +155,11 @@ func Default(req llm.Request) llm.Reply {
 	if len(req.Schema) > 0 || req.JSON {
 		return llm.Reply{Text: "{}"}
 	}
-	last := ""
+	var last []rune
 	if n := len(req.Messages); n > 0 {
-		last = req.Messages[n-1].Text
+		last = []rune(req.Messages[n-1].Text)
 	}
-	if r := []rune(last); len(r) > 200 {
-		last = string(r[:200])
-	}
-	return llm.Reply{Text: fmt.Sprintf("You said: %s", last)}
+	return llm.Reply{Text: "You said: " + string(last[:min(len(last), 200)])}
 }
 
 func allText(req llm.Request) string {
@@ -245,16 +226,12 @@ func Calls(tb testing.TB) (out []Call) {
 		tb.Fatalf("no recorded calls in MODEL_REPLIES_DIR=%s: %v", dir, err)
 	}
 	for _, name := range files {
-		data, err := os.ReadFile(name)
+		err := jsonl.Each(os.DirFS(dir), filepath.Base(name), 0, func(_ int, c Call) error {
+			out = append(out, c)
+			return nil
+		})
 		if err != nil {
 			tb.Fatal(err)
-		}
-		for line := range bytes.Lines(data) {
-			var c Call
-			if err := json.Unmarshal(line, &c); err != nil {
-				tb.Fatalf("%s: %v", name, err)
-			}
-			out = append(out, c)
 		}
 	}
 	return out

@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -140,10 +140,10 @@ func NewServer(o ServerOptions) *Server {
 	}
 	s := &Server{o: o, done: make(chan struct{}), seen: map[string]int{}, bill: Bill{ByKey: map[string]llm.Usage{}}}
 	if o.InMemory {
-		m := newMemory()
+		m := &memory{conns: make(chan net.Conn), done: make(chan struct{})}
 		s.http = &httptest.Server{Listener: m, Config: &http.Server{Handler: http.HandlerFunc(s.serve)}}
 		s.http.Start()
-		s.transport = m.transport()
+		s.transport = &http.Transport{DialContext: m.dial}
 	} else {
 		s.http = httptest.NewServer(http.HandlerFunc(s.serve))
 		s.transport = &http.Transport{}
@@ -192,8 +192,7 @@ func (s *Server) Bill() Bill {
 }
 
 func (s *Server) charge(r Received, u llm.Usage) {
-	sum := sha256.Sum256(append([]byte(r.Path+"\n"), r.Body...))
-	key := hex.EncodeToString(sum[:])
+	key := fmt.Sprintf("%x", sha256.Sum256(append([]byte(r.Path+"\n"), r.Body...)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bill.Total = s.bill.Total.Add(u)
@@ -250,7 +249,11 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set(k, v)
 	}
 	if f.Status != 0 {
-		s.send(w, req, f, f.Status, faultBody(f))
+		sent := []byte(f.Body)
+		if f.Body == "" && f.Status >= 400 {
+			sent = errorBody(http.StatusText(f.Status), "")
+		}
+		s.send(w, req, f, f.Status, sent)
 		return
 	}
 	if s.o.Key != "" && req.Header.Get("Authorization") != "Bearer "+s.o.Key {
@@ -268,7 +271,7 @@ func (s *Server) serve(w http.ResponseWriter, req *http.Request) {
 
 // answer makes the body of the reply by the path's wire format.
 func (s *Server) answer(r Received, f Fault) (body []byte, u llm.Usage, status int) {
-	format := map[string]func(Received, Fault) ([]byte, llm.Usage, error){
+	format := map[string]func(Received, Fault) (map[string]any, llm.Usage, error){
 		"/v1/chat/completions": s.openaiChat,
 		"/v1/embeddings":       s.openaiEmbeddings,
 		"/api/chat":            s.ollamaChat,
@@ -277,7 +280,10 @@ func (s *Server) answer(r Received, f Fault) (body []byte, u llm.Usage, status i
 	if format == nil {
 		return errorBody("unknown path "+r.Path, "not_found"), u, http.StatusNotFound
 	}
-	body, u, err := format(r, f)
+	out, u, err := format(r, f)
+	if err == nil {
+		body, err = json.Marshal(out)
+	}
 	if err != nil {
 		return errorBody(err.Error(), "invalid_request_error"), u, http.StatusBadRequest
 	}
@@ -290,9 +296,7 @@ func (s *Server) wait(req *http.Request, f Fault) bool {
 	switch {
 	case f.Hang:
 	case f.Delay > 0:
-		timer := time.NewTimer(f.Delay)
-		defer timer.Stop()
-		after = timer.C
+		after = time.After(f.Delay)
 	default:
 		return true
 	}
@@ -338,13 +342,6 @@ func drop(w http.ResponseWriter, raw string) {
 	_ = conn.Close()
 }
 
-func faultBody(f Fault) []byte {
-	if f.Body != "" || f.Status < 400 {
-		return []byte(f.Body)
-	}
-	return errorBody(http.StatusText(f.Status), "")
-}
-
 func errorBody(message, code string) []byte {
 	b, _ := json.Marshal(map[string]any{"error": map[string]any{"message": message, "type": code, "code": code}})
 	return b
@@ -357,8 +354,6 @@ type memory struct {
 	done  chan struct{}
 	once  sync.Once
 }
-
-func newMemory() *memory { return &memory{conns: make(chan net.Conn), done: make(chan struct{})} }
 
 func (m *memory) Accept() (net.Conn, error) {
 	select {
@@ -388,5 +383,3 @@ func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 		return nil, ctx.Err()
 	}
 }
-
-func (m *memory) transport() *http.Transport { return &http.Transport{DialContext: m.dial} }

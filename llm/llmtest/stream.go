@@ -5,7 +5,7 @@ package llmtest
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
+	"iter"
 	"strings"
 )
 
@@ -28,51 +28,45 @@ func streamed(r Received, body []byte) []byte {
 		out.Write(line)
 		out.WriteString(end)
 	}
+	var whole map[string]any
+	in := json.NewDecoder(bytes.NewReader(body))
+	in.UseNumber() // figures are sent as they stand
+	if in.Decode(&whole) != nil {
+		return body
+	}
 	if strings.HasPrefix(r.Path, "/api/") {
-		var last map[string]any
-		if json.Unmarshal(body, &last) != nil {
-			return body
-		}
-		message, _ := last["message"].(map[string]any)
-		for _, word := range words(message) {
+		message, _ := whole["message"].(map[string]any)
+		for word := range words(message) {
 			write("", map[string]any{"message": map[string]any{"content": word}, "done": false}, "\n")
 		}
 		message["content"] = ""
-		write("", last, "\n")
+		write("", whole, "\n")
 		return out.Bytes()
 	}
-	var whole struct {
-		Choices []struct {
-			Message map[string]any `json:"message"`
-			Finish  string         `json:"finish_reason"`
-		} `json:"choices"`
-		Model       string          `json:"model"`
-		Fingerprint string          `json:"system_fingerprint"`
-		Usage       json.RawMessage `json:"usage"`
-	}
-	if json.Unmarshal(body, &whole) != nil || len(whole.Choices) == 0 {
+	choices, _ := whole["choices"].([]any)
+	if len(choices) == 0 {
 		return body
 	}
+	choice, _ := choices[0].(map[string]any)
+	message, _ := choice["message"].(map[string]any)
 	event := func(delta map[string]any, finish any) {
-		write("data: ", map[string]any{"model": whole.Model, "system_fingerprint": whole.Fingerprint,
+		write("data: ", map[string]any{"model": whole["model"], "system_fingerprint": whole["system_fingerprint"],
 			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}}, "\n\n")
 	}
-	message := whole.Choices[0].Message
-	for _, word := range words(message) {
+	for word := range words(message) {
 		event(map[string]any{"content": word}, nil)
 	}
-	rest := maps.Clone(message)
-	delete(rest, "content")
-	event(rest, whole.Choices[0].Finish)
-	if asked.Options.Usage && len(whole.Usage) > 0 {
-		write("data: ", map[string]any{"choices": []any{}, "model": whole.Model, "usage": whole.Usage}, "\n\n")
+	delete(message, "content")
+	event(message, choice["finish_reason"])
+	if used := whole["usage"]; asked.Options.Usage && used != nil {
+		write("data: ", map[string]any{"choices": []any{}, "model": whole["model"], "usage": used}, "\n\n")
 	}
 	out.WriteString("data: [DONE]\n\n")
 	return out.Bytes()
 }
 
 // words are the words of a message with the blanks behind them.
-func words(message map[string]any) []string {
+func words(message map[string]any) iter.Seq[string] {
 	text, _ := message["content"].(string)
-	return strings.SplitAfter(text, " ")
+	return strings.SplitAfterSeq(text, " ")
 }

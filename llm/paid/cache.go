@@ -409,9 +409,6 @@ func keyOf(canonical []byte) key { return sha256.Sum256(canonical) }
 // endpoint, model and dimension, the side (queries may get a prefix of their
 // own), and the text.
 func embeddingKey(name string, query bool, text string) key {
-	b, err := json.Marshal([]any{keyVersion + "/embedding", name, query, []byte(text)})
-	if err != nil { // strings, bytes and bools always marshal
-		b = []byte(name + "\x00" + text)
-	}
+	b, _ := json.Marshal([]any{keyVersion + "/embedding", name, query, []byte(text)}) // strings, bytes and bools always marshal
 	return sha256.Sum256(b)
 }

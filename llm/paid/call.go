@@ -170,13 +170,13 @@ func implausible(u llm.Usage) bool {
 
 // atMost is what a call can have cost whose attempts may each have taken most.
 func atMost(known llm.Usage, unknown int, most llm.Usage) llm.Usage {
-	if known.Estimated { // of some of the attempts it is a guess, perhaps of all
-		n := max(known.Calls, 1)
-		known = larger(known, llm.Usage{PromptTokens: n * most.PromptTokens, CompletionTokens: n * most.CompletionTokens, EmbeddedTokens: n * most.EmbeddedTokens})
+	times := func(n int) llm.Usage {
+		return llm.Usage{PromptTokens: n * most.PromptTokens, CompletionTokens: n * most.CompletionTokens, EmbeddedTokens: n * most.EmbeddedTokens}
 	}
-	return known.Add(llm.Usage{
-		PromptTokens: unknown * most.PromptTokens, CompletionTokens: unknown * most.CompletionTokens, EmbeddedTokens: unknown * most.EmbeddedTokens,
-	})
+	if known.Estimated { // of some of the attempts it is a guess, perhaps of all
+		known = larger(known, times(max(known.Calls, 1)))
+	}
+	return known.Add(times(unknown))
 }
 
 // key is the start of the hash of a request, "" for embeddings.

@@ -75,19 +75,18 @@ type embedder struct {
 // Batch is how many texts go in one request.
 func (e *embedder) Batch() int { return batchOf(e.NamedEmbedder) }
 
-func (e *embedder) EmbedDocuments(ctx context.Context, texts []string) (out [][]float32, err error) {
-	err = e.c.pay(ctx, call{model: e.Name(), texts: texts, make: func(ctx context.Context) (llm.Usage, error) {
-		var err error
-		out, err = e.NamedEmbedder.EmbedDocuments(ctx, texts)
-		return llm.Usage{}, err
-	}})
-	return out, err
+func (e *embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	return payFor(ctx, e, texts, func(ctx context.Context) ([][]float32, error) { return e.NamedEmbedder.EmbedDocuments(ctx, texts) })
 }
 
-func (e *embedder) EmbedQuery(ctx context.Context, text string) (out []float32, err error) {
-	err = e.c.pay(ctx, call{model: e.Name(), texts: []string{text}, make: func(ctx context.Context) (llm.Usage, error) {
+func (e *embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	return payFor(ctx, e, []string{text}, func(ctx context.Context) ([]float32, error) { return e.NamedEmbedder.EmbedQuery(ctx, text) })
+}
+
+func payFor[T any](ctx context.Context, e *embedder, texts []string, embed func(context.Context) (T, error)) (out T, err error) {
+	err = e.c.pay(ctx, call{model: e.Name(), texts: texts, make: func(ctx context.Context) (llm.Usage, error) {
 		var err error
-		out, err = e.NamedEmbedder.EmbedQuery(ctx, text)
+		out, err = embed(ctx)
 		return llm.Usage{}, err
 	}})
 	return out, err

@@ -34,8 +34,7 @@ func OpenAI(c Config) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.named("openai", k.Extra)
-	return &chat{k, "/chat/completions", openAIBody, readOpenAI, false}, nil
+	return &chat{k.named("openai"), "/chat/completions", openAIBody, readOpenAI, false}, nil
 }
 
 // Ollama is a chat model of an Ollama server. It reports every fault of c at
@@ -45,15 +44,7 @@ func Ollama(c Config) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings := maps.Clone(k.Extra)
-	if k.ContextTokens > 0 {
-		if settings == nil {
-			settings = map[string]any{}
-		}
-		settings["num_ctx"] = k.ContextTokens
-	}
-	k.named("ollama", settings)
-	return &chat{k, "/api/chat", ollamaBody, readOllama, true}, nil
+	return &chat{k.named("ollama"), "/api/chat", ollamaBody, readOllama, true}, nil
 }
 
 // asked is a request as it is sent to a server that may refuse parts of it.
@@ -280,27 +271,17 @@ func strict(schema json.RawMessage) bool {
 }
 
 func strictValue(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		for _, x := range v {
-			if !strictValue(x) {
+	list, _ := v.([]any)
+	if object, ok := v.(map[string]any); ok {
+		if properties, ok := object["properties"].(map[string]any); ok || object["type"] == "object" {
+			required, _ := object["required"].([]any)
+			if object["additionalProperties"] != false || len(required) != len(properties) {
 				return false
 			}
 		}
-	case map[string]any:
-		if properties, ok := v["properties"].(map[string]any); ok || v["type"] == "object" {
-			required, _ := v["required"].([]any)
-			if v["additionalProperties"] != false || len(required) != len(properties) {
-				return false
-			}
-		}
-		for _, x := range v {
-			if !strictValue(x) {
-				return false
-			}
-		}
+		list = slices.Collect(maps.Values(object))
 	}
-	return true
+	return !slices.ContainsFunc(list, func(inner any) bool { return !strictValue(inner) })
 }
 
 // readOpenAI reads a chat completion.
@@ -326,7 +307,7 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 		return llm.Finish(reply, "", "")
 	}
 	c := r.Choices[0].Message
-	text := contentText(c.Content)
+	text := string(c.Content)
 	if text == "" && len(c.Calls) == 1 {
 		text = string(c.Calls[0].Function.Arguments) // some answer in JSON by a call of a tool that nobody offered
 	}
@@ -335,23 +316,6 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 	}
 	reply.Reasoning = string(cmp.Or(c.Thought, c.Reasoning))
 	return llm.Finish(reply, text, string(r.Choices[0].Finish))
-}
-
-// contentText reads a message's content: a string, null, or text parts.
-func contentText(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	var parts []struct {
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(raw, &parts) == nil {
-		for _, p := range parts {
-			text += p.Text
-		}
-	}
-	return text
 }
 
 // figures are the tokens of a reply as OpenAI writes them. A field of another
@@ -430,5 +394,5 @@ func readOllama(body []byte) (llm.Reply, error) {
 		return reply, &llm.Error{Kind: llm.ErrTransient, Err: errors.New("the reply ends without its last piece")}
 	}
 	reply.Model, reply.Reasoning, reply.Usage = string(r.Model), string(r.Message.Thinking), llm.UsageOf(r.Prompt, r.Eval)
-	return llm.Finish(reply, contentText(r.Message.Content), string(r.DoneReason))
+	return llm.Finish(reply, string(r.Message.Content), string(r.DoneReason))
 }

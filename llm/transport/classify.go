@@ -4,6 +4,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +34,7 @@ type failure struct {
 // classifyStatus makes an error of a reply that is no success.
 func classifyStatus(status int, h http.Header, body []byte) *llm.Error {
 	e := &llm.Error{Status: status, RetryAfter: retryAfter(h, time.Now())}
-	code, message := serverError(body)
+	_, code, message := serverError(body)
 	e.Kind, e.Billed = kindOf(status, code, message)
 	return e
 }
@@ -57,7 +59,7 @@ func kindOf(status int, code, message string) (llm.Kind, llm.Billed) {
 		return llm.ErrBadRequest, llm.BilledNo
 	case status >= 500:
 		return llm.ErrTransient, llm.BilledUnknown
-	case code == "context_length_exceeded", tooLong(message):
+	case code == "context_length_exceeded", tooLong.MatchString(message):
 		return llm.ErrContextLength, llm.BilledNo
 	case code == "content_filter", code == "content_policy_violation":
 		return llm.ErrFiltered, llm.BilledNo
@@ -65,46 +67,34 @@ func kindOf(status int, code, message string) (llm.Kind, llm.Billed) {
 	return llm.ErrBadRequest, llm.BilledNo
 }
 
-// tooLong knows how OpenAI, vLLM, llama.cpp, LM Studio and Ollama say that a
+// tooLong matches how OpenAI, vLLM, llama.cpp, LM Studio and Ollama say that a
 // prompt does not fit.
-func tooLong(message string) bool {
-	message = strings.ToLower(message)
-	for _, phrase := range []string{
-		"maximum context length", "context length", "context_length", "context window",
-		"available context size", "exceeds context", "prompt is too long", "input is too long", "too many tokens",
-	} {
-		if strings.Contains(message, phrase) {
-			return true
-		}
-	}
-	return false
-}
+var tooLong = regexp.MustCompile(
+	`(?i)context[ _]length|context window|available context size|exceeds context|(?:prompt|input) is too long|too many tokens`)
 
 // serverError reads {"error": {"code", "type", "message"}}, {"error": "text"}
-// and {"message": "text"}.
-func serverError(body []byte) (code, message string) {
+// and {"message": "text"}. A code that is a number is the status, 0 without one.
+func serverError(body []byte) (status int, code, message string) {
 	var outer struct {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`
 	}
 	if json.Unmarshal(body, &outer) != nil {
-		return "", string(body[:min(len(body), 4096)])
+		return 0, "", string(body[:min(len(body), 4096)])
 	}
 	var inner struct {
 		Code    any    `json:"code"`
 		Type    string `json:"type"`
 		Message string `json:"message"`
 	}
-	if json.Unmarshal(outer.Error, &inner) == nil {
-		if code, ok := inner.Code.(string); ok && code != "" {
-			return code, inner.Message
-		}
-		return inner.Type, inner.Message
+	err := json.Unmarshal(outer.Error, &inner)
+	number, _ := inner.Code.(float64)
+	if err == nil {
+		code, _ := inner.Code.(string)
+		return int(number), cmp.Or(code, inner.Type), inner.Message
 	}
-	if json.Unmarshal(outer.Error, &message) == nil && message != "" {
-		return "", message
-	}
-	return "", outer.Message
+	_ = json.Unmarshal(outer.Error, &message) // of another shape it has none
+	return int(number), "", cmp.Or(message, outer.Message)
 }
 
 // errorInBody makes an error of a success status whose body is an error
@@ -117,17 +107,12 @@ func errorInBody(body []byte) *llm.Error {
 	if json.Unmarshal(body, &outer) != nil || !isError(outer.Error) {
 		return nil
 	}
-	var inner struct {
-		Code any `json:"code"`
+	status, code, message := serverError(body)
+	if status < 400 || status >= 600 {
+		status = http.StatusBadGateway
 	}
-	_ = json.Unmarshal(outer.Error, &inner)
-	status := http.StatusBadGateway
-	if n, ok := inner.Code.(float64); ok && n >= 400 && n < 600 {
-		status = int(n)
-	}
-	code, message := serverError(body)
 	kind, billed := kindOf(status, code, message)
-	if kind == llm.ErrTransient && tooLong(message) {
+	if kind == llm.ErrTransient && tooLong.MatchString(message) {
 		kind, billed = llm.ErrContextLength, llm.BilledNo
 	}
 	return &llm.Error{Kind: kind, Status: status, Billed: billed, Body: llm.Excerpt(sentence(body))}
@@ -141,7 +126,7 @@ func isError(raw json.RawMessage) bool {
 
 // sentence is the message of an error body, for people; all of a body that has none.
 func sentence(body []byte) []byte {
-	if _, message := serverError(body); message != "" {
+	if _, _, message := serverError(body); message != "" {
 		return []byte(message)
 	}
 	return body
@@ -168,19 +153,20 @@ func classifyNet(ctx context.Context, err error) *failure {
 	var timeout net.Error
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
+	e := &failure{Error: &llm.Error{Kind: llm.ErrTransient, Err: err}}
 	switch {
 	case errors.As(err, &certificate):
-		return &failure{Error: &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf(
-			"%w: check the base URL; if the server is yours, let this machine trust its authority (SSL_CERT_FILE names a file of certificates)", err)}}
+		e.Kind, e.Billed, e.Err = llm.ErrBadRequest, llm.BilledNo, fmt.Errorf(
+			"%w: check the base URL; if the server is yours, let this machine trust its authority (SSL_CERT_FILE names a file of certificates)", err)
 	case errors.As(err, &record):
-		return &failure{Error: &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf(
-			"%w: the server does not speak TLS there: check the base URL, is it http?", err)}}
+		e.Kind, e.Billed = llm.ErrBadRequest, llm.BilledNo
+		e.Err = fmt.Errorf("%w: the server does not speak TLS there: check the base URL, is it http?", err)
 	case errors.As(err, &dns), errors.Is(err, syscall.ECONNREFUSED), errors.As(err, &op) && op.Op == "dial":
-		return &failure{Error: &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledNo, Err: err}, soft: true}
+		e.Billed, e.soft = llm.BilledNo, true
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return &failure{Error: &llm.Error{Kind: llm.ErrTimeout, Err: err}}
+		e.Kind = llm.ErrTimeout
 	}
-	return &failure{Error: &llm.Error{Kind: llm.ErrTransient, Err: err}}
+	return e
 }
 
 // retryAfter reads retry-after-ms and both forms of Retry-After. A date is

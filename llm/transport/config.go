@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -107,12 +108,18 @@ func (c Config) check(provider, defaultURL string) (*endpoint, error) {
 
 // named gives the endpoint its name: provider, address, model and whatever else changes
 // its answers.
-func (e *endpoint) named(provider string, settings map[string]any) {
+func (e *endpoint) named(provider string) *endpoint {
 	e.name = provider + ":" + display(e.url) + ":" + e.Model
+	settings := map[string]any{}
+	maps.Copy(settings, e.Extra)
+	if provider == "ollama" && e.ContextTokens > 0 {
+		settings["num_ctx"] = e.ContextTokens
+	}
 	if len(settings) > 0 {
 		b, _ := json.Marshal(settings) // with sorted keys; they were checked
 		e.name += string(b)
 	}
+	return e
 }
 
 // Name identifies provider, address, model and settings, for reports and caches.

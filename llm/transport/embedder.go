@@ -41,19 +41,17 @@ func newEmbedder(c Config, kind, url, path string, read func([]byte, int) ([][]f
 	if err != nil {
 		return nil, err
 	}
-	settings, fields := map[string]any{}, map[string]any{"model": k.Model}
-	maps.Copy(settings, k.Extra)
+	fields := map[string]any{"model": k.Model}
 	if kind == "openai" {
 		fields["encoding_format"] = "float"
 	} else {
 		fields["truncate"] = false
 		if k.ContextTokens > 0 {
-			settings["num_ctx"], fields["options"] = k.ContextTokens, map[string]any{"num_ctx": k.ContextTokens}
+			fields["options"] = map[string]any{"num_ctx": k.ContextTokens}
 		}
 	}
 	maps.Copy(fields, k.Extra)
-	k.named(kind, settings)
-	return &Embedder{endpoint: k, path: path, fields: fields, read: read}, nil
+	return &Embedder{endpoint: k.named(kind), path: path, fields: fields, read: read}, nil
 }
 
 // Batch is how many texts are sent in one request. Whoever keeps vectors as they

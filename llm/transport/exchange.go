@@ -53,8 +53,25 @@ func newExchange(t *Transport, req *http.Request, body []byte, read reader) *exc
 	_ = json.Unmarshal(body, &asked) // another shape has no model to tell apart
 	return &exchange{
 		t: t, req: req, body: body, take: read, key: idempotencyKey(body),
-		gate: t.gate(strings.TrimSpace(shown(req)+" "+asked.Model), loopback(req.URL.Hostname())),
+		gate: t.gate(strings.TrimSpace(display(req.URL)+" "+asked.Model), loopback(req.URL.Hostname())),
 	}
+}
+
+// do sends a request with that body until it has a reply. Its errors are [*llm.Error].
+// With a stream, the reply is handed on while it comes.
+func (t *Transport) do(req *http.Request, body []byte, s *stream, read reader) (*http.Response, error) {
+	x := newExchange(t, req, body, read)
+	x.stream = s
+	resp, err := x.run()
+	if err == nil {
+		return resp, nil
+	}
+	var e *llm.Error
+	if !errors.As(err, &e) { // the context ended while nothing was in flight
+		e = llm.Canceled(req.Context(), llm.BilledNo)
+	}
+	e.Endpoint, e.Usage = display(req.URL), x.used
+	return nil, e
 }
 
 func (x *exchange) run() (*http.Response, error) {
@@ -68,8 +85,7 @@ func (x *exchange) run() (*http.Response, error) {
 		if e == nil {
 			return resp, nil
 		}
-		x.note(e)
-		if x.final(e) {
+		if x.note(e); x.final(e) {
 			return nil, backoff.Permanent(e.Error)
 		}
 		return nil, e.Error
@@ -78,7 +94,7 @@ func (x *exchange) run() (*http.Response, error) {
 
 // note books what a failed attempt cost and remembers how it failed.
 func (x *exchange) note(e *failure) {
-	e.Endpoint = shown(x.req)
+	e.Endpoint = display(x.req.URL)
 	x.last = e.Error
 	if e.final {
 		return
@@ -117,17 +133,6 @@ func (x *exchange) endpointFails(e *failure) bool {
 func (x *exchange) final(e *failure) bool {
 	return e.final || x.stream.begun() || !e.Retryable() && e.Kind != ErrBadVector || x.req.Context().Err() != nil || e.RetryAfter > x.t.o.MaxRetryAfter ||
 		x.attempts >= x.t.o.Attempts || x.soft > maxSoft
-}
-
-// finish is the error of the call as a whole.
-func (x *exchange) finish(err error) *llm.Error {
-	var e *llm.Error
-	if !errors.As(err, &e) { // the context ended while nothing was in flight
-		e = llm.Canceled(x.req.Context(), llm.BilledNo)
-	}
-	e.Endpoint = shown(x.req)
-	e.Usage = x.used
-	return e
 }
 
 // Reset implements backoff.BackOff.
@@ -169,11 +174,11 @@ func (x *exchange) stopped(why error) *llm.Error {
 }
 
 func (x *exchange) stop(why string) time.Duration {
-	if x.last.Err == nil {
-		x.last.Err = errors.New(why)
-	} else {
-		x.last.Err = fmt.Errorf("%w (%s)", x.last.Err, why)
+	cause := errors.New(why)
+	if x.last.Err != nil {
+		cause = fmt.Errorf("%w (%s)", x.last.Err, why)
 	}
+	x.last.Err = cause
 	return backoff.Stop
 }
 
@@ -232,13 +237,14 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 	}
 	body := &watched{r: resp.Body, limit: t.o.IdleTimeout, timer: time.AfterFunc(t.o.IdleTimeout, func() { idle(errIdle) })}
 	var from io.Reader = io.LimitReader(body, t.o.MaxBody+1)
-	if x.stream != nil && resp.StatusCode == http.StatusOK {
+	streams := x.stream != nil && resp.StatusCode == http.StatusOK
+	if streams {
 		from = io.TeeReader(from, x.stream)
 	}
 	data, err := io.ReadAll(from)
 	body.timer.Stop()
 	err = errors.Join(err, resp.Body.Close())
-	t.o.Logger.DebugContext(ctx, "transport: request", "endpoint", shown(x.req), "status", resp.StatusCode,
+	t.o.Logger.DebugContext(ctx, "transport: request", "endpoint", display(x.req.URL), "status", resp.StatusCode,
 		"bytes", len(data), "seconds", time.Since(began).Seconds())
 	if int64(len(data)) > t.o.MaxBody {
 		return nil, x.broken(&failure{Error: &llm.Error{Kind: llm.ErrInvalidOutput, Status: resp.StatusCode, Billed: llm.BilledYes,
@@ -253,7 +259,7 @@ func (x *exchange) send(ctx context.Context) (*http.Response, *failure) {
 		}
 		return nil, x.broken(x.redacted(classifyNet(ctx, err)))
 	}
-	if x.stream != nil && resp.StatusCode == http.StatusOK {
+	if streams {
 		if data, err = x.stream.whole(data); err != nil {
 			return nil, x.broken(x.ended(err))
 		}
@@ -301,7 +307,7 @@ func (x *exchange) tellWait(began time.Time) (stop func()) {
 			case <-done:
 				return
 			case <-tick.C:
-				x.t.o.Logger.WarnContext(x.req.Context(), "transport: no reply yet", "endpoint", shown(x.req),
+				x.t.o.Logger.WarnContext(x.req.Context(), "transport: no reply yet", "endpoint", display(x.req.URL),
 					"waited", time.Since(began).Round(time.Second), "limit", x.t.o.AttemptTimeout)
 			}
 		}
@@ -380,13 +386,6 @@ func (x *exchange) read(resp *http.Response, data []byte) *failure {
 func idempotencyKey(body []byte) string {
 	sum := sha256.Sum256(body)
 	return fmt.Sprintf("%x-%s", sum[:8], rand.Text())
-}
-
-// shown is the URL of a request as it may be shown.
-func shown(req *http.Request) string {
-	u := *req.URL
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
 }
 
 // secrets are the values that must not show in errors.

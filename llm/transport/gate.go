@@ -92,12 +92,10 @@ func (g *gate) leave(probe bool, e *llm.Error, work, seconds float64) {
 	case probe && !changed && g.breaker.open():
 		g.log.Warn("transport: the endpoint still fails: waiting for it", "endpoint", g.name, "for", now.Sub(g.breaker.opened).Round(time.Second),
 			"probe_in", breakerPause, "error", e)
+	case changed && g.breaker.open():
+		g.log.Warn("transport: the endpoint fails: waiting for it", "endpoint", g.name, "probe_in", breakerPause, "error", e)
 	case changed:
-		if g.breaker.open() {
-			g.log.Warn("transport: the endpoint fails: waiting for it", "endpoint", g.name, "probe_in", breakerPause, "error", e)
-		} else {
-			g.log.Info("transport: the endpoint answers again", "endpoint", g.name)
-		}
+		g.log.Info("transport: the endpoint answers again", "endpoint", g.name)
 	}
 	g.dispatch()
 }

@@ -123,7 +123,7 @@ func (s *stream) event(data []byte) error {
 	}
 	s.ended = s.ended || e.Done || s.finish != ""
 	s.model, s.print = cmp.Or(string(e.Model), s.model), cmp.Or(string(e.Print), s.print)
-	return s.add(contentText(d.Content))
+	return s.add(string(d.Content))
 }
 
 // broken is what a reply that broke off has taken, as far as it came: its server tells of
@@ -208,11 +208,11 @@ type event struct {
 }
 
 type delta struct {
-	Content   json.RawMessage `json:"content"`
-	Refusal   word            `json:"refusal"`
-	Reasoning word            `json:"reasoning"`
-	Thought   word            `json:"reasoning_content"`
-	Thinking  word            `json:"thinking"`
+	Content   llm.Content `json:"content"`
+	Refusal   word        `json:"refusal"`
+	Reasoning word        `json:"reasoning"`
+	Thought   word        `json:"reasoning_content"`
+	Thinking  word        `json:"thinking"`
 	Calls     []struct {
 		Index    llm.Count `json:"index"`
 		Function struct {
@@ -257,14 +257,16 @@ func (s *stream) whole(body []byte) ([]byte, error) {
 		}
 		s.line = nil
 	}
-	var done event
 	switch {
 	case s.events == 0:
 		return body, nil // it is judged as it is
-	case s.last != nil && json.Unmarshal(s.last, &done) == nil && done.Done:
-		return withMessage(s.last, s.raw.String(), s.thought.String())
 	case s.last != nil:
-		return s.last, nil
+		var last map[string]any
+		if err := json.Unmarshal(s.last, &last); err != nil || last["done"] != true {
+			return s.last, err
+		}
+		last["message"] = map[string]any{"content": s.raw.String(), "thinking": s.thought.String()}
+		return json.Marshal(last)
 	case !s.ended:
 		return nil, &llm.Error{Kind: llm.ErrTransient, Billed: llm.BilledUnknown, Err: errors.New("the reply ends without its last piece")}
 	}
@@ -276,14 +278,4 @@ func (s *stream) whole(body []byte) ([]byte, error) {
 		"model": s.model, "system_fingerprint": s.print, "usage": s.usage,
 		"choices": []any{map[string]any{"finish_reason": s.finish, "message": message}},
 	})
-}
-
-// withMessage is Ollama's last line with all of the message.
-func withMessage(line []byte, text, thinking string) ([]byte, error) {
-	var all map[string]any
-	if err := json.Unmarshal(line, &all); err != nil {
-		return nil, err
-	}
-	all["message"] = map[string]any{"content": text, "thinking": thinking}
-	return json.Marshal(all)
 }

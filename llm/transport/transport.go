@@ -145,23 +145,11 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		var err error
 		if body, err = io.ReadAll(req.Body); err != nil {
-			return nil, &llm.Error{Kind: llm.ErrBadRequest, Endpoint: shown(req), Billed: llm.BilledNo, Err: errors.Join(err, req.Body.Close())}
+			return nil, &llm.Error{Kind: llm.ErrBadRequest, Endpoint: display(req.URL), Billed: llm.BilledNo, Err: errors.Join(err, req.Body.Close())}
 		}
 		req.Body.Close()
 	}
 	return t.do(req, body, nil, func(body []byte) (llm.Usage, string, error) { return usageIn(body), "", nil })
-}
-
-// do sends a request with that body until it has a reply. Its errors are [*llm.Error].
-// With a stream, the reply is handed on while it comes.
-func (t *Transport) do(req *http.Request, body []byte, s *stream, read reader) (*http.Response, error) {
-	x := newExchange(t, req, body, read)
-	x.stream = s
-	resp, err := x.run()
-	if err != nil {
-		return nil, x.finish(err)
-	}
-	return resp, nil
 }
 
 // refused reports whether a model is known to refuse a setting. With note it is from now
