@@ -44,7 +44,7 @@ var lexicons = sync.OnceValue(func() (out []map[string]string) {
 var denials = regexp.MustCompile(`M(?:J.{0,3})?[^J]{0,9}[NG][^J]{0,8}[TFWH]|M[^J]{0,8}T[^JE]?N|M[^J]{0,9}[TFBH][^J]{0,11}G|N.{0,3}M[^J]{0,6}[TF]|` +
 	`[NG].{0,6}[TFDHWK].{0,12}L.{0,4}M|[NG].?L.{0,4}M|I.{0,4}[NG].{0,9}[TFDHWK]|I.{0,3}[TF].{0,9}G|INF|W.{0,9}[NG].{0,5}[TFDL]|^.{0,2}N.{0,2}W|W.{0,5}K|` +
 	`EB.?[NG].?[TFDK](?:$|[YJ])|E.?[TB].{0,2}G.?[TFDK]?(?:$|[YJ])|E.{0,2}KY|B.{0,2}[NG].?[TFD]$|BK$|^.?[NG][TFD]$|^B?N[TFD][YJ]|^.?K.?$|^.?KY|^.{0,2}Z.?[TFD]|EB.{0,2}N.{0,4}[HW]|EBN.{0,4}[HW]|` +
-	`^P?.?N.{0,2}H(?:$|[UBTDYLG]|.{0,8}M)|[HM].{0,9}K|H.{0,8}G$`)
+	`^P?.?N.{0,2}H(?:$|[UBTDYLG]|.{0,8}M)|[HM].{0,9}K|Mx{0,24}K$|^.?Kx{0,8}Y$|H.{0,8}G$`)
 
 // Of kinds: what only names the material, and what tells about it or offers help and answers nothing.
 var (
