@@ -151,7 +151,7 @@ func TestAskRepeats(t *testing.T) {
 		if last := replies[len(replies)-1]; m.Calls() != len(replies) || (q != "") != (last == good) || (err == nil) != (last == good) {
 			t.Errorf("%q: %q, %v after %d calls", replies, q, err, m.Calls())
 		}
-		if said := m.Requests()[m.Calls()-1].Messages; m.Calls() > 1 && !strings.Contains(said[len(said)-1].Text, `"found that kelp forests recovered within a decade"`) {
+		if said := m.Requests()[m.Calls()-1].Messages; m.Calls() > 1 && !strings.Contains(said[len(said)-1].Text, "words]\nfound that kelp forests recovered within a decade\n[/") {
 			t.Errorf("the words are not named: %+v", said)
 		}
 	}

@@ -3,7 +3,6 @@
 package construct
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
@@ -13,12 +12,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// fault says why a question cannot be used, in a sentence for the model that wrote it, or returns
-// "". A question copies a run of words from the statements or the sentence, gives away a number of a
+// fault says why a question cannot be used, in a sentence for the model that wrote it, and with which
+// words, or returns "". A question copies a run of words from the statements or the sentence, gives away a number of a
 // summary's statements, or has a pronoun and no name. Texts that are too long have other checks.
-func fault(question string, d Draft) string {
+func fault(question string, d Draft) (reason, words string) {
 	if len(question) > maxQuestion*utf8.UTFMax {
-		return ""
+		return "", ""
 	}
 	var said []string
 	if d.Type != wildgraph.Summary {
@@ -39,7 +38,7 @@ func fault(question string, d Draft) string {
 	kinds := kindsOf(question, d, languages.In(text.LanguageOf(strings.Join(said, " "))))
 	for i, w := range asked {
 		if numbers[w] && kinds[i] != ofTitle {
-			return fmt.Sprintf("It gives away the number %s of the statements.", w)
+			return "It gives away a number of the statements.", w
 		}
 	}
 	for from := 0; from+gram <= len(asked); from++ {
@@ -48,7 +47,7 @@ func fault(question string, d Draft) string {
 			to++
 		}
 		if to > from && copies(asked[from:to+gram-1], kinds[from:]) {
-			return fmt.Sprintf("Its words %q stand in a row in the statement or its sentence.", question[at[from][0]:at[to+gram-2][1]])
+			return "Words of it stand in a row in the statement or its sentence.", question[at[from][0]:at[to+gram-2][1]]
 		}
 		from = max(from, to-1)
 	}
@@ -60,23 +59,23 @@ var pronoun = regexp.MustCompile(`(?i)\b(?:(?:do|does|did|is|are|was|were|has|ha
 
 // unnamed returns the fault of a question without a name whose pronoun has at most one noun before
 // it: the pronoun may refer to the first of two.
-func unnamed(question string, kinds []int, at [][]int) string {
+func unnamed(question string, kinds []int, at [][]int) (reason, words string) {
 	p := pronoun.FindStringIndex(question)
 	if p == nil {
-		return ""
+		return "", ""
 	}
 	before := 0
 	for i, k := range kinds {
 		if k >= ofName {
-			return ""
+			return "", ""
 		} else if k == ofText && at[i][1] < p[0] {
 			before++
 		}
 	}
 	if before > 1 {
-		return ""
+		return "", ""
 	}
-	return fmt.Sprintf("Whoever reads it alone does not know whom or what %q means.", question[p[0]:p[1]])
+	return "Whoever reads it alone does not know whom or what its pronoun means.", question[p[0]:p[1]]
 }
 
 // Shared words count in halves: a word two, a character of a script without blanks one.

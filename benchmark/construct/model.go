@@ -112,15 +112,15 @@ func (b ByModel) Ask(ctx context.Context, d Draft) (string, error) {
 	}
 	for again := false; ; again = true {
 		reply, _, err := llm.Decode[struct{ Question string }](ctx, b.m, req)
-		wrong := fault(reply.Question, d)
+		wrong, words := fault(reply.Question, d)
 		if err != nil || wrong == "" {
 			return reply.Question, err
 		}
 		if again {
-			return "", &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the question %q: %s", text.Head(reply.Question, bodyBytes), wrong)}
+			return "", &llm.Error{Kind: llm.ErrInvalidOutput, Err: fmt.Errorf("the question %q: %s (%q)", text.Head(reply.Question, bodyBytes), wrong, words)}
 		}
 		req.Messages = append(slices.Clip(req.Messages), llm.Message{Role: llm.Assistant, Text: reply.Question}, llm.Message{
-			Role: llm.User, Text: "That question cannot be used. " + wrong + " Ask in other words, in the same form. The names of what it asks about may stand as they are.",
+			Role: llm.User, Text: "That question cannot be used. " + wrong + " Ask in other words, in the same form. The names of what it asks about may stand as they are.\n\n" + llm.Fenced(llm.Data{Label: "words", Text: words}),
 		})
 	}
 }

@@ -35,23 +35,26 @@ func materialOf(evidence []graphrag.Hit, derived []graphrag.Derived, mode Mode) 
 // What names a piece within a mark, which marks there are, lists of them at the end, and code, which has none.
 const (
 	labels = `passages?|sources?|facts?|reports?|entit(?:y|ies)|relationships?|claims?|documents?|docs?|refs?|references?|chunks?|notes?|evidence|points?|` +
-		`quellen?|textstellen?|stellen?|belege?|extraits?|pasajes?|fuentes?|brano|brani|fonti?|fontes?|trechos?|bron|bronnen|källor|källa|kilder?|источники?|отрывок|出典|文段|来源|段落|資料|资料|文献`
-	item    = `(?:(?:data:\s*)?(?:(?:` + labels + `)\.?\s*\(?)?\s*#?(?:[fr]\s?)?\d{1,3}(?:\s*[-–]\s*[fr]?\d{1,3})?\)?|memory|none|\+\s?more\)?)`
-	items   = `\s*` + item + `(?:(?:\s*(?:[,;、，；&]|and|und|et|och|og|en|y|e|и|和|と)\s*)+(?:` + item + `)?)*\s*(?:†[^\]】\n]*)?`
+		`quellen?|textstellen?|stellen?|abschnitte?|belege?|фрагменты?|extraits?|pasajes?|fuentes?|brano|brani|fonti?|fontes?|trechos?|bron|bronnen|källor|källa|kilder?|источники?|отрывок|出典|文段|来源|段落|資料|资料|文献`
+	item    = `(?:(?:data:\s*)?(?:(?:see|siehe|vgl\.?|cf\.?|voir|véase|vedi|zie|см\.)\s+)?(?:(?:` + labels + `)\.?[:：]?\s*\(?)?\s*#?(?:[fr]\s?)?\d{1,3}(?:\s*[-–]\s*[fr]?\d{1,3})?\)?|memory|none|\+\s?more\)?)`
+	items   = `\s*` + item + `(?:(?:\s*(?:[,;、，；&]|and|und|et|och|og|en|y|e|и|和|と)\s*)+(?:` + item + `)?)*\s*(?:(?::\d{1,3})?†[^\]】\n]*)?`
 	heading = `(?i)(?:^|[\s.!?。])[(*_#]*(?:sources?|references?|citations?|quellen?|fuentes?|fonti|fontes|bronnen|källor|kilder|источники|来源|出典)[*_]*\s*[:：][*_]*\s*`
-	marked  = `(\*\*|\^|<sup>)?(\\?\[{1,2}\^?|【|［|\()(` + items + `)(\\?\]{1,2}|】|］|\))(\*\*|\^|</sup>)?`
+	marked  = `(\*\*|\^|<sup>)?(\\?\[{1,2}\^?|【|［|\(|（)(` + items + `)(\\?\]{1,2}|】|］|\)|）)(\*\*|\^|</sup>)?`
 )
 
 var (
 	markOf     = regexp.MustCompile(`(?i)` + marked)
-	itemOf     = regexp.MustCompile(`(?i)(` + labels + `)?\.?\s*\(?\s*#?(?:([fr])\s?)?(\d{1,3})(?:\s*[-–]\s*([fr]?)(\d{1,3}))?|memory|none`)
+	itemOf     = regexp.MustCompile(`(?i)(` + labels + `)?\.?[:：]?\s*\(?\s*#?(?:([fr])\s?)?(\d{1,3})(?:\s*[-–]\s*([fr]?)(\d{1,3}))?|memory|none`)
 	listBegins = regexp.MustCompile(heading + `[^.!?]*$`)
 	listOf     = regexp.MustCompile(heading +
-		`(?:(?:` + items + `)[.)*\s]*|(?:[-*•]?\s*(?:` + marked + `)[^\n\[【]*\s*)+)$`)
+		`(?:(?:` + items + `)[.)*\s]*|(?:[-*•]?\s*(?:` + marked + `)[^\n\[【]*\s*)+|(?:[-*•]\s*(?:` + items + `)[.)]?\s*)+)$|` +
+		`\n\s*\n(?:(?:` + marked + `) +\pL[^\n.!?]{0,100}(?:\n|$))+$`)
+	citing   = regexp.MustCompile(`(?i)passage|source|quelle|textstelle|fuente|fonte|fonti|bron|källa|kilde|источник|出典|文段|来源`)
+	leading  = regexp.MustCompile(`(?i)(^|[.!?]\s|\n)(?:according to|as stated in|based on|per|laut|gemäß|nach|selon|d'après|según|secondo|segundo|volgens|enligt|ifølge|согласно)$`)
 	codeOf   = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`")
 	footnote = regexp.MustCompile(`(?m)^\[\^\d+\]:`)
-	counting = regexp.MustCompile(`\(\d{1,2}\) \pL`)
-	closing  = map[string]string{"[": "]", "\\[": "\\]", "[[": "]]", "[^": "]", "【": "】", "［": "］", "(": ")"}
+	counting = regexp.MustCompile(`[(（]\d{1,2}[)）] \pL`)
+	closing  = map[string]string{"[": "]", "\\[": "\\]", "[[": "]]", "[^": "]", "【": "】", "［": "］", "(": ")", "（": "）"}
 	wrapping = map[string]string{"": "", "**": "**", "^": "^", "<sup>": "</sup>"}
 )
 
@@ -86,17 +89,21 @@ func cite(reply string, of material) (answer string, citations []graphrag.Citati
 		}
 		pieces, refused, ok := of.pieces(part(3))
 		before, after := strings.TrimRight(reply[:start], " \t"), reply[end:]
-		switch plain := part(2) == "("; {
+		switch plain := strings.ContainsAny(part(2), "(（") && !citing.MatchString(part(3)); {
 		case !ok || closing[part(2)] != part(4) || len(code) > 0 && code[0][0] < m[0] || !apart(reply[last:start], after):
 			continue
 		case part(2) == "[^" && notes:
 			continue
-		case plain && (len(pieces) == 0 || len(before) == start || start > count || after != "" && !strings.ContainsAny(after[:1], ".,;:!?\n") || strings.ContainsAny(before[len(before)-1:], "0123456789")):
+		case plain && (len(pieces) == 0 || len(before) == start && part(2) == "(" || start > count || after != "" && strings.IndexAny(after, ".,;:!?\n。、，；") != 0 || strings.ContainsAny(before[len(before)-1:], "0123456789")):
 			continue
 		}
 		joint := strings.TrimRight(reply[last:start], " \t")
 		if last > 0 && strings.Trim(joint, "-–,; ") == "" {
 			joint = "" // [1], [3]
+		}
+		if at := leading.FindStringSubmatchIndex(joint); at != nil && strings.HasPrefix(after, ", ") { // "According to [1], it sank."
+			next, size := utf8.DecodeRuneInString(after[2:])
+			joint, end = joint[:at[3]]+string(unicode.ToUpper(next)), end+2+size
 		}
 		b.WriteString(joint) // the blank before a mark goes with it: "so [1]." becomes "so."
 		for _, p := range pieces {
@@ -119,7 +126,7 @@ func apart(before, after string) bool {
 	r, size := utf8.DecodeLastRuneInString(before)
 	prior, _ := utf8.DecodeLastRuneInString(before[:len(before)-size])
 	index := r == '_' || r == ']' || r < utf8.RuneSelf && unicode.IsLetter(r) && !unicode.IsLetter(prior) && !strings.ContainsRune("’'", prior)
-	return !index && !strings.HasPrefix(after, "(") && !strings.HasPrefix(after, ": http") && !strings.HasPrefix(strings.TrimLeft(after, " "), "=") &&
+	return !index && !strings.HasPrefix(after, "(") && !strings.HasPrefix(after, ": http") && !strings.HasPrefix(strings.TrimLeft(after, " "), "=") && !strings.HasPrefix(after, "+") && !strings.HasSuffix(strings.TrimRight(before, " "), "=") &&
 		!(strings.ContainsRune("\"“'", r) && after != "" && strings.ContainsAny("\"”'", after[:1]))
 }
 
@@ -271,7 +278,9 @@ const maxListed, maxTail, maxMarkBytes = 10_000, 4096, 200
 // holds the mark of a refusal.
 func (m material) pieces(inside string) (pieces []graphrag.Citation, none, ok bool) {
 	label := byte(0)
-	inside, _, _ = strings.Cut(inside, "†")
+	if before, _, ok := strings.Cut(inside, "†"); ok {
+		inside, _, _ = strings.Cut(before, ":") // 【4:0†source】
+	}
 	for _, x := range itemOf.FindAllStringSubmatch(inside, -1) {
 		switch {
 		case strings.EqualFold(x[0], memory):

@@ -44,7 +44,7 @@ var lexicons = sync.OnceValue(func() (out []map[string]string) {
 var denials = regexp.MustCompile(`M(?:J.{0,3})?[^J]{0,9}[NG][^J]{0,8}[TFWH]|M[^J]{0,8}T[^JE]?N|M[^J]{0,9}[TFBH][^J]{0,11}G|N.{0,3}M[^J]{0,6}[TF]|` +
 	`[NG].{0,6}[TFDHWK].{0,12}L.{0,4}M|[NG].?L.{0,4}M|I.{0,4}[NG].{0,9}[TFDHWK]|I.{0,3}[TF].{0,9}G|INF|W.{0,9}[NG].{0,5}[TFDL]|^.{0,2}N.{0,2}W|W.{0,5}K|` +
 	`EB.?[NG].?[TFDK](?:$|[YJ])|E.?[TB].{0,2}G.?[TFDK]?(?:$|[YJ])|E.{0,2}KY|B.{0,2}[NG].?[TFD]$|BK$|^.?[NG][TFD]$|^B?N[TFD][YJ]|^.?K.?$|^.?KY|^.{0,2}Z.?[TFD]|EB.{0,2}N.{0,4}[HW]|EBN.{0,4}[HW]|` +
-	`^P?.?N.{0,2}H(?:$|[UBTDYLG]|.{0,8}M)|[HM].{0,9}K|Mx{0,24}K$|^.?Kx{0,8}Y$|H.{0,8}G$`)
+	`^P?.?N.{0,2}H(?:$|[UBTDYLG]|.{0,8}M)|[HM].{0,9}K|Mx{0,12}K$|^.?Kx{0,12}Y|Z.{0,3}[TFD].{0,3}L.?M|M[^J]{0,3}W.{0,9}N$|M.{0,3}GJF|H.{0,8}G$`)
 
 // Of kinds: what only names the material, and what tells about it or offers help and answers nothing.
 var (
@@ -56,6 +56,7 @@ var (
 // kindsOf are the kinds of the words of a clause in lower case, by one language. own are the words of the question.
 func kindsOf(clause string, words map[string]string, own map[string]bool) string {
 	var b strings.Builder
+	half := false
 	for i := 0; i < len(clause); {
 		r, size := utf8.DecodeRuneInString(clause[i:])
 		end := i + size
@@ -64,7 +65,7 @@ func kindsOf(clause string, words map[string]string, own map[string]bool) string
 			continue
 		}
 		if !text.Unspaced(r) {
-			end = i + max(strings.IndexByte(clause[i:]+" ", ' '), 1)
+			end = i + max(strings.IndexFunc(clause[i:]+" ", func(r rune) bool { return r == ' ' || text.Unspaced(r) }), 1)
 		}
 		kind := map[bool]string{false: "x", true: ","}[r == ',']
 		for n := min(longest, len(clause)-i); n > 0; n-- {
@@ -81,9 +82,10 @@ func kindsOf(clause string, words map[string]string, own map[string]bool) string
 			kind = "x"
 		}
 		i = end
-		if kind != "-" {
-			b.WriteString(kind)
+		if half = kind == "x" && text.Unspaced(r) && !half; half || kind == "-" { // a word has two characters
+			continue
 		}
+		b.WriteString(kind)
 	}
 	return inPassing.ReplaceAllString(b.String(), "x")
 }
@@ -127,6 +129,9 @@ func denies(clauses []string, words map[string]string, own map[string]bool) (den
 	for _, c := range clauses {
 		number := strings.ContainsFunc(c, unicode.IsNumber)
 		kinds := kindsOf(c, words, own)
+		if strings.HasPrefix(kinds, "V") || strings.HasPrefix(kinds, "N,") && !strings.Contains(kinds, "M") {
+			return false // the answer to a question for a reason, or for yes or no
+		}
 		if strings.HasPrefix(kinds, "C") {
 			kinds = strings.Replace(kinds, ",", "C", 1) // although it says this, it does not say that
 		}
@@ -138,9 +143,9 @@ func denies(clauses []string, words map[string]string, own map[string]bool) (den
 			}
 			material = material || strings.Contains(s, "M")
 			switch {
-			case denials.MatchString(s):
+			case denials.MatchString(s), material && i > 0 && strings.HasSuffix(s, "K"):
 				denied = true
-			case s != "" && (!pointing.MatchString(s) || !strings.Contains(s, "O") && (number || strings.Contains(s, "J"))):
+			case s != "" && (!pointing.MatchString(s) || !strings.Contains(s, "O") && (number || denied && strings.Contains(s, "J"))):
 				return false
 			}
 		}
