@@ -94,7 +94,7 @@ func cite(reply string, of material) (answer string, citations []graphrag.Citati
 			continue
 		case part(2) == "[^" && notes:
 			continue
-		case plain && (len(pieces) == 0 || len(before) == start && part(2) == "(" || start > count || after != "" && strings.IndexAny(after, ".,;:!?\n。、，；") != 0 || strings.ContainsAny(before[len(before)-1:], "0123456789")):
+		case plain && (len(pieces) == 0 || len(before) == start && part(2) == "(" || start > count || after != "" && !strings.ContainsRune(".,;:!?\n。、，；", firstRune(after)) || strings.ContainsAny(before[len(before)-1:], "0123456789")):
 			continue
 		}
 		joint := strings.TrimRight(reply[last:start], " \t")
@@ -113,6 +113,11 @@ func cite(reply string, of material) (answer string, citations []graphrag.Citati
 	}
 	b.WriteString(reply[last:])
 	return attach(b.String(), marks, list, none)
+}
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
 }
 
 // mark is a piece that is cited at an offset of the text without marks.
