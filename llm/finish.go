@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// stops are what the stop reasons of servers mean, in lower case and letters alone: those
+// stops lists the stop reasons of servers by their meaning, in lower case and letters alone: those
 // of OpenAI, Anthropic, Google, Bedrock, Mistral, Cohere, DeepSeek, Z.ai, watsonx, Ollama,
 // vLLM, SGLang, TGI, llama.cpp and LM Studio. The first are ends.
 var stops = map[Kind]string{

@@ -47,14 +47,14 @@ func (k Kit) amount(q graphrag.Question) amount {
 
 // fill is the evidence with further ranked chunks, as long as everything that is read has no more
 // tokens than the floor. Parts of what is read already are left out.
-func (a amount) fill(found graphrag.Found, count func(string) int) []graphrag.Hit {
+func (a amount) fill(found graphrag.Found, tokens func(string) int) []graphrag.Hit {
 	left := a.floor
 	for _, d := range found.Derived {
-		left -= count(d.Text)
+		left -= tokens(d.Text)
 	}
 	out := slices.Clip(found.Evidence)
 	for _, h := range out {
-		left -= count(retrieve.Titled(h.Chunk))
+		left -= tokens(retrieve.Titled(h.Chunk))
 	}
 	for _, h := range found.Ranked {
 		if left <= 0 {
@@ -65,7 +65,7 @@ func (a amount) fill(found graphrag.Found, count func(string) int) []graphrag.Hi
 		}) {
 			continue
 		}
-		if left -= count(retrieve.Titled(h.Chunk)); left >= 0 {
+		if left -= tokens(retrieve.Titled(h.Chunk)); left >= 0 {
 			out = append(out, h)
 		}
 	}

@@ -25,8 +25,8 @@ func (l *library) sourced(a graphrag.Answer) graphrag.Answer {
 		if !ok {
 			continue
 		}
-		n, known := at[chunk.ID]
-		if !known {
+		n, listed := at[chunk.ID]
+		if !listed {
 			n = len(a.Sources)
 			at[chunk.ID] = n
 			a.Sources = append(a.Sources, graphrag.Hit{Chunk: chunk, Source: a.Derived[c.Evidence].Kind})
