@@ -98,11 +98,7 @@ func backward[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient,
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if lo := max(0, hi-stride); readsEight(a) {
-			backwardEight(a, q, x, beta, lo, hi)
-		} else {
-			backwardRows(a, q, x, beta, lo, hi)
-		}
+		backwardRows(a, q, x, beta, max(0, hi-stride), hi)
 	}
 	return nil
 }
@@ -127,11 +123,7 @@ func forward[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, 
 		if ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
-		if hi := min(lo+stride, len(x.w)); readsEight(a) {
-			dot = forwardEight(a, q, x, dot, lo, hi)
-		} else {
-			dot = forwardRows(a, q, x, dot, lo, hi)
-		}
+		dot = forwardRows(a, q, x, dot, lo, min(lo+stride, len(x.w)))
 	}
 	return dot, nil
 }
