@@ -87,7 +87,7 @@ func TestHostile(t *testing.T) {
 		{"a page", only(tokenizer, func(w http.ResponseWriter, _ *http.Request, _ string) {
 			fmt.Fprint(w, "<!DOCTYPE html><title>Log in</title>")
 		}), "a web page"},
-		{"shorter", only(weights, func(w http.ResponseWriter, r *http.Request, c string) { serve(w, r, c[:100]) }), "sends 100 bytes"},
+		{"shorter", only(weights, func(w http.ResponseWriter, r *http.Request, c string) { serve(w, r, c[:100]) }), "ends after 100 of"},
 		{"longer", only(weights, func(w http.ResponseWriter, r *http.Request, c string) { serve(w, r, c+"x") }), "bytes, want"},
 		{"longer, of no said length", only(weights, func(w http.ResponseWriter, _ *http.Request, c string) {
 			w.Header().Set("Content-Type", "application/octet-stream")
@@ -191,6 +191,17 @@ func TestOneOfSeveral(t *testing.T) {
 	cancel()
 	if _, err := h.open(ctx, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+	name := filepath.Join(o.Dir, "small.lock")
+	before, err := os.Stat(name)
+	texttest.OK(t, err)
+	for now := before; now.ModTime().Equal(before.ModTime()); { // the holder touches it
+		now, err = os.Stat(name)
+		texttest.OK(t, err)
+	}
+	breakLock(name, before.ModTime()) // of another time: it stays
+	if _, err := os.Stat(name); err != nil {
+		t.Error(err)
 	}
 	close(goOn)
 	for range cap(errs) {
