@@ -91,15 +91,6 @@ func readPassages(t testing.TB, name string) Passages {
 	return out
 }
 
-// EntitiesOnly returns the records without their triples.
-func (r Passages) EntitiesOnly() Passages {
-	out := make(Passages)
-	for text, x := range r {
-		out[text] = kg.Extraction{Mentions: x.Mentions}
-	}
-	return out
-}
-
 // Extract implements extract.Extractor.
 func (r Passages) Extract(_ context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	out := make([]kg.Extraction, len(chunks))
