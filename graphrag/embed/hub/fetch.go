@@ -15,7 +15,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -173,7 +172,7 @@ func (f *fetcher) one(ctx context.Context, x file) (file, error) {
 		return file{}, err
 	}
 	for failed, most := 1, int64(0); ; failed++ {
-		end, err := f.try(ctx, &x, half)
+		end, err := f.try(ctx, x, half)
 		if err == nil {
 			size, sum, err := sumOf(half)
 			if err == nil && x.Sum != "" {
@@ -196,9 +195,8 @@ func (f *fetcher) one(ctx context.Context, x file) (file, error) {
 	}
 }
 
-// try asks once, appends what comes to what is there, and returns how far that goes. Where
-// no sum is pinned it takes that which the Hub names.
-func (f *fetcher) try(ctx context.Context, x *file, half string) (end int64, err error) {
+// try asks once, appends what comes to what is there, and returns how far that goes.
+func (f *fetcher) try(ctx context.Context, x file, half string) (end int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	quiet := time.AfterFunc(f.stall, func() { cancel(fmt.Errorf("the server says nothing for %s", f.stall)) })
@@ -207,7 +205,7 @@ func (f *fetcher) try(ctx context.Context, x *file, half string) (end int64, err
 	if info, err := os.Stat(half); err == nil && x.Sum != "" && info.Size() < x.Size { // without a sum nothing would notice what does not belong together
 		have = info.Size()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.address(*x), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.address(x), nil)
 	if err != nil {
 		return 0, final{err}
 	}
@@ -219,7 +217,7 @@ func (f *fetcher) try(ctx context.Context, x *file, half string) (end int64, err
 	if err == nil {
 		defer resp.Body.Close()
 		if have, err = begin(resp, have, x); err == nil {
-			end, err = f.copy(half, resp, *x, have, quiet)
+			end, err = f.copy(half, resp, x, have, quiet)
 		}
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
@@ -231,11 +229,8 @@ func (f *fetcher) try(ctx context.Context, x *file, half string) (end int64, err
 	return end, err
 }
 
-// linkedSum is the SHA-256 that the Hub names for a large file before it redirects.
-var linkedSum = regexp.MustCompile(`^"?([0-9a-f]{64})"?$`)
-
 // begin looks at what a server answers before it is read, and returns from which byte on it is.
-func begin(resp *http.Response, have int64, x *file) (int64, error) {
+func begin(resp *http.Response, have int64, x file) (int64, error) {
 	total := resp.ContentLength
 	switch {
 	case resp.StatusCode == http.StatusPartialContent && have > 0:
@@ -254,11 +249,6 @@ func begin(resp *http.Response, have int64, x *file) (int64, error) {
 	}
 	if total > x.Size {
 		return 0, final{fmt.Errorf("the server sends %d bytes, want %d", total, x.Size)}
-	}
-	for r := resp; r != nil && x.Sum == "" && total > 0; r = r.Request.Response {
-		if m := linkedSum.FindStringSubmatch(r.Header.Get("X-Linked-Etag")); m != nil {
-			x.Size, x.Sum = total, m[1]
-		}
 	}
 	return have, nil
 }
