@@ -30,9 +30,9 @@ func lock(ctx context.Context, name string, stale time.Duration) (unlock func(),
 		}
 		info, err := os.Stat(name)
 		switch {
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			return nil, err
+		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
+			return nil, err
 		case !info.ModTime().Equal(touched):
 			touched, since = info.ModTime(), time.Now()
 		case time.Since(since) > stale:
@@ -61,7 +61,7 @@ func breakLock(name string, touched time.Time) {
 	}
 	if info, err := os.Stat(old); err == nil && !info.ModTime().Equal(touched) {
 		_ = os.Rename(old, name)
-		return
+	} else {
+		_ = os.Remove(old)
 	}
-	_ = os.Remove(old)
 }
