@@ -20,14 +20,6 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 )
 
-// OK ends a test at an error.
-func OK(t testing.TB, err error) {
-	if err != nil {
-		t.Helper()
-		t.Fatal(err)
-	}
-}
-
 // Open opens a desk of a system over an owl, a table, and Ada, with flags that ask shares
 // with other programs.
 func Open(t testing.TB, system string, args ...string) *desk.Desk {
