@@ -35,9 +35,7 @@ func Index(t testing.TB, s *kit.System, docs ...graphrag.Document) {
 func ModelKit(t testing.TB, m llm.Model) kit.Kit {
 	t.Helper()
 	k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: sharedWords})
-	if err != nil {
-		t.Fatal(err)
-	}
+	OK(t, err)
 	return k
 }
 
