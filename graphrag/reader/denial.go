@@ -14,80 +14,141 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
+// denialText has the rules, kinds and words of denials; its head describes the format.
+//
 //go:embed denial.txt
-var denialWords string
+var denialText string
 
-// longest is the longest entry of denial.txt in bytes, maxRefusal how long a refusal is.
-const longest, maxRefusal = 64, 700
+// longestEntry is the longest entry of denial.txt in bytes, maxRefusal how long a refusal is.
+const longestEntry, maxRefusal = 64, 700
 
-// lexicons are the words of each language of denial.txt, with their kinds. A beginning ends with *.
-var lexicons = sync.OnceValue(func() (out []map[string]string) {
-	for line := range strings.Lines(denialWords) {
-		kind, words, ok := strings.Cut(strings.TrimSpace(line), " ")
+// kindNames are the kinds of words that denial.txt describes. In a string of kinds each is one character.
+const kindNames = "other comma filler material according whose me answer content no not notbe tell find found unknown be it in about that who only offer because but although so"
+
+var kindRunes = sync.OnceValue(func() map[string]string {
+	runes := make(map[string]string)
+	for i, name := range strings.Fields(kindNames) {
+		runes[name] = string(rune('À' + i))
+	}
+	return runes
+})
+
+// kind is the character of a kind of words. A name that is not in kindNames is a fault of the program.
+func kind(name string) string {
+	r, ok := kindRunes()[name]
+	if !ok {
+		panic("reader: denial.txt names the kind " + name)
+	}
+	return r
+}
+
+// denials are what denial.txt has: patterns of kinds by rule, and for each language the kinds of its words.
+var denials = sync.OnceValues(func() (rules map[string]*regexp.Regexp, languages []map[string]string) {
+	sources := make(map[string]string)
+	for line := range strings.Lines(denialText) {
+		name, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		pattern, _, isRule := strings.Cut(rest, " = ")
 		switch {
-		case strings.HasPrefix(line, "#"):
-		case !ok:
-			out = append(out, make(map[string]string))
+		case name == "" || name[0] == '#':
+		case name[0] == '[':
+			languages = append(languages, make(map[string]string))
+		case isRule:
+			sources[name] += "|" + patternOf(pattern)
 		default:
-			for w := range strings.SplitSeq(words, ", ") {
-				if last := out[len(out)-1]; last[w] == "" {
-					last[w] = kind
+			kinds := ""
+			for k := range strings.SplitSeq(name, "+") {
+				kinds += kind(k)
+			}
+			for word := range strings.SplitSeq(rest, ", ") {
+				if words := languages[len(languages)-1]; words[word] == "" {
+					words[word] = kinds
 				}
 			}
 		}
 	}
-	return out
+	rules = make(map[string]*regexp.Regexp)
+	for name, source := range sources {
+		rules[name] = regexp.MustCompile(source[1:])
+	}
+	return rules, languages
 })
 
-// A denial by the kinds of its words, x for any other: the material does not tell, it tells nothing, none of
-// it tells, it is not told in it, I do not know, there is no answer, it is not known who, there is nothing on it.
-var denials = regexp.MustCompile(`M(?:J.{0,3})?[^J]{0,9}[NG][^J]{0,8}[TFWH]|M[^J]{0,8}T[^JE]?N|M[^J]{0,9}[TFBH][^J]{0,11}G|N.{0,3}M[^J]{0,6}[TF]|` +
-	`[NG].{0,6}[TFDHWK].{0,12}L.{0,4}M|[NG].?L.{0,4}M|I.{0,4}[NG].{0,9}[TFDHWK]|I.{0,3}[TF].{0,9}G|INF|W.{0,9}[NG].{0,5}[TFDL]|^.{0,2}N.{0,2}W|W.{0,5}K|` +
-	`EB.?[NG].?[TFDK](?:$|[YJ])|E.?[TB].{0,2}G.?[TFDK]?(?:$|[YJ])|E.{0,2}KY|B.{0,2}[NG].?[TFD]$|BK$|^.?[NG][TFD]$|^B?N[TFD][YJ]|^.?K.?$|^.?KY|^.{0,2}Z.?[TFD]|EB.{0,2}N.{0,4}[HW]|EBN.{0,4}[HW]|` +
-	`^P?.?N.{0,2}H(?:$|[UBTDYLG]|.{0,8}M)|[HM].{0,9}K|Mx{0,12}K$|^.?Kx{0,12}Y|Z.{0,3}[TFD].{0,3}L.?M|M[^J]{0,3}W.{0,9}N$|M.{0,3}GJF|H.{0,8}G$`)
+// patternOf is the expression over characters of kinds that a pattern of denial.txt describes.
+func patternOf(pattern string) string {
+	var b strings.Builder
+	for _, token := range strings.Fields(pattern) {
+		words, optional := strings.CutSuffix(token, "?")
+		if gap, ok := strings.CutPrefix(token, ".."); ok { // ..3-that
+			count, except, _ := strings.Cut(gap, "-")
+			class, bound := ".", "*"
+			if except != "" {
+				class = "[^" + kindsIn(except, "-", "") + "]"
+			}
+			if count != "" {
+				bound = "{0," + count + "}"
+			}
+			b.WriteString(class + bound)
+			continue
+		}
+		b.WriteString("(?:" + kindsIn(words, "|", "|") + ")")
+		if optional {
+			b.WriteByte('?')
+		}
+	}
+	return b.String()
+}
 
-// Of kinds: what only names the material, and what tells about it or offers help and answers nothing.
-var (
-	inPassing = regexp.MustCompile(`A.{0,3}M|Q.?M`)
-	pointing  = regexp.MustCompile(`[MO].*[TO]|[MTO].*O|P|^[xC]?$`)
-	joined    = regexp.MustCompile(`^.?.?N`)
-)
+// kindsIn are the characters of named kinds with sep between them; ^ and $ are themselves.
+func kindsIn(names, by, sep string) string {
+	parts := strings.Split(names, by)
+	for i, n := range parts {
+		if n != "^" && n != "$" {
+			parts[i] = kind(n)
+		}
+	}
+	return strings.Join(parts, sep)
+}
 
-// kindsOf are the kinds of the words of a clause in lower case, by one language. own are the words of the question.
+// kindsOf are the kinds of the words of a clause in lower case, by one language. own are the words of the question,
+// which name no material. Of two characters of a script without blanks that no entry has, the second counts as no word.
 func kindsOf(clause string, words map[string]string, own map[string]bool) string {
 	var b strings.Builder
 	half := false
 	for i := 0; i < len(clause); {
 		r, size := utf8.DecodeRuneInString(clause[i:])
-		end := i + size
 		if r == ' ' {
-			i = end
+			i += size
 			continue
 		}
-		if !text.Unspaced(r) {
+		unspaced := text.Unspaced(r)
+		end := i + size
+		if !unspaced {
 			end = i + max(strings.IndexFunc(clause[i:]+" ", func(r rune) bool { return r == ' ' || text.Unspaced(r) }), 1)
 		}
-		kind := map[bool]string{false: "x", true: ","}[r == ',']
-		for n := min(longest, len(clause)-i); n > 0; n-- {
-			k, at := words[clause[i:i+n]], i+n
-			if k != "" && (at == len(clause) || clause[at] == ' ' || text.Unspaced(r)) {
-				kind, end = k, at
+		found := kind("other")
+		if r == ',' {
+			found = kind("comma")
+		}
+		for n := min(longestEntry, len(clause)-i); n > 0; n-- {
+			at := i + n
+			if k := words[clause[i:at]]; k != "" && (at == len(clause) || clause[at] == ' ' || unspaced) {
+				found, end = k, at
 				break
-			} else if k = words[clause[i:at]+"*"]; k != "" {
-				kind = k
+			} else if k := words[clause[i:at]+"*"]; k != "" {
+				found = k
 				break
 			}
 		}
-		if kind == "M" && own[clause[i:end]] {
-			kind = "x"
+		if found == kind("material") && own[clause[i:end]] {
+			found = kind("other")
 		}
 		i = end
-		if half = kind == "x" && text.Unspaced(r) && !half; half || kind == "-" { // a word has two characters
-			continue
+		if half = found == kind("other") && unspaced && !half; !half && found != kind("filler") {
+			b.WriteString(found)
 		}
-		b.WriteString(kind)
 	}
-	return inPassing.ReplaceAllString(b.String(), "x")
+	rules, _ := denials()
+	return rules["passing"].ReplaceAllString(b.String(), kind("other"))
 }
 
 // IsRefusal reports whether an answer without citations declines: it is the mark [none] alone, or, in any of the languages of package text: it is
@@ -106,7 +167,8 @@ func IsRefusal(asked, answer string) bool {
 		own[w] = true
 	}
 	clauses := clausesOf(answer)
-	return slices.ContainsFunc(lexicons(), func(words map[string]string) bool { return denies(clauses, words, own) })
+	_, languages := denials()
+	return slices.ContainsFunc(languages, func(words map[string]string) bool { return denies(clauses, words, own) })
 }
 
 var commas = strings.NewReplacer("’", "'", ",", " , ", "，", " , ", "、", " , ")
@@ -124,31 +186,54 @@ func clausesOf(answer string) (out []string) {
 	return out
 }
 
+// denies reports whether clauses are a refusal by the words of one language: one denies, the others point.
 func denies(clauses []string, words map[string]string, own map[string]bool) (denied bool) {
-	material := false // whether an earlier clause is about the material
+	rules, _ := denials()
+	material := false // whether an earlier part is about the material
 	for _, c := range clauses {
 		number := strings.ContainsFunc(c, unicode.IsNumber)
 		kinds := kindsOf(c, words, own)
-		if strings.HasPrefix(kinds, "V") || strings.HasPrefix(kinds, "N,") && !strings.Contains(kinds, "M") {
-			return false // the answer to a question for a reason, or for yes or no
+		if rules["reason"].MatchString(kinds) {
+			return false
 		}
-		if strings.HasPrefix(kinds, "C") {
-			kinds = strings.Replace(kinds, ",", "C", 1) // although it says this, it does not say that
-		}
-		for i, s := range strings.Split(strings.ReplaceAll(kinds, ",", ""), "C") {
-			if material && i > 0 && joined.MatchString(s) {
-				s = "M" + s
+		for i, p := range partsOf(kinds) {
+			if material && i > 0 && rules["subject"].MatchString(p.kinds) {
+				p.kinds = kind("material") + p.kinds
 			} else if material {
-				s = strings.Replace(s, "E", "M", 1)
+				p.kinds = strings.Replace(p.kinds, kind("it"), kind("material"), 1)
 			}
-			material = material || strings.Contains(s, "M")
+			material = material || strings.Contains(p.kinds, kind("material"))
 			switch {
-			case denials.MatchString(s), material && i > 0 && strings.HasSuffix(s, "K"):
+			case rules["denial"].MatchString(p.kinds), material && i > 0 && strings.HasSuffix(p.kinds, kind("unknown")):
 				denied = true
-			case s != "" && (!pointing.MatchString(s) || !strings.Contains(s, "O") && (number || denied && strings.Contains(s, "J"))):
+			case p.kinds == "" || strings.Contains(p.kinds, kind("only")) && rules["pointer"].MatchString(p.kinds):
+			case !rules["pointer"].MatchString(p.kinds), number && !p.but, denied && strings.Contains(p.kinds, kind("that")):
 				return false
 			}
 		}
 	}
 	return denied
+}
+
+// part is a clause between "but", "although" and "so"; but tells whether a "but" ends it: what comes then counts more.
+type part struct {
+	kinds string
+	but   bool
+}
+
+// partsOf are the parts of the kinds of a clause, without commas. "Although" at its begin parts it at the first comma.
+func partsOf(kinds string) (parts []part) {
+	comma, but, although, so := kind("comma"), kind("but"), kind("although"), kind("so")
+	if strings.HasPrefix(kinds, but) || strings.HasPrefix(kinds, although) {
+		kinds = strings.Replace(kinds, comma, but, 1)
+	}
+	kinds = strings.NewReplacer(comma+so, although, so, kind("other"), comma, "").Replace(kinds)
+	for {
+		at := strings.IndexAny(kinds, but+although)
+		if at < 0 {
+			return append(parts, part{kinds: kinds})
+		}
+		parts = append(parts, part{kinds[:at], strings.HasPrefix(kinds[at:], but)})
+		kinds = kinds[at+len(but):]
+	}
 }
