@@ -3,6 +3,7 @@
 package reader
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -56,13 +57,61 @@ var (
 	counting = regexp.MustCompile(`[(（]\d{1,2}[)）] \pL`)
 	closing  = map[string]string{"[": "]", "\\[": "\\]", "[[": "]]", "[^": "]", "【": "】", "［": "］", "(": ")", "（": "）"}
 	wrapping = map[string]string{"": "", "**": "**", "^": "^", "<sup>": "</sup>"}
+
+	// A number in braces, and one above the line behind a word or a stop, of which those behind powers and units are none.
+	braced  = regexp.MustCompile(`(^|[^\\_^$}\pL\pN]|[^\\_\pL\pN]\pL{2,})\{\s?(\d{1,3})\s?\}($|[\s.,;:!?。，、])`)
+	raised  = regexp.MustCompile(`(\pL+|[.,;:!?。，、”"»])([¹²³⁴-⁹](?:[, ]?[¹²³⁴-⁹])*)($|[\s.,;:!?。，、)”"»])`)
+	powered = regexp.MustCompile(`(?i)^(?:.{1,2}|sin|cos|tan|log|sec|min|mol|rad|bar|meters?|met(?:re|er)s?|.*米)$`)
+	onLine  = strings.NewReplacer("¹", "[1]", "²", "[2]", "³", "[3]", "⁴", "[4]", "⁵", "[5]", "⁶", "[6]", "⁷", "[7]", "⁸", "[8]", "⁹", "[9]", ",", "", " ", "")
 )
+
+// bracketed writes numbers in braces and above the line as marks in square brackets, if all of their pieces exist and they
+// stand outside of code.
+func (m material) bracketed(reply string) string {
+	if !strings.ContainsAny(reply, "{¹²³⁴⁵⁶⁷⁸⁹") {
+		return reply
+	}
+	all := func(marks string) bool {
+		for _, n := range itemOf.FindAllString(marks, -1) {
+			if number, err := strconv.Atoi(n); err != nil || number < 1 || number > m.passages {
+				return false
+			}
+		}
+		return true
+	}
+	inText := func(s string) string {
+		s = braced.ReplaceAllStringFunc(s, func(found string) string {
+			part := braced.FindStringSubmatch(found)
+			if !all(part[2]) {
+				return found
+			}
+			return part[1] + "[" + part[2] + "]" + part[3]
+		})
+		return raised.ReplaceAllStringFunc(s, func(found string) string {
+			part := raised.FindStringSubmatch(found)
+			marks := onLine.Replace(part[2])
+			if !all(marks) || powered.MatchString(part[1]) && !strings.ContainsAny(part[1], ".,;:!?。，、”\"»") {
+				return found
+			}
+			return part[1] + marks + part[3]
+		})
+	}
+	var b strings.Builder
+	last := 0
+	for _, code := range append(codeOf.FindAllStringIndex(reply, -1), []int{len(reply), len(reply)}) {
+		b.WriteString(inText(reply[last:code[0]]) + reply[code[0]:code[1]])
+		last = code[1]
+	}
+	return b.String()
+}
 
 // cite takes the marks of citations out of a reply, [1], [2, F3], [passage 4], 【5†source】, (6) and their kin, and
 // a list of them at its end, and returns the text without them, one citation for each sentence and piece that a
-// mark connects, and whether the mark of a refusal was among them. Marks of pieces that do not exist go without
-// leaving a citation; a list belongs to the sentences without marks. Years, code, links and footnotes stay.
-func cite(reply string, of material) (answer string, citations []graphrag.Citation, none bool) {
+// mark connects, with the parts of the sentence before its marks, and whether the mark of a refusal was among them.
+// Marks of pieces that do not exist go without leaving a citation; a list belongs to the sentences without marks.
+// Years, code, links, powers and footnotes stay.
+func cite(reply string, of material) (answer string, citations []graphrag.Citation, clauses [][]text.Span, none bool) {
+	reply = of.bracketed(reply)
 	var list []graphrag.Citation
 	tail := max(0, len(reply)-maxTail)
 	if at := listOf.FindStringIndex(reply[tail:]); at != nil && tail+at[0] > 0 {
@@ -112,7 +161,14 @@ func cite(reply string, of material) (answer string, citations []graphrag.Citati
 		last, none = end, none || refused
 	}
 	b.WriteString(reply[last:])
-	return attach(b.String(), marks, list, none)
+	answer = strings.TrimRight(b.String(), " \t\r\n")
+	lead := len(answer) - len(strings.TrimLeft(answer, " \t\r\n"))
+	for i := range marks {
+		marks[i].at -= lead
+	}
+	answer = answer[lead:]
+	citations, clauses = attach(answer, marks, list)
+	return answer, citations, clauses, none
 }
 
 func firstRune(s string) rune {
@@ -135,55 +191,66 @@ func apart(before, after string) bool {
 		!(strings.ContainsRune("\"“'", r) && after != "" && strings.ContainsAny("\"”'", after[:1]))
 }
 
-// attach makes citations of marks: a mark belongs to the last sentence that begins before it.
-func attach(raw string, marks []mark, list []graphrag.Citation, none bool) (string, []graphrag.Citation, bool) {
-	answer := strings.TrimRight(raw, " \t\r\n")
-	lead := len(answer) - len(strings.TrimLeft(answer, " \t\r\n"))
-	answer = answer[lead:]
-
-	var citations []graphrag.Citation
-	sentences := text.Sentences(answer)
-	seen := make(map[graphrag.Citation]bool)
-	s := 0
+// attach makes citations of marks, and the clauses of each: a mark belongs to the last sentence that begins before it, and its
+// clause begins there or at the mark before it, and ends at the mark, or with the sentence if no word follows.
+func attach(answer string, marks []mark, list []graphrag.Citation) (citations []graphrag.Citation, clauses [][]text.Span) {
+	all := text.Sentences(answer)
+	places := make(map[graphrag.Citation]int)
+	s, prior, begin := 0, 0, 0 // prior is where the last mark is, begin where that of the others before it
 	for _, m := range marks {
-		// The sentence of a mark is the last that begins before it.
-		for s+1 < len(sentences) && sentences[s+1].Start < m.at-lead {
+		for s+1 < len(all) && all[s+1].Start < m.at {
 			s++
 		}
-		if s >= len(sentences) {
+		if s >= len(all) {
 			continue
 		}
-		m.piece.Start, m.piece.End = sentences[s].Start, sentences[s].End
-		if !seen[m.piece] {
-			seen[m.piece] = true
-			citations = append(citations, m.piece)
+		if m.at > prior {
+			begin, prior = prior, m.at
 		}
+		clause := text.Span{Start: max(all[s].Start, begin), End: min(m.at, all[s].End)}
+		if clause.Start >= clause.End || len(text.Default().Terms(clause.In(answer))) == 0 {
+			clause = all[s]
+		} else if !strings.ContainsFunc(answer[clause.End:all[s].End], unicode.IsLetter) {
+			clause.End = all[s].End
+		}
+		m.piece.Start, m.piece.End = all[s].Start, all[s].End
+		place, ok := places[m.piece]
+		if !ok {
+			place = len(citations)
+			places[m.piece] = place
+			citations, clauses = append(citations, m.piece), append(clauses, nil)
+		}
+		clauses[place] = append(clauses[place], clause)
 	}
-	for _, p := range sentences {
-		if !slices.ContainsFunc(citations, func(c graphrag.Citation) bool { return c.Start == p.Start }) {
-			for _, c := range list {
+	if len(list) == 0 {
+		return citations, clauses
+	}
+	marked := make(map[int]bool)
+	for _, c := range citations {
+		marked[c.Start] = true
+	}
+	for _, p := range all[:min(len(all), max(maxListed/len(list), 1))] {
+		for _, c := range list {
+			if !marked[p.Start] {
 				c.Start, c.End = p.Start, p.End
-				citations = append(citations, c)
+				citations, clauses = append(citations, c), append(clauses, []text.Span{p})
 			}
 		}
-		if len(sentences)*max(len(list), 1) > maxListed {
-			break
-		}
 	}
-	return answer, citations, none
+	return citations, clauses
 }
 
 // quoted matches three words or more between quotation marks.
 var quoted = regexp.MustCompile(`[“"«„]((?:[^\s“”"«»„]+\s+){2,}[^“”"«»„]+)[”"»“]`)
 
-// supported returns the citations of an answer that hold. The numbers of a sentence, and half of its names or
-// more, since a name is written in several ways, stand in its pieces, in any order: in all of them together, since a sentence
-// can join two passages, with the question and the titles of pages. Each piece has a word of the sentence, and all that it
+// supported returns the citations of an answer that hold: one of their clauses does. The numbers of a clause, in digits or words, and half
+// of its names or more, since a name is written in several ways, are in its pieces, in any order: in all of them together, since a
+// clause can join two passages, with the question and the titles of pages. Each piece has a word of the clause, and all that it
 // quotes. If the languages differ, numbers alone are compared. A denial that the material tells has no source.
-func supported(asked string, answer graphrag.Answer, found []graphrag.Citation) (out []graphrag.Citation) {
+func supported(asked string, answer graphrag.Answer, found []graphrag.Citation, clauses [][]text.Span) (out []graphrag.Citation) {
 	known := make(map[graphrag.Citation]*claimed)
-	together := make(map[int]map[string]bool) // by the sentence's start
-	for _, c := range found {
+	together := make(map[text.Span]map[string]bool)
+	for i, c := range found {
 		of := graphrag.Citation{Of: c.Of, Evidence: c.Evidence}
 		if c.Of == graphrag.OfMemory {
 			continue
@@ -195,23 +262,19 @@ func supported(asked string, answer graphrag.Answer, found []graphrag.Citation) 
 			} else {
 				s = answer.Derived[c.Evidence].Text
 			}
-			known[of] = &claimed{oneLine(s), make(map[string]bool), text.LanguageOf(s)}
-			for _, t := range append(text.Default().Terms(s), numbersOf(s)...) {
-				known[of].terms[t] = true
-			}
+			known[of] = claimOf(s)
 		}
-		if together[c.Start] == nil {
-			together[c.Start] = make(map[string]bool)
-			for _, t := range append(text.Default().Terms(asked), numbersOf(asked)...) {
-				together[c.Start][t] = true
+		for _, clause := range clauses[i] {
+			if together[clause] == nil {
+				together[clause] = maps.Clone(claimOf(asked).terms)
 			}
+			maps.Copy(together[clause], known[of].terms)
 		}
-		maps.Copy(together[c.Start], known[of].terms)
 	}
-	for _, c := range found {
-		sentence := answer.Text[c.Start:c.End]
+	for i, c := range found {
 		of := known[graphrag.Citation{Of: c.Of, Evidence: c.Evidence}]
-		if c.Of == graphrag.OfMemory || of.by(sentence, together[c.Start]) && !IsRefusal(asked, sentence) {
+		if c.Of == graphrag.OfMemory || slices.ContainsFunc(clauses[i], func(s text.Span) bool { return of.by(s.In(answer.Text), together[s]) }) &&
+			!IsRefusal(asked, answer.Text[c.Start:c.End]) {
 			out = append(out, c)
 		}
 	}
@@ -234,26 +297,37 @@ func numbersOf(s string) (out []string) {
 	return out
 }
 
-// claimed is a piece that sentences claim to rest on.
+// claimed is a piece that sentences claim to rest on: its text, and its terms and numbers.
 type claimed struct {
 	text     string
 	terms    map[string]bool
 	language text.Language
 }
 
-// by reports whether a sentence can rest on the piece, together being what its pieces and the question have.
-func (c *claimed) by(sentence string, together map[string]bool) bool {
-	for _, m := range quoted.FindAllStringSubmatch(sentence, -1) {
+func claimOf(s string) *claimed {
+	c := &claimed{oneLine(s), make(map[string]bool), text.LanguageOf(s)}
+	for _, t := range slices.Concat(text.Default().Terms(s), numbersOf(s), numeralsOf(s, c.language)) {
+		c.terms[t] = true
+	}
+	return c
+}
+
+// by reports whether a clause can rest on the piece, together being what its pieces and the question have. "One" is
+// an article too, and no number of a clause.
+func (c *claimed) by(clause string, together map[string]bool) bool {
+	for _, m := range quoted.FindAllStringSubmatch(clause, -1) {
 		if !strings.Contains(c.text, strings.TrimRight(oneLine(m[1]), ".,;:!?… ")) {
 			return false
 		}
 	}
 	lacks := func(t string) bool { return !together[t] }
-	terms := slices.DeleteFunc(text.Default().Terms(sentence), func(t string) bool { return t == "yes" || t == "no" })
-	l := text.LanguageOf(sentence)
+	terms := slices.DeleteFunc(text.Default().Terms(clause), func(t string) bool { return t == "yes" || t == "no" })
+	l := text.LanguageOf(clause)
 	foreign := l != c.language && l != "" && c.language != ""
-	names := text.Default().Terms(text.ReadQuestion(sentence).Names)
-	if all := len(names); slices.ContainsFunc(numbersOf(sentence), lacks) || !foreign && l != text.German && 2*len(slices.DeleteFunc(names, lacks)) < all {
+	names := slices.DeleteFunc(text.Default().Terms(text.ReadQuestion(clause).Names), func(t string) bool { return strings.Trim(t, "0123456789") == "" })
+	unlike := func(t string) bool { return t != "#1" && lacks(t) }
+	if all := len(names); slices.ContainsFunc(numbersOf(clause), lacks) || slices.ContainsFunc(numeralsOf(clause, cmp.Or(l, c.language)), unlike) ||
+		!foreign && l != text.German && 2*len(slices.DeleteFunc(names, lacks)) < all {
 		return false
 	}
 	return len(terms) == 0 || foreign || slices.ContainsFunc(terms, func(t string) bool { return c.terms[t] })

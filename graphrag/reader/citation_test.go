@@ -35,7 +35,7 @@ func TestCite(t *testing.T) {
 		{"Cut [1", "Cut [1", nil},
 		{"Much [99999999999999999999].", "Much [99999999999999999999].", nil},
 	} {
-		got, citations, _ := cite(tt.reply, three)
+		got, citations, _, _ := cite(tt.reply, three)
 		if got != tt.text {
 			t.Errorf("cite(%q) = %q, want %q", tt.reply, got, tt.text)
 		}
@@ -66,7 +66,7 @@ func TestCiteDerived(t *testing.T) {
 		{"One [memory].", "One [memory].", material{passages: 1}, nil},
 		{"One [F1-R2] [F] [memories] [G1].", "One [F1-R2] [F] [memories] [G1].", open, nil},
 	} {
-		got, citations, _ := cite(tt.reply, tt.of)
+		got, citations, _, _ := cite(tt.reply, tt.of)
 		if diff := cmp.Diff(tt.want, citations); got != tt.text || diff != "" {
 			t.Errorf("cite(%q) = %q, want %q; (-want +got):\n%s", tt.reply, got, tt.text, diff)
 		}
@@ -85,7 +85,7 @@ func TestMarks(t *testing.T) {
 			row[1] = row[0]
 			plain = append(plain, row[0])
 		}
-		got, citations, _ := cite(row[0], of)
+		got, citations, _, _ := cite(row[0], of)
 		var cited []string
 		for _, c := range citations {
 			name := map[graphrag.Origin][]string{"": {"1", "2", "3"}, graphrag.OfDerived: {"F1", "F2", "R1"}}[c.Of][c.Evidence]
@@ -99,7 +99,7 @@ func TestMarks(t *testing.T) {
 	}
 	for i := range len(plain) * len(plain) { // 200 answers and more without a mark
 		reply := plain[i/len(plain)] + "\n\n" + plain[i%len(plain)]
-		if got, citations, _ := cite(reply, of); got != reply || citations != nil {
+		if got, citations, _, _ := cite(reply, of); got != reply || citations != nil {
 			t.Errorf("%q became %q of %v", reply, got, citations)
 		}
 	}
@@ -109,7 +109,7 @@ func TestMarks(t *testing.T) {
 }
 
 func checkCite(t *testing.T, reply string, n int) {
-	text, citations, _ := cite(reply, material{passages: n})
+	text, citations, _, _ := cite(reply, material{passages: n})
 	if len(text) > len(reply) {
 		t.Fatalf("%.100q became longer", reply)
 	}

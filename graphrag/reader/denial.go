@@ -45,27 +45,21 @@ func kind(name string) string {
 // denials are what denial.txt has: patterns of kinds by rule, and for each language the kinds of its words.
 var denials = sync.OnceValues(func() (rules map[string]*regexp.Regexp, languages []map[string]string) {
 	sources := make(map[string]string)
-	for line := range strings.Lines(denialText) {
-		name, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		pattern, _, isRule := strings.Cut(rest, " = ")
-		switch {
-		case name == "" || name[0] == '#':
-		case name[0] == '[':
-			languages = append(languages, make(map[string]string))
-		case isRule:
+	last := ""
+	entries(denialText, func(language, name, rest string) {
+		if pattern, _, isRule := strings.Cut(rest, " = "); isRule {
 			sources[name] += "|" + patternOf(pattern)
-		default:
-			kinds := ""
-			for k := range strings.SplitSeq(name, "+") {
-				kinds += kind(k)
-			}
-			for word := range strings.SplitSeq(rest, ", ") {
-				if words := languages[len(languages)-1]; words[word] == "" {
-					words[word] = kinds
-				}
+			return
+		}
+		if language != last {
+			last, languages = language, append(languages, make(map[string]string))
+		}
+		for word := range strings.SplitSeq(rest, ", ") {
+			if words := languages[len(languages)-1]; words[word] == "" {
+				words[word] = kindsIn(name, "+", "")
 			}
 		}
-	}
+	})
 	rules = make(map[string]*regexp.Regexp)
 	for name, source := range sources {
 		rules[name] = regexp.MustCompile(source[1:])
@@ -159,7 +153,7 @@ func IsRefusal(asked, answer string) bool {
 	if answer == "" || len(answer) > maxRefusal {
 		return false
 	}
-	if said, _, none := cite(answer, material{}); none && said == "" {
+	if said, _, _, none := cite(answer, material{}); none && said == "" {
 		return true
 	}
 	own := make(map[string]bool)

@@ -99,7 +99,7 @@ func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 			if shown == "" && mayWrap(settled, q.Text) {
 				return nil
 			}
-			text, citations, _ := cite(llm.Unwrap(settled, q.Text), materialOf(evidence, derived, r.o.Mode))
+			text, citations, _, _ := cite(llm.Unwrap(settled, q.Text), materialOf(evidence, derived, r.o.Mode))
 			if shown == "" && r.o.Mode != Open && len(text) < maxRefusal && (text == "" || len(citations) == 0 && !strings.ContainsAny(settled, "\n.!?。") || IsRefusal(q.Text, text)) {
 				return nil // it may become a refusal
 			}
@@ -167,11 +167,9 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
 	answer := graphrag.Answer{Found: graphrag.Found{Evidence: evidence, Derived: derived, Usage: reply.Usage}}
-	var marked []graphrag.Citation
-	var none bool
-	answer.Text, marked, none = cite(llm.Unwrap(reply.Text, q.Text), materialOf(evidence, derived, r.o.Mode))
-	answer.Citations = supported(q.Text, answer, marked)
-	answer.Usage.Unread += len(marked) - len(answer.Citations)
+	said, cited, clauses, none := cite(llm.Unwrap(reply.Text, q.Text), materialOf(evidence, derived, r.o.Mode))
+	answer.Text, answer.Citations = said, supported(q.Text, graphrag.Answer{Text: said, Found: answer.Found}, cited, clauses)
+	answer.Usage.Unread += len(cited) - len(answer.Citations)
 	if answer.Refused = none && answer.Text == "" || r.refuses(q.Text, answer); answer.Refused {
 		answer.Text, answer.Citations = cmp.Or(answer.Text, Refusal), nil
 	} else if r.o.Mode == Cited && answer.Uncited() {

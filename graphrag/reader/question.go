@@ -57,9 +57,12 @@ const hanziAsking = "是谁的什么吗呢哪里有了在几何怎样多少为�
 // newQuestion analyzes a question and numbers its terms.
 func newQuestion(s string, l *lexicon, language text.Language) *question {
 	q := &question{text: s, defined: definition(s, language), want: wanted(s), yesNo: asksYesNo(s)}
-	h := hows()[language]
-	if h != nil {
-		q.want, q.yesNo, q.shapes = h.wanted(s), h.begins(s, h.yesNo), h.shapes
+	w := wordings()[language]
+	if w != nil && w.phrases["date"] == "" {
+		w = nil // its rules stand here
+	}
+	if w != nil {
+		q.want, q.yesNo, q.shapes = w.wanted(s), w.begins(s, "yes"), w.shapes
 	}
 	q.named = capitalized(s, language != text.German)
 	l.known.analyzer.Words(s, func(word []byte) bool {
@@ -74,7 +77,7 @@ func newQuestion(s string, l *lexicon, language text.Language) *question {
 		if q.named[string(word)] {
 			q.names |= 1 << id
 		}
-		if term := l.term(id); h != nil && h.asking[term] || h == nil && slices.Contains(asking, term) {
+		if term := l.term(id); w != nil && w.asking[term] || w == nil && slices.Contains(asking, term) {
 			q.weak |= 1 << id
 		}
 		return true
