@@ -204,7 +204,7 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := llm.Decode[bounded](ctx, e.o.Model, req)
+	found, err := decode[bounded](ctx, e.o.Model, req, x)
 	if err != nil {
 		return nil, err
 	}
