@@ -25,6 +25,8 @@ type Move struct {
 	Answered bool   `json:"-"`
 	Answer   string `json:"answer,omitempty"`
 	IDs      []int  `json:"ids,omitempty"`
+	// Refused says that the material has no answer.
+	Refused bool `json:"-"`
 	// Tokens is what it took to decide.
 	Tokens int `json:"-"`
 }
@@ -69,6 +71,7 @@ var ErrSpent = errors.New("the budget for reflection is spent")
 const (
 	stopAnswered = "answered"
 	stopGaveUp   = "no further query"
+	stopRefused  = "the material has no answer"
 	stopRepeated = "the query was searched for before"
 	stopNothing  = "nothing new was found"
 	stopSteps    = "the last step is done"

@@ -68,7 +68,7 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 			_, err = s.do(ctx, Move{Calls: []Call{{Tool: ToolSearch, Query: q.Text}}})
 		}
 		out := tools.all(s.cited)
-		if stop == stopGaveUp && q.K > 0 { // the closest passages
+		if out.Declined = stop == stopRefused; (out.Declined || stop == stopGaveUp) && q.K > 0 { // the closest passages
 			out.Evidence = out.Evidence[:min(q.K, len(out.Evidence))]
 		}
 		out.Steps = s.stopped(stop)
@@ -95,6 +95,8 @@ func (s *searching) end(m Move) string {
 		}
 		s.steps = append(s.steps, step)
 		return stopAnswered
+	case len(m.Calls) == 0 && m.Refused:
+		return stopRefused
 	case len(m.Calls) == 0:
 		return stopGaveUp
 	case s.Left == 0:
@@ -112,6 +114,7 @@ func (s *searching) do(ctx context.Context, m Move) (news bool, err error) {
 		s.steps = append(s.steps, graphrag.Step{Kind: "limit", Found: []string{fmt.Sprintf("%d calls at once, the first %d are made", n, s.Calls)}})
 	}
 	t := Turn{Move: m}
+	s.tools.ahead = s.Ahead
 	if t.Results, err = s.tools.Do(ctx, m.Calls...); err != nil {
 		return false, err
 	}

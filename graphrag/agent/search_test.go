@@ -152,6 +152,8 @@ func TestSearchLimits(t *testing.T) {
 		{name: "prose, later", replies: []string{call(search("Larvik")), "I shall search."}, stop: "the reply could not be used", docs: "larvik.md", calls: 3},
 		{name: "neither calls nor answer", replies: []string{`{"thought": "hm"}`}, steps: []string{"search In which county was the builder of the Fram born? [larvik.md#000000]"}, stop: "the reply could not be used", docs: "larvik.md", calls: 2},
 		{name: "gives up in a natural form", replies: []string{call(search("Fram")), `{"thought": "nothing more to look for", "answer": "", "calls": []}`}, stop: "no further query", docs: "fram.md", calls: 2},
+		{name: "gives up in plain words", replies: []string{call(search("Fram")), "I am sorry, the passages do not say in which county he was born."}, stop: "the material has no answer", docs: "fram.md", calls: 2},
+		{name: "gives up by an answer", replies: []string{call(search("Fram")), `{"thought": "", "answer": "The pages do not name the county.", "ids": []}`}, stop: "the material has no answer", docs: "fram.md", calls: 2},
 		{name: "the same text by two tools", replies: []string{call(search("Fram")), call(`{"tool": "read", "source": "fram.md", "from": 0}`), end}, steps: []string{"read fram.md, 0 [the page has the passages 0 to 0; see [1]]"}, stop: "answered", docs: "fram.md", calls: 3},
 		{name: "a line of a passage that was shown", replies: []string{call(search("Fram")), call(`{"tool": "find", "pattern": "ship"}`), end}, steps: []string{"find ship [1 lines on 1 pages match; 1 of them are shown; see [1]]"}, stop: "answered", docs: "fram.md", calls: 3},
 		{name: "a line, then its passage", replies: []string{call(`{"tool": "find", "pattern": "yard"}`), call(`{"tool": "read", "source": "archer.md", "from": 0}`), `{"answer": "x", "ids": [1, 2]}`}, stop: "answered", docs: "archer.md", calls: 3},
@@ -197,8 +199,31 @@ func TestSearchLimits(t *testing.T) {
 		if tt.q.Tokens > 0 && tokens > tt.q.Tokens {
 			t.Errorf("%s: %d tokens are read of %d", tt.name, tokens, tt.q.Tokens)
 		}
+		if f.Declined != (tt.stop == "the material has no answer") {
+			t.Errorf("%s: declined %v", tt.name, f.Declined)
+		}
 		if tt.stop != "" && steps[len(steps)-1] != "stop ["+tt.stop+"]" {
 			t.Errorf("%s: %s, want %q", tt.name, steps[len(steps)-1], tt.stop)
+		}
+	}
+}
+
+// What overlaps a passage that was shown is shown without that part.
+func TestOverlaps(t *testing.T) {
+	const page = "One line.\nTwo lines.\nThree lines.\n"
+	part := func(id string, start, end int) graphrag.Hit {
+		return graphrag.Hit{Chunk: graphrag.Chunk{ID: id, Doc: "a.md", Text: page[start:end], Start: start, End: end}}
+	}
+	hits := map[string][]graphrag.Hit{"first": {part("a", 0, 21)}, "second": {part("b", 10, len(page)), part("c", 5, 15)}}
+	r := graphrag.RetrieverFunc(func(_ context.Context, q graphrag.Question) (graphrag.Found, error) {
+		return graphrag.Found{Ranked: hits[q.Text]}, nil
+	})
+	tools, err := agent.NewTools(graphrag.Question{K: 5}, agent.ToolOptions{Retriever: r, Count: words})
+	texttest.OK(t, err)
+	for _, want := range [][2]string{{"first", "Page: a.md\nOne line.\nTwo lines.\n"}, {"second", "Page: a.md\nThree lines.\n"}} {
+		got, err := tools.Do(t.Context(), agent.Call{Tool: "search", Query: want[0]})
+		if err != nil || len(got[0].Data) != 1 || got[0].Data[0].Text != want[1] {
+			t.Errorf("%s: %+v, %v", want[0], got, err)
 		}
 	}
 }

@@ -83,6 +83,7 @@ type Tools struct {
 	asked  map[string][]int // the numbers of what a call brought
 	ranked []graphrag.Found // of the searches
 	left   int              // tokens that may still be read
+	ahead  int              // turns that are left, with this one; 0 is not known
 }
 
 // ToolOptions say what tools work over.
@@ -93,14 +94,17 @@ type ToolOptions struct {
 	Pages *find.Pages
 	// Count counts tokens.
 	Count func(string) int
-	// Tokens is how much may be read in all, and a quarter of it with one call; 0 means
-	// [DefaultRead].
+	// Tokens is how much may be read in all, and a quarter of it with one call, or the rest by the
+	// turns that are left; 0 means [DefaultRead].
 	Tokens int
 }
 
 // DefaultRead is how many tokens an agent reads where a question sets no budget: about a
 // dozen chunks of 1,200 tokens.
 const DefaultRead = 16_000
+
+// usualPassage is the length of a chunk in tokens, by default: what a call may bring at least, if the budget has it.
+const usualPassage = 1200
 
 // mostLines is how many lines find shows.
 const mostLines = 20
@@ -145,7 +149,7 @@ func (t *Tools) Do(ctx context.Context, calls ...Call) ([]Result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out, fresh := make([]Result, len(calls)), make([]bool, len(calls))
-	limit := min(t.perCall, t.left)
+	limit := min(t.perCall, t.left, max(t.left/max(t.ahead-1, 1), usualPassage))
 	g, gctx := errgroup.WithContext(ctx)
 	for i, c := range calls {
 		out[i].Call = tidy(c)
@@ -170,7 +174,7 @@ func (t *Tools) Do(ctx context.Context, calls ...Call) ([]Result, error) {
 		case r.failed:
 			delete(t.asked, key)
 		default:
-			t.take(r)
+			t.take(r, min(limit, t.left))
 			t.asked[key] = r.Numbers
 		}
 	}
@@ -246,23 +250,30 @@ func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 	return nil
 }
 
-// take numbers what a call found, as far as the budget goes, and says what of it was seen
-// before, or left out.
-func (t *Tools) take(r *Result) {
+// take numbers what a call found, as far as the limit goes, and says what of it was seen
+// before, or left out. What overlaps a passage that was shown is shown without that part.
+func (t *Tools) take(r *Result, limit int) {
 	var news []graphrag.Hit
 	seen := 0 // shown before
 	for _, h := range r.found.Evidence {
-		if n := cmp.Or(t.number[h.Chunk.ID], slices.IndexFunc(t.hits, func(s graphrag.Hit) bool { return within(h.Chunk, s.Chunk) })+1); n > 0 {
-			seen++
-			if !slices.Contains(r.Numbers, n) {
-				r.Numbers = append(r.Numbers, n)
+		n := t.number[h.Chunk.ID]
+		for i := 0; n == 0 && i < len(t.hits); i++ {
+			if s := t.hits[i].Chunk; within(h.Chunk, s) {
+				n = i + 1
+			} else if h.Chunk = without(h.Chunk, t.hits[i]); strings.TrimSpace(h.Chunk.Text) == "" {
+				n = i + 1
 			}
-		} else {
+		}
+		if n == 0 {
 			news = append(news, h)
+			continue
+		}
+		if seen++; !slices.Contains(r.Numbers, n) {
+			r.Numbers = append(r.Numbers, n)
 		}
 	}
 	found := len(r.found.Evidence) + len(r.found.Derived)
-	news, r.found.Derived = retrieve.Fit(news, r.found.Derived, min(t.perCall, t.left), t.o.Count)
+	news, r.found.Derived = retrieve.Fit(news, r.found.Derived, limit, t.o.Count)
 	var lines []string // of pages, or facts
 	fresh := 0
 	for _, h := range news {
@@ -313,8 +324,24 @@ func (t *Tools) take(r *Result) {
 
 // within reports whether a passage of the same page contains a text.
 func within(c, passage graphrag.Chunk) bool {
-	return c.Doc == passage.Doc && strings.Contains(passage.Text, strings.TrimSpace(c.Text))
+	return c.Doc == passage.Doc && (strings.Contains(passage.Text, strings.TrimSpace(c.Text)) || exact(passage) && c.Start < c.End && passage.Start <= c.Start && c.End <= passage.End)
 }
+
+// without returns a chunk without its beginning or end that a passage of the same page has.
+func without(c graphrag.Chunk, shown graphrag.Hit) graphrag.Chunk {
+	passage := shown.Chunk
+	switch {
+	case shown.Source == ToolFind || c.Doc != passage.Doc || !exact(c) || !exact(passage):
+	case passage.Start <= c.Start && c.Start < passage.End && passage.End < c.End:
+		c.Text, c.Start = c.Text[passage.End-c.Start:], passage.End
+	case c.Start < passage.Start && passage.Start < c.End && c.End <= passage.End:
+		c.Text, c.End = c.Text[:passage.Start-c.Start], passage.Start
+	}
+	return c
+}
+
+// exact reports whether a chunk is a part of its page, byte for byte.
+func exact(c graphrag.Chunk) bool { return len(c.Text) == c.End-c.Start }
 
 // numbered lists the numbers of passages.
 func numbered(numbers []int) string {

@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,8 +58,8 @@ func NextByModel(m llm.Model) (Next, error) {
 			}
 			return end
 		})
-		refused := len(move.IDs) == 0 && reader.IsRefusal(memory.Question.Text, move.Answer)
-		move.Answered = len(move.Calls) == 0 && clean(move.Answer) != "" && !refused
+		move.Refused = len(move.IDs) == 0 && len(move.Calls) == 0 && reader.IsRefusal(memory.Question.Text, cmp.Or(clean(move.Answer), move.Thought))
+		move.Answered = len(move.Calls) == 0 && clean(move.Answer) != "" && !move.Refused
 		return move, nil
 	}, nil
 }

@@ -151,8 +151,8 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	if err := ctx.Err(); err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
-	if len(evidence) == 0 && len(derived) == 0 && r.o.Mode.Rejects() {
-		return refuse(nil, nil), nil
+	if declined, _ := ctx.Value(declinedKey{}).(bool); r.o.Mode.Rejects() && (declined || len(evidence)+len(derived) == 0) {
+		return refuse(evidence, derived), nil
 	}
 	req, err := r.request(ctx, q, evidence, derived)
 	if err != nil {
@@ -179,6 +179,14 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	}
 	return answer, nil
 }
+
+// Declined returns a context under which a reader that may refuse does so without a call: who searched found that the
+// material has no answer ([graphrag.Found].Declined).
+func Declined(ctx context.Context) context.Context {
+	return context.WithValue(ctx, declinedKey{}, true)
+}
+
+type declinedKey struct{}
 
 // Cut ends the text of an answer whose reply was cut at the limit of tokens.
 const Cut = " […]"

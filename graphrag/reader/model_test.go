@@ -120,6 +120,9 @@ func TestByModel(t *testing.T) {
 		}
 	}
 	asked := len(f.asked)
+	if a, err := byModel(t, reader.ModelOptions{Model: f, Mode: reader.Reject}).Read(reader.Declined(t.Context()), graphrag.Question{Text: "x?"}, hits(page), nil); err != nil || !a.Refused || len(a.Evidence) != 1 || len(f.asked) != asked {
+		t.Errorf("where the search has declined: %+v, %v", a, err)
+	}
 	if a = read(t, byModel(t, reader.ModelOptions{Model: f, Mode: reader.Reject}), graphrag.Question{Text: "x?"}, nil); !a.Refused || a.Text != reader.Refusal || len(f.asked) != asked {
 		t.Errorf("without evidence: %+v after %d calls", a, len(f.asked)-asked)
 	}
