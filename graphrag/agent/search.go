@@ -15,7 +15,7 @@ import (
 // SearchOptions are the options of [Search].
 type SearchOptions struct {
 	ToolOptions
-	// Turns is the largest number of moves, Calls that of calls side by side; 0 means
+	// Turns is the largest number of moves, Calls the largest number of calls side by side; 0 means
 	// [DefaultTurns] and [DefaultCalls].
 	Turns, Calls int
 	// Condense, if set, shortens what a turn brought before the next one: the refinement of
@@ -35,7 +35,7 @@ const (
 // (Question.Tokens, if set), or two turns without anything new. Calls of a turn run side by
 // side; those beyond the limit are dropped, and said to be. A call that was made before is
 // answered from what it found. The evidence is what was read and cited, or without a
-// citation all that was read; whatever was done stands in the steps, of which the last has
+// citation all that was read; the steps have all that was done, of which the last has
 // the reason for the end. Where the first reply cannot be used, one search for the question
 // takes its place.
 //

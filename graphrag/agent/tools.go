@@ -42,7 +42,7 @@ type Call struct {
 	IDs    []int  `json:"ids,omitempty"`
 }
 
-// about is what is looked for.
+// about is the subject of the call.
 func (c Call) about() string {
 	switch c.Tool {
 	case ToolSearch:
@@ -53,16 +53,16 @@ func (c Call) about() string {
 	return c.Pattern
 }
 
-// Result is what a call brought. Pages are hostile: what they say stands in Data alone, to be
+// Result is the result of a call. Pages are hostile: their text is in Data alone, to be
 // put between marks.
 type Result struct {
 	Call
 	// Data are the texts: passages with their numbers as labels, lines with theirs before them.
 	Data []llm.Data
 	// Note says what else there is to know: that the query is an old one, how many lines there
-	// are beside those shown, why there is nothing.
+	// are beside the lines shown, why there is nothing.
 	Note string
-	// Numbers are those of the passages and lines, Tokens the length of what was new.
+	// Numbers are the numbers of the passages and lines, Tokens the length of the new text.
 	Numbers []int
 	Tokens  int
 
@@ -88,9 +88,9 @@ type Tools struct {
 
 // ToolOptions say what tools work over.
 type ToolOptions struct {
-	// Retriever is what search asks; nil is no such tool.
+	// Retriever finds passages for search; nil is no such tool.
 	Retriever graphrag.Retriever
-	// Pages are what read and find look at; nil is no such tools.
+	// Pages are the pages of read and find; nil is no such tools.
 	Pages *find.Pages
 	// Count counts tokens.
 	Count func(string) int
@@ -143,7 +143,7 @@ func (t *Tools) Left() int {
 	return t.left
 }
 
-// Do carries out calls side by side and returns their results in order. Errors are those of
+// Do carries out calls side by side and returns their results in order. Errors come from
 // the retriever and of ctx; what is wrong with a call is said in the note of its result.
 func (t *Tools) Do(ctx context.Context, calls ...Call) ([]Result, error) {
 	t.mu.Lock()
@@ -187,7 +187,7 @@ func tidy(c Call) Call {
 	return c
 }
 
-// key is what calls that look for the same have in common.
+// key is equal for calls with the same subject.
 func (c Call) key() string {
 	if c.Tool == ToolSearch {
 		return c.Tool + " " + fold(c.Query)
@@ -368,7 +368,7 @@ func (t *Tools) Cited(numbers []int) (hits []graphrag.Hit, unread []int) {
 	return hits, unread
 }
 
-// all is what was read: ranked, the cited hits first and then what searches found beside; as
+// all has everything that was read: ranked, the cited hits first and then what searches found beside; as
 // evidence the cited hits, or without any all that was read.
 func (t *Tools) all(cited []graphrag.Hit) graphrag.Found {
 	t.mu.Lock()

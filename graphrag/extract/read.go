@@ -76,7 +76,7 @@ var (
 	completed = regexp.MustCompile(`(?i)\|\s*COMPLETE\s*\|?>?`)
 )
 
-// complete reports whether a reply is marked as complete, whatever stands behind the mark
+// complete reports whether a reply is marked as complete, whatever follows the mark
 // but another record, or is a whole JSON value.
 func complete(reply string) bool {
 	at := completed.FindAllStringIndex(reply, -1)

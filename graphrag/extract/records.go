@@ -47,11 +47,11 @@ type RecordOptions struct {
 	ModelOptions
 	// Format is Tuples if empty.
 	Format Format
-	// Types are the entity types to look for; by default those of the format's
+	// Types are the entity types to look for; by default the types of the format's
 	// system. Objects needs them.
 	Types []string
 	// Domain describes the texts and the questions that matter (Fast-GraphRAG's
-	// "domain"). Language is that of descriptions, by default that of each passage;
+	// "domain"). Language is the language of descriptions, by default of each passage;
 	// names are not translated.
 	Domain, Language string
 	// Gleanings is how often the model is asked at most for what it has missed: 0
@@ -96,7 +96,7 @@ func NewRecords(o RecordOptions) (*Records, error) {
 }
 
 // Calls returns the most calls for one chunk if none fails: one, one for each gleaning,
-// and between two gleanings one that asks whether to go on.
+// and between two gleanings one that asks whether to continue.
 func (r *Records) Calls() int {
 	return 1 + r.o.Gleanings + max(0, r.o.Gleanings-1)
 }

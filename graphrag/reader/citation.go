@@ -19,16 +19,16 @@ import (
 // maxMark bounds the pieces of one mark.
 const maxMark = 999
 
-// material is what a reply can cite: passages by number, facts and reports by the
+// citables can be cited by a reply: passages by number, facts and reports by the
 // places of derived texts, and in open mode the model's own knowledge.
-type material struct {
+type citables struct {
 	passages       int
 	facts, reports []int
 	memory         bool
 }
 
-func materialOf(evidence []graphrag.Hit, derived []graphrag.Derived, mode Mode) material {
-	m := material{passages: len(evidence), memory: mode == Open}
+func materialOf(evidence []graphrag.Hit, derived []graphrag.Derived, mode Mode) citables {
+	m := citables{passages: len(evidence), memory: mode == Open}
 	m.facts, m.reports = numbered(derived)
 	return m
 }
@@ -37,19 +37,19 @@ func materialOf(evidence []graphrag.Hit, derived []graphrag.Derived, mode Mode) 
 const (
 	labels = `passages?|sources?|facts?|reports?|entit(?:y|ies)|relationships?|claims?|documents?|docs?|refs?|references?|chunks?|notes?|evidence|points?|` +
 		`quellen?|textstellen?|stellen?|abschnitte?|belege?|фрагменты?|extraits?|pasajes?|fuentes?|brano|brani|fonti?|fontes?|trechos?|bron|bronnen|källor|källa|kilder?|источники?|отрывок|出典|文段|来源|段落|資料|资料|文献`
-	item    = `(?:(?:data:\s*)?(?:(?:see|siehe|vgl\.?|cf\.?|voir|véase|vedi|zie|см\.)\s+)?(?:(?:` + labels + `)\.?[:：]?\s*\(?)?\s*#?(?:[fr]\s?)?\d{1,3}(?:\s*[-–]\s*[fr]?\d{1,3})?\)?|memory|none|\+\s?more\)?)`
-	items   = `\s*` + item + `(?:(?:\s*(?:[,;、，；&]|and|und|et|och|og|en|y|e|и|和|と)\s*)+(?:` + item + `)?)*\s*(?:(?::\d{1,3})?†[^\]】\n]*)?`
-	heading = `(?i)(?:^|[\s.!?。])[(*_#]*(?:sources?|references?|citations?|quellen?|fuentes?|fonti|fontes|bronnen|källor|kilder|источники|来源|出典)[*_]*\s*[:：][*_]*\s*`
-	marked  = `(\*\*|\^|<sup>)?(\\?\[{1,2}\^?|【|［|\(|（)(` + items + `)(\\?\]{1,2}|】|］|\)|）)(\*\*|\^|</sup>)?`
+	itemForm    = `(?:(?:data:\s*)?(?:(?:see|siehe|vgl\.?|cf\.?|voir|véase|vedi|zie|см\.)\s+)?(?:(?:` + labels + `)\.?[:：]?\s*\(?)?\s*#?(?:[fr]\s?)?\d{1,3}(?:\s*[-–]\s*[fr]?\d{1,3})?\)?|memory|none|\+\s?more\)?)`
+	items       = `\s*` + itemForm + `(?:(?:\s*(?:[,;、，；&]|and|und|et|och|og|en|y|e|и|和|と)\s*)+(?:` + itemForm + `)?)*\s*(?:(?::\d{1,3})?†[^\]】\n]*)?`
+	listHeading = `(?i)(?:^|[\s.!?。])[(*_#]*(?:sources?|references?|citations?|quellen?|fuentes?|fonti|fontes|bronnen|källor|kilder|источники|来源|出典)[*_]*\s*[:：][*_]*\s*`
+	markForm    = `(\*\*|\^|<sup>)?(\\?\[{1,2}\^?|【|［|\(|（)(` + items + `)(\\?\]{1,2}|】|］|\)|）)(\*\*|\^|</sup>)?`
 )
 
 var (
-	markOf     = regexp.MustCompile(`(?i)` + marked)
+	markOf     = regexp.MustCompile(`(?i)` + markForm)
 	itemOf     = regexp.MustCompile(`(?i)(` + labels + `)?\.?[:：]?\s*\(?\s*#?(?:([fr])\s?)?(\d{1,3})(?:\s*[-–]\s*([fr]?)(\d{1,3}))?|memory|none`)
-	listBegins = regexp.MustCompile(heading + `[^.!?]*$`)
-	listOf     = regexp.MustCompile(heading +
-		`(?:(?:` + items + `)[.)*\s]*|(?:[-*•]?\s*(?:` + marked + `)[^\n\[【]*\s*)+|(?:[-*•]\s*(?:` + items + `)[.)]?\s*)+)$|` +
-		`\n\s*\n(?:(?:` + marked + `) +\pL[^\n.!?]{0,100}(?:\n|$))+$`)
+	listBegins = regexp.MustCompile(listHeading + `[^.!?]*$`)
+	listOf     = regexp.MustCompile(listHeading +
+		`(?:(?:` + items + `)[.)*\s]*|(?:[-*•]?\s*(?:` + markForm + `)[^\n\[【]*\s*)+|(?:[-*•]\s*(?:` + items + `)[.)]?\s*)+)$|` +
+		`\n\s*\n(?:(?:` + markForm + `) +\pL[^\n.!?]{0,100}(?:\n|$))+$`)
 	citing   = regexp.MustCompile(`(?i)passage|source|quelle|textstelle|fuente|fonte|fonti|bron|källa|kilde|источник|出典|文段|来源`)
 	leading  = regexp.MustCompile(`(?i)(^|[.!?]\s|\n)(?:according to|as stated in|based on|per|laut|gemäß|nach|selon|d'après|según|secondo|segundo|volgens|enligt|ifølge|согласно)$`)
 	codeOf   = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`")
@@ -67,7 +67,7 @@ var (
 
 // bracketed writes numbers in braces and above the line as marks in square brackets, if all of their pieces exist and they
 // stand outside of code.
-func (m material) bracketed(reply string) string {
+func (m citables) bracketed(reply string) string {
 	if !strings.ContainsAny(reply, "{¹²³⁴⁵⁶⁷⁸⁹") {
 		return reply
 	}
@@ -110,7 +110,7 @@ func (m material) bracketed(reply string) string {
 // mark connects, with the parts of the sentence before its marks, and whether the mark of a refusal was among them.
 // Marks of pieces that do not exist go without leaving a citation; a list belongs to the sentences without marks.
 // Years, code, links, powers and footnotes stay.
-func cite(reply string, of material) (answer string, citations []graphrag.Citation, clauses [][]text.Span, none bool) {
+func cite(reply string, of citables) (answer string, citations []graphrag.Citation, clauses [][]text.Span, none bool) {
 	reply = of.bracketed(reply)
 	var list []graphrag.Citation
 	tail := max(0, len(reply)-maxTail)
@@ -120,7 +120,7 @@ func cite(reply string, of material) (answer string, citations []graphrag.Citati
 		reply = reply[:tail+at[0]+size]
 	}
 	var b strings.Builder
-	var marks []mark
+	var marks []placedMark
 	code := codeOf.FindAllStringIndex(reply, -1)
 	count := len(reply)
 	if at := counting.FindStringIndex(reply); at != nil {
@@ -156,7 +156,7 @@ func cite(reply string, of material) (answer string, citations []graphrag.Citati
 		}
 		b.WriteString(joint) // the blank before a mark goes with it: "so [1]." becomes "so."
 		for _, p := range pieces {
-			marks = append(marks, mark{b.Len(), p})
+			marks = append(marks, placedMark{b.Len(), p})
 		}
 		last, none = end, none || refused
 	}
@@ -176,8 +176,8 @@ func firstRune(s string) rune {
 	return r
 }
 
-// mark is a piece that is cited at an offset of the text without marks.
-type mark struct {
+// placedMark is a piece that is cited at an offset of the text without marks.
+type placedMark struct {
 	at    int
 	piece graphrag.Citation
 }
@@ -193,10 +193,10 @@ func apart(before, after string) bool {
 
 // attach makes citations of marks, and the clauses of each: a mark belongs to the last sentence that begins before it, and its
 // clause begins there or at the mark before it, and ends at the mark, or with the sentence if no word follows.
-func attach(answer string, marks []mark, list []graphrag.Citation) (citations []graphrag.Citation, clauses [][]text.Span) {
+func attach(answer string, marks []placedMark, list []graphrag.Citation) (citations []graphrag.Citation, clauses [][]text.Span) {
 	all := text.Sentences(answer)
 	places := make(map[graphrag.Citation]int)
-	s, prior, begin := 0, 0, 0 // prior is where the last mark is, begin where that of the others before it
+	s, prior, begin := 0, 0, 0 // prior is where the last mark is, begin the place of the mark before it
 	for _, m := range marks {
 		for s+1 < len(all) && all[s+1].Start < m.at {
 			s++
@@ -336,7 +336,7 @@ func (c *claimed) by(clause string, together map[string]bool) bool {
 func oneLine(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 // piece is the one of a number, counted from 1, under a letter.
-func (m material) piece(letter byte, number int) graphrag.Citation {
+func (m citables) piece(letter byte, number int) graphrag.Citation {
 	switch letter {
 	case 'F':
 		return graphrag.Citation{Of: graphrag.OfDerived, Evidence: m.facts[number-1]}
@@ -346,7 +346,7 @@ func (m material) piece(letter byte, number int) graphrag.Citation {
 	return graphrag.Citation{Evidence: number - 1}
 }
 
-func (m material) count(letter byte) int {
+func (m citables) count(letter byte) int {
 	return map[byte]int{'F': len(m.facts), 'R': len(m.reports), 0: m.passages}[letter]
 }
 
@@ -355,7 +355,7 @@ const maxListed, maxTail, maxMarkBytes = 10_000, 4096, 200
 
 // pieces are the pieces that the inside of a mark names and that exist; ok is false if it is no mark, none that it
 // holds the mark of a refusal.
-func (m material) pieces(inside string) (pieces []graphrag.Citation, none, ok bool) {
+func (m citables) pieces(inside string) (pieces []graphrag.Citation, none, ok bool) {
 	label := byte(0)
 	if before, _, ok := strings.Cut(inside, "†"); ok {
 		inside, _, _ = strings.Cut(before, ":") // 【4:0†source】
@@ -399,6 +399,6 @@ func (m material) pieces(inside string) (pieces []graphrag.Citation, none, ok bo
 // memory is the mark of what a model knows by itself.
 const memory = "memory"
 
-// isSourceSpan tells whether the text of a chunk is its source span, byte for
+// isSourceSpan reports whether the text of a chunk is its source span, byte for
 // byte, and was not cleaned. Cleaning only ever takes bytes away.
 func isSourceSpan(c graphrag.Chunk) bool { return len(c.Text) == c.End-c.Start }

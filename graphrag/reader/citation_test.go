@@ -16,7 +16,7 @@ import (
 
 func TestCite(t *testing.T) {
 	type citation = graphrag.Citation
-	three := material{passages: 3}
+	three := citables{passages: 3}
 	for _, tt := range []struct {
 		reply, text string
 		want        []citation
@@ -53,17 +53,17 @@ func TestCite(t *testing.T) {
 // kind its marks are text or lead to nothing.
 func TestCiteDerived(t *testing.T) {
 	type citation = graphrag.Citation
-	open := material{passages: 1, facts: []int{1, 2}, reports: []int{0}, memory: true}
+	open := citables{passages: 1, facts: []int{1, 2}, reports: []int{0}, memory: true}
 	derived := func(end, i int) citation { return citation{End: end, Of: graphrag.OfDerived, Evidence: i} }
 	for _, tt := range []struct {
 		reply, text string
-		of          material
+		of          citables
 		want        []citation
 	}{
 		{"One [F1, r1, 1].", "One.", open, []citation{derived(4, 1), derived(4, 0), {End: 4}}},
 		{"One [F1-F2] [F9] [F1].", "One.", open, []citation{derived(4, 1), derived(4, 2)}},
 		{"One [F1–2; Memory].", "One.", open, []citation{derived(4, 1), derived(4, 2), {End: 4, Of: graphrag.OfMemory}}},
-		{"One [memory].", "One [memory].", material{passages: 1}, nil},
+		{"One [memory].", "One [memory].", citables{passages: 1}, nil},
 		{"One [F1-R2] [F] [memories] [G1].", "One [F1-R2] [F] [memories] [G1].", open, nil},
 	} {
 		got, citations, _, _ := cite(tt.reply, tt.of)
@@ -77,7 +77,7 @@ func TestCiteDerived(t *testing.T) {
 func TestMarks(t *testing.T) {
 	table, err := os.ReadFile("testdata/marks.tsv")
 	texttest.OK(t, err)
-	of := material{passages: 3, facts: []int{0, 1}, reports: []int{2}}
+	of := citables{passages: 3, facts: []int{0, 1}, reports: []int{2}}
 	var plain []string
 	for line := range strings.Lines(string(table)) {
 		row := strings.Split(strings.TrimRight(strings.ReplaceAll(line, `\n`, "\n"), "\n"), "\t")
@@ -109,7 +109,7 @@ func TestMarks(t *testing.T) {
 }
 
 func checkCite(t *testing.T, reply string, n int) {
-	text, citations, _, _ := cite(reply, material{passages: n})
+	text, citations, _, _ := cite(reply, citables{passages: n})
 	if len(text) > len(reply) {
 		t.Fatalf("%.100q became longer", reply)
 	}

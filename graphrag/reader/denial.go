@@ -33,8 +33,8 @@ var kindRunes = sync.OnceValue(func() map[string]string {
 	return runes
 })
 
-// kind is the character of a kind of words. A name that is not in kindNames is a fault of the program.
-func kind(name string) string {
+// kindRune is the character of a kind of words. A name that is not in kindNames is a fault of the program.
+func kindRune(name string) string {
 	r, ok := kindRunes()[name]
 	if !ok {
 		panic("reader: denial.txt names the kind " + name)
@@ -42,7 +42,7 @@ func kind(name string) string {
 	return r
 }
 
-// denials are what denial.txt has: patterns of kinds by rule, and for each language the kinds of its words.
+// denials reads denial.txt: patterns of kinds by rule, and for each language the kinds of its words.
 var denials = sync.OnceValues(func() (rules map[string]*regexp.Regexp, languages []map[string]string) {
 	sources := make(map[string]string)
 	last := ""
@@ -97,7 +97,7 @@ func kindsIn(names, by, sep string) string {
 	parts := strings.Split(names, by)
 	for i, n := range parts {
 		if n != "^" && n != "$" {
-			parts[i] = kind(n)
+			parts[i] = kindRune(n)
 		}
 	}
 	return strings.Join(parts, sep)
@@ -119,9 +119,9 @@ func kindsOf(clause string, words map[string]string, own map[string]bool) string
 		if !unspaced {
 			end = i + max(strings.IndexFunc(clause[i:]+" ", func(r rune) bool { return r == ' ' || text.Unspaced(r) }), 1)
 		}
-		found := kind("other")
+		found := kindRune("other")
 		if r == ',' {
-			found = kind("comma")
+			found = kindRune("comma")
 		}
 		for n := min(longestEntry, len(clause)-i); n > 0; n-- {
 			at := i + n
@@ -133,16 +133,16 @@ func kindsOf(clause string, words map[string]string, own map[string]bool) string
 				break
 			}
 		}
-		if found == kind("material") && own[clause[i:end]] {
-			found = kind("other")
+		if found == kindRune("material") && own[clause[i:end]] {
+			found = kindRune("other")
 		}
 		i = end
-		if half = found == kind("other") && unspaced && !half; !half && found != kind("filler") {
+		if half = found == kindRune("other") && unspaced && !half; !half && found != kindRune("filler") {
 			b.WriteString(found)
 		}
 	}
 	rules, _ := denials()
-	return rules["passing"].ReplaceAllString(b.String(), kind("other"))
+	return rules["passing"].ReplaceAllString(b.String(), kindRune("other"))
 }
 
 // IsRefusal reports whether an answer without citations declines: it is the mark [none] alone, or, in any of the languages of package text: it is
@@ -153,7 +153,7 @@ func IsRefusal(asked, answer string) bool {
 	if answer == "" || len(answer) > maxRefusal {
 		return false
 	}
-	if said, _, _, none := cite(answer, material{}); none && said == "" {
+	if said, _, _, none := cite(answer, citables{}); none && said == "" {
 		return true
 	}
 	own := make(map[string]bool)
@@ -192,16 +192,16 @@ func denies(clauses []string, words map[string]string, own map[string]bool) (den
 		}
 		for i, p := range partsOf(kinds) {
 			if material && i > 0 && rules["subject"].MatchString(p.kinds) {
-				p.kinds = kind("material") + p.kinds
+				p.kinds = kindRune("material") + p.kinds
 			} else if material {
-				p.kinds = strings.Replace(p.kinds, kind("it"), kind("material"), 1)
+				p.kinds = strings.Replace(p.kinds, kindRune("it"), kindRune("material"), 1)
 			}
-			material = material || strings.Contains(p.kinds, kind("material"))
+			material = material || strings.Contains(p.kinds, kindRune("material"))
 			switch {
-			case rules["denial"].MatchString(p.kinds), material && i > 0 && strings.HasSuffix(p.kinds, kind("unknown")):
+			case rules["denial"].MatchString(p.kinds), material && i > 0 && strings.HasSuffix(p.kinds, kindRune("unknown")):
 				denied = true
-			case p.kinds == "" || strings.Contains(p.kinds, kind("only")) && rules["pointer"].MatchString(p.kinds):
-			case !rules["pointer"].MatchString(p.kinds), number && !p.but, denied && strings.Contains(p.kinds, kind("that")):
+			case p.kinds == "" || strings.Contains(p.kinds, kindRune("only")) && rules["pointer"].MatchString(p.kinds):
+			case !rules["pointer"].MatchString(p.kinds), number && !p.but, denied && strings.Contains(p.kinds, kindRune("that")):
 				return false
 			}
 		}
@@ -209,25 +209,25 @@ func denies(clauses []string, words map[string]string, own map[string]bool) (den
 	return denied
 }
 
-// part is a clause between "but", "although" and "so"; but tells whether a "but" ends it: what comes then counts more.
-type part struct {
+// clausePart is a clause between "but", "although" and "so"; but is true if a "but" ends it, after which the text counts more.
+type clausePart struct {
 	kinds string
 	but   bool
 }
 
 // partsOf are the parts of the kinds of a clause, without commas. "Although" at its begin parts it at the first comma.
-func partsOf(kinds string) (parts []part) {
-	comma, but, although, so := kind("comma"), kind("but"), kind("although"), kind("so")
+func partsOf(kinds string) (parts []clausePart) {
+	comma, but, although, so := kindRune("comma"), kindRune("but"), kindRune("although"), kindRune("so")
 	if strings.HasPrefix(kinds, but) || strings.HasPrefix(kinds, although) {
 		kinds = strings.Replace(kinds, comma, but, 1)
 	}
-	kinds = strings.NewReplacer(comma+so, although, so, kind("other"), comma, "").Replace(kinds)
+	kinds = strings.NewReplacer(comma+so, although, so, kindRune("other"), comma, "").Replace(kinds)
 	for {
 		at := strings.IndexAny(kinds, but+although)
 		if at < 0 {
-			return append(parts, part{kinds: kinds})
+			return append(parts, clausePart{kinds: kinds})
 		}
-		parts = append(parts, part{kinds[:at], strings.HasPrefix(kinds[at:], but)})
+		parts = append(parts, clausePart{kinds[:at], strings.HasPrefix(kinds[at:], but)})
 		kinds = kinds[at+len(but):]
 	}
 }

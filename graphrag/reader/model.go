@@ -25,13 +25,13 @@ type ModelOptions struct {
 	Model llm.Model
 	// Mode is Open if empty.
 	Mode Mode
-	// Instruction is said in place of ours, e.g. that of [Minimal]. The material follows
+	// Instruction is said in place of ours, e.g. the text of [Minimal]. The material follows
 	// between marks, then the question. Citations are made of what the model is asked for
 	// by it, if anything.
 	Instruction string
 }
 
-// Minimal is an instruction that says no more than the mode, after the rules that
+// Minimal returns an instruction that says no more than the mode, after the rules that
 // Youtu-GraphRAG compares its modes by (arXiv 2508.19855, appendix A), in our words. Results
 // depend on the instruction: figures of that paper compare with this one's.
 func Minimal(m Mode) string {
@@ -50,7 +50,7 @@ func Minimal(m Mode) string {
 // question.
 //
 // Without evidence, Open asks the model for what it knows, and Reject refuses
-// without a call. Errors are those of the model, wrapped;
+// without a call. Errors of the model are wrapped;
 // a reply of prose that was cut is an answer that ends with [Cut], and counts as Unread.
 func ByModel(o ModelOptions) (Reader, error) {
 	checks := opt.Checks{Of: "reader"}
@@ -208,8 +208,8 @@ func partOf(reply *llm.Reply, err error) bool {
 	return true
 }
 
-// refuses tells whether a reply declines to answer. In open mode one that says so of
-// the evidence and goes on from memory does not.
+// refuses reports whether a reply declines to answer. In open mode one that says so of
+// the evidence and continues from memory does not.
 func (r *byModel) refuses(asked string, a graphrag.Answer) bool {
 	goesOn := r.o.Mode == Open && (len(text.Sentences(a.Text)) > 1 ||
 		slices.ContainsFunc(a.Citations, func(c graphrag.Citation) bool { return c.Of == graphrag.OfMemory }))
@@ -244,7 +244,7 @@ func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []g
 	return req, err
 }
 
-// passage is what the prompt shows of a chunk: the title of its page, if any,
+// passage returns the text of a chunk for the prompt: the title of its page, if any,
 // and the text.
 func passage(c graphrag.Chunk) string {
 	body := llm.Printable(strings.TrimSpace(c.Text))
@@ -255,8 +255,8 @@ func passage(c graphrag.Chunk) string {
 	return "Page: " + title + "\n" + body
 }
 
-// long tells whether a derived text of this kind is shown by itself, as a passage
-// is, and grown whether it stands for several sources and is cited as a report.
+// long reports whether a derived text of this kind is shown by itself, as a passage
+// is, and grown whether it refers to several sources and is cited as a report.
 func long(kind string) bool  { return kind == "report" || kind == "summary" || kind == "answer" }
 func grown(kind string) bool { return long(kind) || kind == "point" }
 
