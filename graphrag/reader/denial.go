@@ -23,23 +23,25 @@ var denialText string
 const longestEntry, maxRefusal = 64, 700
 
 // kindNames are the kinds of words that denial.txt describes. In a string of kinds each is one character.
-const kindNames = "other comma filler material according whose me answer content no not notbe tell find found unknown be it in about that who only offer because but although so"
+var kindNames = strings.Fields("other comma filler material according whose me answer content no not notbe tell find found unknown be it in about that who only offer because but although so")
 
-var kindRunes = sync.OnceValue(func() map[string]string {
-	runes := make(map[string]string)
-	for i, name := range strings.Fields(kindNames) {
-		runes[name] = string(rune('À' + i))
-	}
-	return runes
-})
+// kindName matches the name of a kind, kinds puts its character in place of each, and takes away blanks and plus signs.
+var (
+	kindName = regexp.MustCompile(`[a-z]+`)
+	spacing  = strings.NewReplacer(" ", "", "+", "")
+)
+
+func kinds(names string) string {
+	return spacing.Replace(kindName.ReplaceAllStringFunc(names, kindRune))
+}
 
 // kindRune is the character of a kind of words. A name that is not in kindNames is a fault of the program.
 func kindRune(name string) string {
-	r, ok := kindRunes()[name]
-	if !ok {
+	i := slices.Index(kindNames, name)
+	if i < 0 {
 		panic("reader: denial.txt names the kind " + name)
 	}
-	return r
+	return string(rune('À' + i))
 }
 
 // denials reads denial.txt: patterns of kinds by rule, and for each language the kinds of its words.
@@ -48,7 +50,7 @@ var denials = sync.OnceValues(func() (rules map[string]*regexp.Regexp, languages
 	last := ""
 	entries(denialText, func(language, name, rest string) {
 		if pattern, _, isRule := strings.Cut(rest, " = "); isRule {
-			sources[name] += "|" + patternOf(pattern)
+			sources[name] += "|" + kinds(pattern)
 			return
 		}
 		if language != last {
@@ -56,7 +58,7 @@ var denials = sync.OnceValues(func() (rules map[string]*regexp.Regexp, languages
 		}
 		for word := range strings.SplitSeq(rest, ", ") {
 			if words := languages[len(languages)-1]; words[word] == "" {
-				words[word] = kindsIn(name, "+", "")
+				words[word] = kinds(name)
 			}
 		}
 	})
@@ -66,42 +68,6 @@ var denials = sync.OnceValues(func() (rules map[string]*regexp.Regexp, languages
 	}
 	return rules, languages
 })
-
-// patternOf is the expression over characters of kinds that a pattern of denial.txt describes.
-func patternOf(pattern string) string {
-	var b strings.Builder
-	for _, token := range strings.Fields(pattern) {
-		words, optional := strings.CutSuffix(token, "?")
-		if gap, ok := strings.CutPrefix(token, ".."); ok { // ..3-that
-			count, except, _ := strings.Cut(gap, "-")
-			class, bound := ".", "*"
-			if except != "" {
-				class = "[^" + kindsIn(except, "-", "") + "]"
-			}
-			if count != "" {
-				bound = "{0," + count + "}"
-			}
-			b.WriteString(class + bound)
-			continue
-		}
-		b.WriteString("(?:" + kindsIn(words, "|", "|") + ")")
-		if optional {
-			b.WriteByte('?')
-		}
-	}
-	return b.String()
-}
-
-// kindsIn are the characters of named kinds with sep between them; ^ and $ are themselves.
-func kindsIn(names, by, sep string) string {
-	parts := strings.Split(names, by)
-	for i, n := range parts {
-		if n != "^" && n != "$" {
-			parts[i] = kindRune(n)
-		}
-	}
-	return strings.Join(parts, sep)
-}
 
 // kindsOf are the kinds of the words of a clause in lower case, by one language. own are the words of the question,
 // which name no material. Of two characters of a script without blanks that no entry has, the second counts as no word.
@@ -186,11 +152,11 @@ func denies(clauses []string, words map[string]string, own map[string]bool) (den
 	material := false // whether an earlier part is about the material
 	for _, c := range clauses {
 		number := strings.ContainsFunc(c, unicode.IsNumber)
-		kinds := kindsOf(c, words, own)
-		if rules["reason"].MatchString(kinds) {
+		said := kindsOf(c, words, own)
+		if rules["reason"].MatchString(said) {
 			return false
 		}
-		for i, p := range partsOf(kinds) {
+		for i, p := range partsOf(said) {
 			if material && i > 0 && rules["subject"].MatchString(p.kinds) {
 				p.kinds = kindRune("material") + p.kinds
 			} else if material {
@@ -216,18 +182,18 @@ type clausePart struct {
 }
 
 // partsOf are the parts of the kinds of a clause, without commas. "Although" at its begin parts it at the first comma.
-func partsOf(kinds string) (parts []clausePart) {
+func partsOf(said string) (parts []clausePart) {
 	comma, but, although, so := kindRune("comma"), kindRune("but"), kindRune("although"), kindRune("so")
-	if strings.HasPrefix(kinds, but) || strings.HasPrefix(kinds, although) {
-		kinds = strings.Replace(kinds, comma, but, 1)
+	if strings.HasPrefix(said, but) || strings.HasPrefix(said, although) {
+		said = strings.Replace(said, comma, but, 1)
 	}
-	kinds = strings.NewReplacer(comma+so, although, so, kindRune("other"), comma, "").Replace(kinds)
+	said = strings.NewReplacer(comma+so, although, so, kindRune("other"), comma, "").Replace(said)
 	for {
-		at := strings.IndexAny(kinds, but+although)
+		at := strings.IndexAny(said, but+although)
 		if at < 0 {
-			return append(parts, clausePart{kinds: kinds})
+			return append(parts, clausePart{kinds: said})
 		}
-		parts = append(parts, clausePart{kinds[:at], strings.HasPrefix(kinds[at:], but)})
-		kinds = kinds[at+len(but):]
+		parts = append(parts, clausePart{said[:at], strings.HasPrefix(said[at:], but)})
+		said = said[at+len(but):]
 	}
 }
