@@ -185,13 +185,13 @@ func (l *lines) read(id string, raw json.RawMessage, depth int) {
 	isObject := json.Unmarshal(raw, &object) == nil && object != nil
 	switch {
 	case depth > maxNested:
-	case object["id"] != nil:
-		l.Results = append(l.Results, object.scored())
-	case anID.MatchString(id):
+	case object["id"] != nil, anID.MatchString(id):
 		if !isObject {
 			object = Line{"score": raw, "by": raw, "gold": raw, "statements": raw}
 		}
-		object["id"] = json.RawMessage(strconv.Quote(id))
+		if object["id"] == nil {
+			object["id"] = json.RawMessage(strconv.Quote(id))
+		}
 		l.Results = append(l.Results, object.scored())
 	case isObject:
 		for _, key := range slices.Sorted(maps.Keys(object)) {
@@ -227,19 +227,18 @@ func (l Line) Value() (n int, ok bool) {
 
 var values = map[string]int{"1": 1, "1.0": 1, "true": 1, "yes": 1, "correct": 1, "0": 0, "0.0": 0, "false": 0, "no": 0, "incorrect": 0}
 
-// scored has the score of a line that models wrote under another key, if no two of these differ.
+// scored has the score of a line that models wrote under other keys, if these agree.
 func (l Line) scored() Line {
-	if l["score"] == nil {
-		found := make(map[int]json.RawMessage)
-		for _, key := range []string{"verdict", "result", "value", "answer", "label", "grade", "correct", "supported", "stated", "match"} {
-			if n, ok := (Line{"score": l[key]}).Value(); ok {
-				found[n] = l[key]
-			}
-		}
-		for n := range found {
-			if found[1-n] == nil {
-				l["score"] = found[n]
-			}
+	if l["score"] != nil {
+		return l
+	}
+	for _, key := range []string{"verdict", "result", "value", "answer", "label", "grade", "correct", "supported", "stated", "match"} {
+		n, ok := Line{"score": l[key]}.Value()
+		if before, has := l.Value(); ok && has && n != before {
+			delete(l, "score")
+			break
+		} else if ok {
+			l["score"] = l[key]
 		}
 	}
 	return l
