@@ -58,48 +58,32 @@ var (
 	closing  = map[string]string{"[": "]", "\\[": "\\]", "[[": "]]", "[^": "]", "【": "】", "［": "］", "(": ")", "（": "）"}
 	wrapping = map[string]string{"": "", "**": "**", "^": "^", "<sup>": "</sup>"}
 
-	// A number in braces, and one above the line behind a word or a stop, of which those behind powers and units are none.
-	braced  = regexp.MustCompile(`(^|[^\\_^$}\pL\pN]|[^\\_\pL\pN]\pL{2,})\{\s?(\d{1,3})\s?\}($|[\s.,;:!?。，、])`)
-	raised  = regexp.MustCompile(`(\pL+|[.,;:!?。，、”"»])([¹²³⁴-⁹](?:[, ]?[¹²³⁴-⁹])*)($|[\s.,;:!?。，、)”"»])`)
-	powered = regexp.MustCompile(`(?i)^(?:.{1,2}|sin|cos|tan|log|sec|min|mol|rad|bar|meters?|met(?:re|er)s?|.*米)$`)
-	onLine  = strings.NewReplacer("¹", "[1]", "²", "[2]", "³", "[3]", "⁴", "[4]", "⁵", "[5]", "⁶", "[6]", "⁷", "[7]", "⁸", "[8]", "⁹", "[9]", ",", "", " ", "")
+	// Numbers in braces, or above the line, behind a word or a stop; those behind the powered and of LaTeX are no marks.
+	unusual = regexp.MustCompile(`(\\?\pL+|[^\\_^$}\pL\pN]|^)(\{\s?\d{1,3}\s?\}|[¹²³⁴-⁹](?:[, ]?[¹²³⁴-⁹])*)($|[\s.,;:!?。，、)”"»])`)
+	powered = regexp.MustCompile(`(?i)^(?:\\.*|\p{Latin}{1,2}|[^\p{Latin}\p{Han}\p{Hiragana}\p{Katakana}.,;:!?。，、”"»)\s]{1,2}|sin|cos|tan|log|sec|min|mol|rad|bar|met(?:re|er)s?|.*米)$`)
+	onLine  = strings.NewReplacer("¹", "[1]", "²", "[2]", "³", "[3]", "⁴", "[4]", "⁵", "[5]", "⁶", "[6]", "⁷", "[7]", "⁸", "[8]", "⁹", "[9]", "{", "[", "}", "]", ",", "", " ", "")
 )
 
 // bracketed writes numbers in braces and above the line as marks in square brackets, if all of their pieces exist and they
 // stand outside of code.
 func (m citables) bracketed(reply string) string {
-	if !strings.ContainsAny(reply, "{¹²³⁴⁵⁶⁷⁸⁹") {
-		return reply
-	}
-	all := func(marks string) bool {
+	mark := func(found string) string {
+		part := unusual.FindStringSubmatch(found)
+		marks := onLine.Replace(part[2])
 		for _, n := range itemOf.FindAllString(marks, -1) {
 			if number, err := strconv.Atoi(n); err != nil || number < 1 || number > m.passages {
-				return false
+				return found
 			}
 		}
-		return true
-	}
-	inText := func(s string) string {
-		s = braced.ReplaceAllStringFunc(s, func(found string) string {
-			part := braced.FindStringSubmatch(found)
-			if !all(part[2]) {
-				return found
-			}
-			return part[1] + "[" + part[2] + "]" + part[3]
-		})
-		return raised.ReplaceAllStringFunc(s, func(found string) string {
-			part := raised.FindStringSubmatch(found)
-			marks := onLine.Replace(part[2])
-			if !all(marks) || powered.MatchString(part[1]) && !strings.ContainsAny(part[1], ".,;:!?。，、”\"»") {
-				return found
-			}
-			return part[1] + marks + part[3]
-		})
+		if powered.MatchString(part[1]) || part[2][0] != '{' && strings.TrimSpace(part[1]) == "" {
+			return found
+		}
+		return part[1] + marks + part[3]
 	}
 	var b strings.Builder
 	last := 0
 	for _, code := range append(codeOf.FindAllStringIndex(reply, -1), []int{len(reply), len(reply)}) {
-		b.WriteString(inText(reply[last:code[0]]) + reply[code[0]:code[1]])
+		b.WriteString(unusual.ReplaceAllStringFunc(reply[last:code[0]], mark) + reply[code[0]:code[1]])
 		last = code[1]
 	}
 	return b.String()
