@@ -535,18 +535,12 @@ type objectRelation struct{ Source, Target, Desc string }
 
 // known returns the type of the list that matches, or "unknown".
 func known(kind string, types []string) string {
-	fold := func(s string) string {
-		return strings.ToLower(strings.Map(func(r rune) rune {
-			if r == ' ' || r == '_' {
-				return -1
-			}
-			return r
-		}, s))
-	}
 	for _, t := range types {
-		if fold(t) == fold(kind) {
+		if strings.EqualFold(unspaced.Replace(t), unspaced.Replace(kind)) {
 			return t
 		}
 	}
 	return "unknown"
 }
+
+var unspaced = strings.NewReplacer(" ", "", "_", "")

@@ -210,31 +210,26 @@ func (r *Records) goOn(ctx context.Context, req llm.Request) (bool, error) {
 // description, the first of equal ones (LightRAG's rule for gleaning).
 func keepLonger(x *kg.Extraction) {
 	fold := kg.FoldUnicode.Key
+	x.Mentions = longest(x.Mentions, func(m kg.Mention) (string, string) { return fold(m.Name), m.Description })
+	x.Facts = longest(x.Facts, func(f kg.Fact) (string, string) {
+		head, tail := fold(f.Head), fold(f.Tail)
+		return min(head, tail) + sep + max(head, tail), f.Description // a relation has no direction there
+	})
+}
+
+// longest keeps of the records with the same key the one with the longest description.
+func longest[T any](list []T, of func(T) (key, description string)) []T {
 	at := make(map[string]int)
-	mentions := x.Mentions[:0]
-	for _, m := range x.Mentions {
-		key := fold(m.Name)
-		if i, ok := at[key]; !ok {
-			at[key] = len(mentions)
-			mentions = append(mentions, m)
-		} else if len(m.Description) > len(mentions[i].Description) {
-			mentions[i] = m
+	kept := list[:0]
+	for _, x := range list {
+		key, description := of(x)
+		i, again := at[key]
+		if !again {
+			at[key] = len(kept)
+			kept = append(kept, x)
+		} else if _, before := of(kept[i]); len(description) > len(before) {
+			kept[i] = x
 		}
 	}
-	x.Mentions = mentions
-	pairs := make(map[[2]string]int)
-	facts := x.Facts[:0]
-	for _, f := range x.Facts {
-		key := [2]string{fold(f.Head), fold(f.Tail)}
-		if key[0] > key[1] { // a relation has no direction there
-			key[0], key[1] = key[1], key[0]
-		}
-		if i, ok := pairs[key]; !ok {
-			pairs[key] = len(facts)
-			facts = append(facts, f)
-		} else if len(f.Description) > len(facts[i].Description) {
-			facts[i] = f
-		}
-	}
-	x.Facts = facts
+	return kept
 }

@@ -9,9 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
@@ -304,20 +304,10 @@ func prefixOf(kind string) string {
 	return "F"
 }
 
-// noteLabel makes a label of the kind of a derived text: letters only, so that
-// it cannot close a mark.
-func noteLabel(kind string) string {
-	kind = strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) {
-			return r
-		}
-		return -1
-	}, kind)
-	if kind == "" {
-		return "note"
-	}
-	return kind
-}
+var noLetters = regexp.MustCompile(`\PL+`)
+
+// noteLabel makes a label of the kind of a derived text: letters only, so that it cannot close a mark.
+func noteLabel(kind string) string { return cmp.Or(noLetters.ReplaceAllString(kind, ""), "note") }
 
 // Streamer is a [Reader] that also hands out an answer while it is written. Each
 // Answer that is yielded has a longer beginning of the text, the last is what Read
