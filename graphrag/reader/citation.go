@@ -60,7 +60,7 @@ var (
 
 	// Numbers in braces, or above the line, behind a word or a stop; those behind the powered and of LaTeX are no marks.
 	unusual = regexp.MustCompile(`(\\?\pL+|[^\\_^$}\pL\pN]|^)(\{\s?\d{1,3}\s?\}|[¹²³⁴-⁹](?:[, ]?[¹²³⁴-⁹])*)($|[\s.,;:!?。，、)”"»])`)
-	powered = regexp.MustCompile(`(?i)^(?:\\.*|\p{Latin}{1,2}|[^\p{Latin}\p{Han}\p{Hiragana}\p{Katakana}.,;:!?。，、”"»)\s]{1,2}|sin|cos|tan|log|sec|min|mol|rad|bar|met(?:re|er)s?|.*米)$`)
+	powered = regexp.MustCompile(`(?i)^(?:\\.*|\p{Latin}{1,2}|[^\p{Latin}\p{Han}\p{Hiragana}\p{Katakana}.,;:!?。，、”"»)\s]{1,2}|sin|cos|tan|log|exp|sec|min|mol|rad|bar|inch(?:es)?|f(?:ee|oo)t|yards?|miles?|seconds?|.*m[eèé]t(?:re|er|ro)s?|сек|.*метр.?.?|.*米)$`)
 	onLine  = strings.NewReplacer("¹", "[1]", "²", "[2]", "³", "[3]", "⁴", "[4]", "⁵", "[5]", "⁶", "[6]", "⁷", "[7]", "⁸", "[8]", "⁹", "[9]", "{", "[", "}", "]", ",", "", " ", "")
 )
 

@@ -111,9 +111,9 @@ func kindsOf(clause string, words map[string]string, own map[string]bool) string
 	return rules["passing"].ReplaceAllString(b.String(), kindRune("other"))
 }
 
-// IsRefusal reports whether an answer without citations declines: it is the mark [none] alone, or, in any of the languages of package text: it is
-// short, a clause denies that the material, or who answers, tells or knows it, and no other clause says anything but
-// what the material is about. What the question names is no material; the question may be empty.
+// IsRefusal reports whether an answer without citations declines: it is the mark [none] alone, or, in any of the languages
+// of package text: it is short, a clause denies that the material, or who answers, tells or knows it, and no other clause
+// says anything but what the material is about. What the question names is no material; the question may be empty.
 func IsRefusal(asked, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if answer == "" || len(answer) > maxRefusal {
