@@ -19,7 +19,7 @@ func Example() {
 		{ID: "owls.md", Title: "Owls", Text: "Barn owls hunt by ear. A barn owl hears a mouse under the snow."},
 		{ID: "tides.md", Title: "Tides", Text: "The moon raises the tides of the sea."},
 	}
-	_, pages, err := chunk.NewSite(ctx, docs, chunk.PageOptions{})
+	pages, err := chunk.Pages(ctx, docs, chunk.PageOptions{})
 	if err != nil {
 		panic(err)
 	}
