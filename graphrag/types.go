@@ -40,8 +40,7 @@ type Chunk struct {
 	Text string `json:"text"`
 	// Lead is what stands before Text in its document and is needed to understand it:
 	// headings, the header of a table it begins in (see chunk.Options.Lead). It is
-	// neither indexed nor part of the source span; readers that look for structure
-	// read it before Text.
+	// neither indexed nor part of the source span; readers read it before Text.
 	Lead string `json:"lead,omitempty"`
 	// Tokens is the length of Text in the splitter's own units.
 	Tokens int `json:"tokens,omitempty"`

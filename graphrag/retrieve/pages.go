@@ -227,7 +227,7 @@ func (p *Pages) evidence(a *asked, budget int) []graphrag.Hit {
 		cost[i] = 0
 		if c := &a.list[i]; c.open {
 			chunks[i] = c.chunk()
-			cost[i] = p.o.Count(Titled(chunks[i]))
+			cost[i] = p.o.Count(Shown(chunks[i]))
 		}
 		all += cost[i]
 	}
