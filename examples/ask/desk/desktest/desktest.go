@@ -44,9 +44,8 @@ func OpenFiles(t testing.TB, files map[string]string, system string, args ...str
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		OK(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		OK(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	sys, ok := all.Find(system)
 	if !ok {
