@@ -4,7 +4,6 @@ package bench
 
 import (
 	"encoding/json"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,22 +23,13 @@ import (
 // its question, and so is the clause that all contracts share.
 func TestOneAnswer(t *testing.T) {
 	const office = "../../ask/testdata/office"
-	docs, files := os.DirFS(office+"/docs"), make(map[string]string)
-	must(t, fs.WalkDir(docs, ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			var data []byte
-			data, err = fs.ReadFile(docs, name)
-			files[name] = string(data)
-		}
-		return err
-	}))
 	lines := func(name string) []string {
 		data, err := os.ReadFile(name)
 		must(t, err)
 		return strings.Split(strings.TrimSpace(string(data)), "\n")
 	}
 	for _, name := range []string{"wild", "bm25", "hipporag2"} {
-		asked := desktest.OpenFiles(t, files, name)
+		asked := desktest.OpenDir(t, office+"/docs", name)
 		of, _ := all.Find(name)
 		for mode, want := range map[reader.Mode]int{reader.Reject: 12, reader.Open: 22} {
 			out := t.TempDir()
@@ -50,7 +40,7 @@ func TestOneAnswer(t *testing.T) {
 			must(t, err)
 			s, err := of.New(k, kit.Common{})
 			must(t, err)
-			_, err = s.Index(t.Context(), load.Documents(t.Context(), docs))
+			_, err = s.Index(t.Context(), load.Documents(t.Context(), os.DirFS(office+"/docs")))
 			must(t, err)
 			right := 0
 			for i, line := range lines(office + "/questions.jsonl") {
