@@ -44,7 +44,7 @@ type Page struct {
 	Ends       []int
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with the defaults of zero values.
 func (o PageOptions) Defaults() PageOptions {
 	o.Unit, o.Passage = cmp.Or(o.Unit, DefaultUnit), cmp.Or(o.Passage, DefaultPassage)
 	return o
@@ -57,7 +57,7 @@ func (o PageOptions) Defaults() PageOptions {
 // A page is divided into units of about 50 tokens: runs of whole sentences, with a
 // new unit at each heading; a sentence of more than 90 tokens is cut evenly. A passage
 // begins with a unit and takes further ones until it has 150 tokens, so passages overlap,
-// and what is asked for stands in the middle of one of them. [Page.Chunk] returns a chunk
+// and an answer stands in the middle of one of them. [Page.Chunk] returns a chunk
 // of any run of units, so a passage that was found can be widened. A blank page has no unit.
 //
 // Within a budget, many pages by short passages are worth more than few by long ones:
@@ -75,7 +75,7 @@ func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page
 	err := par.Each(ctx, len(docs), o.Workers, func(i int) (err error) {
 		p, d := &pages[i], &docs[i]
 		p.Doc, p.Title, p.Fields = d.ID, d.Title, d.Fields
-		if p.Text, p.Units, err = units(ctx, d.Text, o.Unit); err != nil {
+		if p.Text, p.Units, err = unitsOf(ctx, d.Text, o.Unit); err != nil {
 			return fmt.Errorf("chunk: cut page %.80q: %w", d.ID, err)
 		}
 		p.Ends = ends(p.Units, o.Passage)
@@ -93,7 +93,7 @@ func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page
 	return pages, nil
 }
 
-// ends returns where the passage ends that begins at each unit and has at least so many
+// ends returns the end of the passage that begins at each unit and has at least a number of
 // tokens. The last passage reaches to the end of the page; a short page is one passage.
 func ends(units []Unit, least int) []int {
 	var out []int
@@ -104,7 +104,7 @@ func ends(units []Unit, least int) []int {
 			end++
 		}
 		if tokens < least && i > 0 {
-			out[i-1] = len(units) // what is left is too short for one of its own
+			out[i-1] = len(units) // the rest is too short for a passage
 			break
 		}
 		out = append(out, end)
@@ -113,7 +113,7 @@ func ends(units []Unit, least int) []int {
 	return out
 }
 
-// ID is that of the first chunk of the page.
+// ID returns the ID of the first chunk of the page.
 func (p *Page) ID() string { return chunkID(p.Doc, 0) }
 
 // Tokens is the length of the units from first to the one before end.
@@ -154,7 +154,7 @@ func (p *Page) Tiles() []int {
 	return tiles
 }
 
-// Lengths in tokens, beside those of the options.
+// Lengths in tokens that no option sets.
 const (
 	maxSentence = 90 // a longer one is cut evenly
 	minHeaded   = 20 // from here on a heading begins a new unit
@@ -174,8 +174,8 @@ type piece struct {
 	heading bool
 }
 
-// units returns a page without links, and its units.
-func units(ctx context.Context, source string, most int) (bare string, units []Unit, err error) {
+// unitsOf returns a page without links, and its units.
+func unitsOf(ctx context.Context, source string, most int) (bare string, units []Unit, err error) {
 	bare, mapping := text.StripLinks(source)
 	starts, err := tokens.Cl100k().Starts(ctx, nil, bare)
 	if err != nil {
@@ -201,7 +201,7 @@ func units(ctx context.Context, source string, most int) (bare string, units []U
 
 // evenly adds a sentence, a long one in parts of about the same length, cut between words where
 // there are any.
-func evenly(cut []piece, p piece, s string, starts []int32) []piece {
+func evenly(pieces []piece, p piece, s string, starts []int32) []piece {
 	parts := max(1, (len(starts)+maxSentence-1)/maxSentence)
 	from, first := p.Start, 0
 	for i := 1; i <= parts; i++ {
@@ -214,10 +214,10 @@ func evenly(cut []piece, p piece, s string, starts []int32) []piece {
 		if to <= from {
 			continue
 		}
-		cut = append(cut, piece{Unit{Start: from, End: to, Tokens: last - first}, p.heading && i == 1})
+		pieces = append(pieces, piece{Unit{Start: from, End: to, Tokens: last - first}, p.heading && i == 1})
 		from, first = to, last
 	}
-	return cut
+	return pieces
 }
 
 // between is the first of a few tokens from at on that begins with white space, or at.
@@ -230,7 +230,7 @@ func between(clean string, starts []int32, at int) int {
 	return at
 }
 
-// pack joins pieces into units of at most so many tokens.
+// pack joins pieces into units of at most a number of tokens.
 func pack(pieces []piece, most int) []Unit {
 	var units []Unit
 	for i, p := range pieces {
