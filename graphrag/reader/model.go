@@ -238,10 +238,10 @@ func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []g
 	return req, err
 }
 
-// passage is what the prompt shows of a chunk: the title of its page, if any, and the text
-// under its Lead.
+// passage is what the prompt shows of a chunk: the title of its page, if any,
+// and the text.
 func passage(c graphrag.Chunk) string {
-	body := llm.Printable(strings.TrimSpace(c.Lead + c.Text))
+	body := llm.Printable(strings.TrimSpace(c.Shown()))
 	title := strings.Join(strings.Fields(llm.Printable(c.Title)), " ")
 	if title == "" {
 		return body

@@ -97,9 +97,9 @@ func Titled(c graphrag.Chunk) string {
 	return c.Title + "\n" + c.Text
 }
 
-// Shown returns the text of a chunk as a model reads it: under its title and its Lead.
+// Shown returns the text of a chunk as a model reads it, under its title.
 func Shown(c graphrag.Chunk) string {
-	c.Text = c.Lead + c.Text
+	c.Text = c.Shown()
 	return Titled(c)
 }
 

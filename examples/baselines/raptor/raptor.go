@@ -187,7 +187,7 @@ const firstChosen = 64
 // tokens is what a node takes of a budget.
 func (s *searcher) tokens(n int32) int {
 	if int(n) < len(s.leaves) {
-		return s.count(retrieve.Shown(s.hit(n, 0).Chunk))
+		return s.count(retrieve.Titled(s.hit(n, 0).Chunk))
 	}
 	return s.count(s.tree.Nodes[n].Text)
 }
