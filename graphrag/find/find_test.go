@@ -162,10 +162,6 @@ func TestRead(t *testing.T) {
 	if read, n, err := p.Read("b", 0); err != nil || len(read) != 1 || read[0].Text != "" || n != 1 {
 		t.Errorf("%+v %d %v", read, n, err)
 	}
-	p = find.New([]graphrag.Chunk{{Doc: "t", Text: "| ware | price |\n|---|---|\n" + strings.Repeat("| oil | 3 |\n", 300)}})
-	if read, _, err := p.Read("t", 2); err != nil || read[0].Lead != "| ware | price |\n|---|---|\n" {
-		t.Errorf("a table: %+v %v", read, err)
-	}
 }
 
 // Pages are put together again from chunks that overlap, and were cleaned.

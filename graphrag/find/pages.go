@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
 // Pages are the texts of documents, in memory: a name that is none of theirs is not found,
@@ -98,8 +97,8 @@ func passages(text string) []int {
 	return append(out, len(text))
 }
 
-// Read returns a passage of a page with the one after and the one before it, in this order, each with
-// its Lead, and the number of passages. They count from 0; a number that is too large is the last.
+// Read returns a passage of a page with the one after and the one before it, in this order, and
+// the number of passages. They count from 0; a number that is too large is the last.
 func (p *Pages) Read(name string, passage int) ([]graphrag.Chunk, int, error) {
 	i, ok := p.byName[name]
 	if !ok {
@@ -112,7 +111,7 @@ func (p *Pages) Read(name string, passage int) ([]graphrag.Chunk, int, error) {
 	for _, i := range []int{passage, passage + 1, passage - 1} {
 		if i >= 0 && i < n {
 			c := of.chunk(of.begin[i], of.begin[i+1])
-			c.ID, c.Lead = fmt.Sprintf("%s#p%06d", name, i), load.Lead(of.text, of.begin[i])
+			c.ID = fmt.Sprintf("%s#p%06d", name, i)
 			out = append(out, c)
 		}
 	}
