@@ -22,7 +22,7 @@ type Report struct {
 	Config  map[string]any `json:"config"`
 	Systems []System       `json:"systems"`
 	// Pairs compares, by the headline figures, the best system with every other, and
-	// every system with the baselines.
+	// every system with the baselines, each a family of its own.
 	Pairs []Pair `json:"pairs,omitempty"`
 	// Payoff says from how many questions on a graph pays; nil where that cannot be said.
 	Payoff *Payoff `json:"payoff,omitempty"`
@@ -72,9 +72,10 @@ type System struct {
 	// Sweep are the swept questions at other top-k, in ascending order.
 	Sweep []SweepPoint `json:"sweep,omitempty"`
 
-	foreign    bool // the cost of its answers is unknown
-	provenance bool // see the function
-	partial    bool // it was not asked all questions
+	unscored   map[string]int // verdicts by why there is no score, "" with one
+	foreign    bool           // the cost of its answers is unknown
+	provenance bool           // see the function
+	partial    bool           // it was not asked all questions
 	baseline   bool
 }
 
@@ -115,8 +116,8 @@ type Type struct {
 	// keys: Student's t over source pages, since questions about one page are
 	// not independent. Below [MinQuestions] there is none.
 	Intervals map[string]Interval `json:"intervals,omitempty"`
-	// Judged are the figures of a judge that is a model, Lexical those of the
-	// offline kit's; one of them is nil.
+	// Judged are the figures of a judge, Lexical those of one that compares words; one of
+	// them is nil.
 	*Judged
 	Lexical *Judged `json:"lexical,omitempty"`
 }
@@ -210,7 +211,7 @@ func New(run *benchmark.Run) (*Report, error) {
 		}
 	}
 	var err error
-	r.Pairs, err = pairs(run, compared)
+	r.Pairs, err = pairs(compared)
 	r.Payoff = r.payoff(run)
 	return r, err
 }

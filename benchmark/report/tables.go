@@ -135,21 +135,28 @@ func (r *Report) qualityNotes(f1 string) []string {
 	if r.has(benchmark.All, "grounded") {
 		notes = append(notes, "Grounded: answers whose every claim the evidence supports that the system was given.")
 	}
-	if share := r.unscored(); share > 0 {
-		notes = append(notes, fmt.Sprintf("Up to %s %% of a system's questions have no score; the means are over the others.", percent(&share)))
+	if note := r.unscored(); note != "" {
+		notes = append(notes, note)
 	}
 	return notes
 }
 
-// unscored is the largest share of questions without a score of any system.
-func (r *Report) unscored() float64 {
+// unscored says how many questions have no score, and why most of them have none; "" if all have one.
+func (r *Report) unscored() string {
 	var most float64
+	why := make(map[string]int)
 	for _, s := range r.Systems {
 		if v := s.Overall.Types[benchmark.All].Verdicts(); v != nil {
 			most = max(most, v.Unscored)
 		}
+		for cause, n := range s.unscored {
+			why[cause] += n
+		}
 	}
-	return most
+	if most == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Up to %s %% of a system's questions have no score%s; the means are over the others.", percent(&most), mostly(why))
 }
 
 func (r *Report) mainTable() page.Table {
@@ -299,7 +306,7 @@ func (r *Report) countTable() page.Table {
 
 func (r *Report) heading() string {
 	name, _ := r.Config["dataset"].(string)
-	return name + r.label.heading
+	return name + strings.Replace(strings.TrimSuffix(r.label.title, ")"), " (", ", ", 1)
 }
 
 // summary is the run in a sentence or two: what was run, and with which settings that are

@@ -14,7 +14,7 @@ import (
 // tally gathers the questions of one part of a report by their type.
 type tally struct {
 	types   []benchmark.Type
-	lexical bool
+	words   bool // verdicts compare words
 	run     bool // the system was run: there are figures
 	reports bool // it reads reports alone, see provenance
 	byType  map[string]*typeTally
@@ -32,7 +32,7 @@ type typeTally struct {
 
 func newTally(run *benchmark.Run, of benchmark.SystemRun) *tally {
 	t := &tally{
-		types: run.Dataset.Types, lexical: labelOf(run).lexical, run: of.NotApplicable == "", reports: provenance(of),
+		types: run.Dataset.Types, words: labelOf(run).words, run: of.NotApplicable == "", reports: provenance(of),
 		byType: map[string]*typeTally{benchmark.All: newTypeTally()},
 	}
 	for _, kind := range t.types { // also where a domain has none, as nature has no multi-fact
@@ -144,13 +144,13 @@ func (t *tally) report() Types {
 		r := Type{N: tt.n, K: k[key]}
 		if t.run && tt.n > 0 {
 			j := tt.judged()
-			if t.lexical {
+			if t.words {
 				r.Lexical = j
 			} else {
 				r.Judged = j
 			}
 			j.Intervals, r.Intervals = tt.figures(&r)
-			if !t.lexical {
+			if !t.words {
 				maps.Copy(r.Intervals, j.Intervals) // one key in the JSON for both
 			}
 		}

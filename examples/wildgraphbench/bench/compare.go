@@ -103,11 +103,6 @@ func natural(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.C
 // figures are the keys of what runs are compared by, in the order of the report.
 var figures = []string{"evidence_recall", "evidence_recall_at_5", "evidence_recall_at_10", "accuracy", "recall", "precision", "f1_mean_of_questions"}
 
-// figureName is a key in the words of the table.
-func figureName(key string) string {
-	return strings.ReplaceAll(strings.TrimSuffix(key, "_mean_of_questions"), "_", " ")
-}
-
 // correct corrects the p-values of everything that is shown, as one family (Holm).
 func correct(all []pairing) error {
 	var rows []report.Pair
@@ -128,7 +123,7 @@ func lost(all []pairing, most float64) error {
 	for _, p := range all {
 		for _, r := range p.rows {
 			if r.High != nil && *r.High < -most {
-				errs = append(errs, fmt.Errorf("%s of %s fell by %.1f points, 95 %% interval %.1f to %.1f", figureName(r.Figure), p.name(), -100*r.Difference, -100**r.High, -100**r.Low))
+				errs = append(errs, fmt.Errorf("%s of %s fell by %.1f points, 95 %% interval %.1f to %.1f", report.Words(r.Figure), p.name(), -100*r.Difference, -100**r.High, -100**r.Low))
 			}
 		}
 	}
