@@ -134,7 +134,7 @@ func (f figure) best(systems []benchmark.SystemRun) int {
 		var all sample
 		for _, d := range s.Domains {
 			for _, r := range d.Results {
-				all.add(f.of(r), source(r))
+				all.add(f.of(r), r)
 			}
 		}
 		if m := all.mean(); m != nil && (best < 0 || *m > highest) {
@@ -158,12 +158,12 @@ func (f figure) pair(a, b string, ofA, ofB []benchmark.Result) (Pair, error) {
 	var left, right sample
 	for i, r := range ofA {
 		if x, y := f.of(r), f.of(ofB[i]); x != nil && y != nil {
-			left.add(x, source(r))
-			right.add(y, source(r))
+			left.add(x, r)
+			right.add(y, r)
 		}
 	}
 	c, err := stats.Compare(left.values, right.values, stats.Number(left.sources), stats.Options{})
-	p := Pair{A: a, B: b, Figure: f.key, N: c.Effect.N, Difference: c.Effect.Estimate, MeanA: c.MeanA, MeanB: c.MeanB, compared: c}
+	p := Pair{A: a, B: b, Figure: f.key, N: left.questions, Difference: c.Effect.Estimate, MeanA: c.MeanA, MeanB: c.MeanB, compared: c}
 	if p.N >= MinQuestions {
 		if !f.size { // no share differs by more than all
 			c.Effect.Low, c.Effect.High = max(c.Effect.Low, -1), min(c.Effect.High, 1)
@@ -181,7 +181,7 @@ func Compare(nameA, nameB string, a, b []Judgment, keys ...string) ([]Pair, erro
 		out := make([]benchmark.Result, len(all))
 		for i, j := range all {
 			out[i] = benchmark.Result{
-				Domain: j.Domain, Item: benchmark.Item{Question: graphrag.Question{ID: j.ID}, Gold: j.Gold},
+				Domain: j.Domain, Item: benchmark.Item{Question: graphrag.Question{ID: j.ID, Text: j.Question}, Gold: j.Gold},
 				Judgment: record.Judgment{Fact: j.Fact, Summary: j.Summary}, Evidence: j.Metrics,
 			}
 		}

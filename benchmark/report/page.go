@@ -27,6 +27,11 @@ func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 	if len(k.unranked) > 0 && len(k.standings) > 0 {
 		p.Remarks = append(p.Remarks, "Not ranked: "+strings.Join(k.unranked, ", ")+".")
 	}
+	for _, said := range []string{r.seeds(k.figure), r.unscored()} {
+		if said != "" {
+			p.Remarks = append(p.Remarks, said)
+		}
+	}
 	return p.Write(w)
 }
 

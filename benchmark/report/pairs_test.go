@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -164,4 +165,53 @@ func (u *unsure) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answ
 		return graphrag.Answer{Text: "Animals eat.", Found: graphrag.Found{Ranked: []graphrag.Hit{}, Evidence: []graphrag.Hit{}}}, nil
 	}
 	return u.reviewer.Answer(ctx, q)
+}
+
+// wobbly says something else with each seed; its figures are of all of them.
+type wobbly struct {
+	zoo.Parrot
+	seed int
+}
+
+func (w *wobbly) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
+	a, err := w.Parrot.Answer(ctx, q)
+	if w.seed == 1 {
+		a.Text = "Nothing."
+	}
+	return a, err
+}
+
+// Of questions asked again by systems with other seeds, the report says what the seeds change, and
+// of which systems nothing; a second start builds nothing.
+func TestSeeds(t *testing.T) {
+	built := 0
+	start := func(dir string) (*report.Report, error) {
+		r := study(dir, nil)
+		fresh := func(seed int) (benchmark.System, error) {
+			built++
+			return &wobbly{zoo.Parrot{Calls: new(atomic.Int64)}, seed}, nil
+		}
+		r.Systems = []benchmark.Entry{r.Systems[0], {
+			Name: "wobbly", New: func(string) (benchmark.System, error) { return fresh(0) }, Again: func(_ string, repeat int) (benchmark.System, error) { return fresh(repeat) },
+		}}
+		r.Options.Repeat = 3
+		return run(t, r)
+	}
+	dir := t.TempDir()
+	rep, err := start(dir)
+	zoo.OK(t, err)
+	s := rep.Systems[1]
+	if built != 6 || *s.Same != 0 || s.BySeed["accuracy"] != (report.Interval{0, 1}) || s.Overall.Types["all"].N != 21 {
+		t.Errorf("built %d, same %v, by seed %v", built, *s.Same, s.BySeed)
+	}
+	var text strings.Builder
+	zoo.OK(t, rep.WriteRanking(&text))
+	for _, want := range []string{"Accuracy over 3 seeds, from the least to the most: wobbly 0.0 to 100.0.", "no ranking of parrot: asked again", "2 systems and 7 questions", "Too few questions to tell which is better: 7."} {
+		if said := strings.Join(strings.Fields(text.String()), " "); !strings.Contains(said, want) {
+			t.Errorf("no %q in %s", want, said)
+		}
+	}
+	if _, err := start(dir); err != nil || built != 6 {
+		t.Errorf("a second start built %d: %v", built-6, err)
+	}
 }

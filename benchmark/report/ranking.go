@@ -102,7 +102,7 @@ func (k ranking) certain(questions int) string {
 	case len(k.standings) < 2:
 		return ""
 	case tested == 0:
-		return capital(text.Counted(questions, "question")) + " are too few to tell which is better."
+		return fmt.Sprintf("Too few questions to tell which is better: %s.", text.Digits(questions))
 	}
 	best := k.standings[0].name
 	if k.standings[0].to.PHolm != nil { // another one of the same mean
@@ -115,7 +115,7 @@ func (k ranking) certain(questions int) string {
 	var said []string
 	switch {
 	case len(certain) == tested:
-		said = append(said, fmt.Sprintf("%s is certainly ahead of all others (%s).", capital(best), corrected))
+		said = append(said, fmt.Sprintf("Certainly ahead of all others: %s (%s).", best, corrected))
 	case len(certain) > 0:
 		said = append(said, fmt.Sprintf("Certainly behind %s: %s (%s).", best, strings.Join(certain, ", "), corrected))
 	default:
@@ -125,8 +125,8 @@ func (k ranking) certain(questions int) string {
 		said = append(said, fmt.Sprintf("Probably behind: %s (p below .05 before the correction alone).", strings.Join(probable, ", ")))
 	}
 	if len(level) > 0 {
-		said = append(said, fmt.Sprintf("Level with it: %s. %s find a true difference of %s with probability .8, after the correction.",
-			text.Counted(len(level), "system"), capital(text.Counted(questions, "question")), k.detectable()))
+		said = append(said, fmt.Sprintf("Level with it: %s. Over %s a true difference of %s is found with probability .8, after the correction.",
+			text.Counted(len(level), "system"), text.Counted(questions, "question"), k.detectable()))
 	}
 	return strings.Join(said, " ")
 }
@@ -173,6 +173,7 @@ func (r *Report) WriteRanking(w io.Writer) error {
 	for _, why := range k.failed {
 		fill(b, why)
 	}
+	fill(b, r.seeds(k.figure))
 	fill(b, r.unscored())
 	fill(b, r.label.note)
 	return b.Flush()
@@ -190,7 +191,9 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 	for _, s := range k.standings {
 		name = min(max(name, width(s.name)), rankingWidth-rankingRest-width(second))
 	}
-	line := func(format string, args ...any) { b.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n") }
+	line := func(format string, args ...any) {
+		b.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
+	}
 	line("\n     %s  %s  %13s  %s", pad("System", -name), pad(first, -(7+rankingBar)), "95 % interval", second)
 	for i, s := range k.standings {
 		if i == rankingRows && len(k.standings) > rankingRows+1 {

@@ -169,7 +169,7 @@ func TestUnscored(t *testing.T) {
 	if single.N != 3 || single.Unscored != 1.0/3 || *single.Accuracy != 1 {
 		t.Errorf("an unscored fact: %+v", single.Judged)
 	}
-	if summary.N != 2 || summary.Unscored != 0.5 || *summary.Recall != 0.5 || types[benchmark.All].Reasons["no answer"] != 2 {
+	if summary.N != 2 || summary.Unscored != 0.5 || *summary.Recall != 0.5 || types[benchmark.All].Reasons["no answer"] != 2 || !strings.Contains(rep.Systems[0].NotCompared[0], "2 of 7 failed, mostly by: asking: ") {
 		t.Errorf("an unscored summary: %+v, %v", summary.Judged, types[benchmark.All].Reasons)
 	}
 }

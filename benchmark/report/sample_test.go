@@ -104,12 +104,12 @@ func TestCertain(t *testing.T) {
 		certain, verdict string
 	}{
 		{standings(""), "", "a has 100.0 % lexical accuracy."},
-		{standings("", ""), "24 questions are too few to tell which is better.", "a leads with 100.0 % lexical accuracy."},
-		{standings("", Level), "No system is certainly behind a (p below .05). Level with it: 1 system. 24 questions find a true difference of 13 points with probability .8, after the correction.",
+		{standings("", ""), "Too few questions to tell which is better: 24.", "a leads with 100.0 % lexical accuracy."},
+		{standings("", Level), "No system is certainly behind a (p below .05). Level with it: 1 system. Over 24 questions a true difference of 13 points is found with probability .8, after the correction.",
 			"a leads with 100.0 % lexical accuracy; of the others one is level."},
-		{standings("", Certain, Certain), "A is certainly ahead of all others (p below .05 after Holm's correction for 2 comparisons with it).", "a leads with 100.0 % lexical accuracy; of the others 2 are certainly behind."},
+		{standings("", Certain, Certain), "Certainly ahead of all others: a (p below .05 after Holm's correction for 2 comparisons with it).", "a leads with 100.0 % lexical accuracy; of the others 2 are certainly behind."},
 		{standings("", Level, Probable, Certain), "Certainly behind a: d (p below .05 after Holm's correction for 3 comparisons with it). Probably behind: c (p below .05 before the correction alone). " +
-			"Level with it: 1 system. 24 questions find a true difference of 13 points with probability .8, after the correction.",
+			"Level with it: 1 system. Over 24 questions a true difference of 13 points is found with probability .8, after the correction.",
 			"a leads with 100.0 % lexical accuracy; of the others one is certainly behind, one is probably behind, one is level."},
 	} {
 		if got := tt.k.certain(24); got != tt.certain {
@@ -133,6 +133,36 @@ func TestCertain(t *testing.T) {
 	equal.standings[3].value = ref(.25)
 	if got := equal.verdict(label{}); got != "a, b and c lead with 50.0 % accuracy; of the others 3 are level." {
 		t.Error(got)
+	}
+}
+
+// Who answered and who judged are two facts, of which neither tells the other.
+func TestWhoAnsweredAndWhoJudged(t *testing.T) {
+	own, other := benchmark.SystemRun{Name: "own"}, benchmark.SystemRun{Name: "other", Foreign: true}
+	for _, tt := range []struct {
+		kit, judge    string
+		systems       []benchmark.SystemRun
+		title, prefix string
+		found, beside bool // ranked by what was found; beside published rows
+		note          string
+	}{
+		{"offline", "lexical/gold/v5", []benchmark.SystemRun{own}, "extracted answers, lexical judge", "Lexical ", true, false, "no language model wrote them"},
+		{"offline", "wildgraph/paper/gold/v5/m", []benchmark.SystemRun{own}, "extracted answers, judged by a model", "Model-judged ", false, false, "Verdicts are a language model's."},
+		{"offline", "wildgraph/joint/gold/v3/m", []benchmark.SystemRun{other}, "answers made elsewhere, judged by a model", "Model-judged ", false, false, "All answers were made elsewhere"},
+		{"model+offline", "wildgraph/joint/gold/v3/m", []benchmark.SystemRun{own, other}, "extracted answers and answers made elsewhere, judged by a model", "Model-judged ", false, false, "Those of other were made elsewhere."},
+		{"offline", "entailment/m", []benchmark.SystemRun{own}, "extracted answers, judged by entailment", "Entailed ", true, false, "follows from another"},
+		{"model", "lexical/gold/v5", []benchmark.SystemRun{own}, "a model's answers, lexical judge", "Lexical ", true, false, "Verdicts compare words"},
+		{"model", "wildgraph/paper/gold/v5/m", []benchmark.SystemRun{own}, "a model's answers, judged by a model", "Model-judged ", false, true, "Answers are a language model's."},
+		{"offline+model", "wildgraph/joint/gold/v3/m", []benchmark.SystemRun{own}, "a model's answers, judged by a model", "Model-judged ", false, false, "do not compare with published ones"},
+		{"", "mine", []benchmark.SystemRun{own}, "other judge", "", false, false, "a judge of one's own"},
+	} {
+		l := labelOf(&benchmark.Run{Dataset: &benchmark.Dataset{}, Kit: tt.kit, Judge: tt.judge, Systems: tt.systems})
+		if l.title != " ("+tt.title+")" || l.prefix != tt.prefix || l.found != tt.found || l.published != tt.beside || !strings.Contains(l.note, tt.note) || strings.Contains(l.note, "published") == tt.beside {
+			t.Errorf("%s, %s: %+v", tt.kit, tt.judge, l)
+		}
+		if by := l.by(System{foreign: tt.systems[0].Foreign}); (by == elsewhere) != tt.systems[0].Foreign {
+			t.Errorf("%s, %s: answered by %q", tt.kit, tt.judge, by)
+		}
 	}
 }
 

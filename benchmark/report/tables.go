@@ -126,7 +126,8 @@ func (r *Report) qualityNotes(f1 string) []string {
 	if note := r.label.note; note != "" {
 		notes = append(notes, note)
 	}
-	if lookup, embedder := r.Config["lookup"], r.Config["embedder"]; lookup != nil && embedder != nil {
+	own := slices.ContainsFunc(r.Systems, func(s System) bool { return !s.foreign })
+	if lookup, embedder := r.Config["lookup"], r.Config["embedder"]; own && lookup != nil && embedder != nil {
 		notes = append(notes, fmt.Sprintf("What is most like a question is looked up by %v; dense retrieval is by %v.", lookup, embedder))
 	}
 	if r.has(benchmark.All, "precision_ceiling") {
@@ -188,11 +189,11 @@ func (r *Report) names() []string {
 	return names
 }
 
-// questions is how many the run asks.
+// questions is how many the run asks, of which each may be asked several times.
 func (r *Report) questions() int {
 	most := 0
 	for _, s := range r.Systems {
-		most = max(most, s.Overall.Types[benchmark.All].N)
+		most = max(most, s.Overall.Types[benchmark.All].N/max(s.times, 1))
 	}
 	return most
 }
