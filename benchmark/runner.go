@@ -83,9 +83,8 @@ type Options struct {
 	Depth int
 	// Limit is the largest number of questions per domain and type; 0 is all.
 	Limit int
-	// Kit names the set of parts the systems were built from; may be "". With
-	// "offline", or a judge whose name begins with "lexical/" whatever the kit, the
-	// judged figures are reported under "lexical".
+	// Kit names the set of parts the systems were built from; may be "". The figures
+	// of a judge whose name begins with "lexical/" or "exact/" are reported under "lexical".
 	Kit string
 	// Settings are what every system was built with: with others the answers
 	// would be others.

@@ -223,15 +223,6 @@ func Correct(all []Pair) error {
 	return nil
 }
 
-// turned is the pair with the systems in the other order.
-func (p Pair) turned() Pair {
-	p.A, p.B, p.MeanA, p.MeanB, p.Difference = p.B, p.A, p.MeanB, p.MeanA, 0-p.Difference // not -0
-	if p.Low != nil {
-		p.Low, p.High = ref(0-*p.High), ref(0-*p.Low)
-	}
-	return p
-}
-
 // texts are difference, interval, detectable difference and p-values.
 func (p Pair) texts() []string {
 	if p.P == nil {
@@ -240,41 +231,27 @@ func (p Pair) texts() []string {
 	return []string{points(p.Difference), points(*p.Low) + " to " + points(*p.High), pValue(*p.P), pValue(*p.PHolm), p.Class(), points(*p.Detectable)}
 }
 
-// pairTables compare, by each figure, the best system with every other, and every
-// system with the baselines.
-func (r *Report) pairTables() []page.Table {
-	best := page.Table{Title: "The best system and the others", Heading: "Best − other"}
-	baseline := page.Table{Title: "The systems and the baselines", Heading: "System − baseline"}
-	for _, t := range []*page.Table{&best, &baseline} {
-		t.Groups = []page.Group{{Columns: []string{"Figure", "Questions", "Points", "95 % interval", "p", "p (Holm)", "Difference", "Detectable"}}}
-	}
-	isBaseline := make(map[string]bool)
-	for _, s := range r.Systems {
-		isBaseline[s.System] = s.baseline
-	}
-	tests := make(map[string][]string) // by family: how many tests by which figure
+// pairTable shows the pairs of a family, and how many were corrected together.
+func (r *Report) pairTable(family, title, heading string) page.Table {
+	t := page.Table{Title: title, Heading: heading, Groups: []page.Group{{Columns: []string{"Figure", "Questions", "Points", "95 % interval", "p", "p (Holm)", "Difference", "Detectable"}}}}
+	var tests []string
 	for _, p := range r.Pairs {
-		t := &best
-		if p.Family == OfBaselines {
-			if t = &baseline; !isBaseline[p.A] {
-				p = p.turned()
-			}
+		if p.Family != family {
+			continue
 		}
 		f, _ := find(p.Figure)
 		name := lower(f.words(r.label))
-		if said := fmt.Sprintf("%d by %s", p.Tests, name); p.Tests > 0 && !slices.Contains(tests[p.Family], said) {
-			tests[p.Family] = append(tests[p.Family], said)
+		if said := fmt.Sprintf("%d by %s", p.Tests, name); p.Tests > 0 && !slices.Contains(tests, said) {
+			tests = append(tests, said)
 		}
-		addTexts(t, p.B+" − "+p.A, append([]string{name, text.Digits(p.N)}, p.texts()...)...)
+		addTexts(&t, p.B+" − "+p.A, append([]string{name, text.Digits(p.N)}, p.texts()...)...)
 	}
-	for family, t := range map[string]*page.Table{OfBest: &best, OfBaselines: &baseline} {
-		if said := tests[family]; len(said) > 0 {
-			t.Notes = append(t.Notes, fmt.Sprintf("Paired over the same questions, by source page. Interval and p are of one method; p (Holm) is corrected within this table, for each figure by itself (%s). "+
-				"A difference is certain where p (Holm) is below .05, probable where p alone is. Detectable: true differences of so many points are found with probability .8 after the correction.", strings.Join(said, ", ")))
-		}
-		t.Notes = append(t.Notes, fmt.Sprintf("With fewer than %d questions there is neither interval nor test.", MinQuestions))
+	if len(tests) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("Paired over the same questions, by source page. Interval and p are of one method; p (Holm) is corrected within this table, for each figure by itself (%s). "+
+			"A difference is certain where p (Holm) is below .05, probable where p alone is. Detectable: true differences of so many points are found with probability .8 after the correction.", strings.Join(tests, ", ")))
 	}
-	return []page.Table{best, baseline}
+	t.Notes = append(t.Notes, fmt.Sprintf("With fewer than %d questions there is neither interval nor test.", MinQuestions))
+	return t
 }
 
 // writePairs writes the compared pairs as CSV, as fractions; what is not known is empty.

@@ -96,6 +96,14 @@ func (l *label) answered(run *benchmark.Run) (short, note string) {
 	return short, note
 }
 
+// strong are both facts as a sentence, "" without any.
+func (l label) strong() string {
+	if l.title == "" {
+		return ""
+	}
+	return capital(strings.Trim(l.title, " ()")) + "."
+}
+
 // by tells who answered for a system.
 func (l label) by(s System) string {
 	if s.foreign {

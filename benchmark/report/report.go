@@ -81,7 +81,6 @@ type System struct {
 	foreign    bool           // the cost of its answers is unknown
 	provenance bool           // see the function
 	partial    bool           // it was not asked all questions
-	baseline   bool
 }
 
 // Domain is one system on one domain.
@@ -250,7 +249,7 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 	out.Overall = overall.overall()
 	out.repeats(of)
 	out.health(run, of)
-	out.foreign, out.provenance, out.baseline = of.Foreign, provenance(of), of.Baseline
+	out.foreign, out.provenance = of.Foreign, provenance(of)
 	out.Sweep = sweep(run, of)
 	if out.Spending = spending(run, of); of.Foreign && out.AnswerUsage.Calls == 0 {
 		out.Spending = nil

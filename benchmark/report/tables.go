@@ -21,9 +21,9 @@ import (
 func (r *Report) Tables() []page.Table {
 	out := []page.Table{
 		r.mainTable(), r.failureTable(), r.refusalTable(), r.evidenceTable(),
+		r.pairTable(OfBest, "The best system and the others", "Best − other"), r.pairTable(OfBaselines, "The systems and the baselines", "System − baseline"),
+		r.GraphTable(), r.sweepTable(), r.spendingTable(), r.costTable(), r.countTable(),
 	}
-	out = append(out, r.pairTables()...)
-	out = append(out, r.GraphTable(), r.sweepTable(), r.spendingTable(), r.costTable(), r.countTable())
 	if len(r.Systems) > 0 {
 		for i, d := range r.Systems[0].Domains {
 			if d.Types[benchmark.All].N > 0 {

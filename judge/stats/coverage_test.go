@@ -79,8 +79,8 @@ func simulated(few int) int {
 }
 
 // Of 95 % intervals 93 to 97.5 % contain the true difference. More do where a test cannot reject
-// whatever it sees, since fewer than five questions differ. The table of docs/judge.md is
-// `WILDGRAPH_COVERAGE=20000 go test -v -run Coverage ./judge/stats`.
+// whatever it sees, since fewer than five questions differ. docs/judge.md has
+// what `WILDGRAPH_COVERAGE=20000 go test -v -run Coverage ./judge/stats` prints.
 func TestCoverage(t *testing.T) {
 	draws := simulated(300)
 	noise := 4 * math.Sqrt(.95*.05/float64(draws))

@@ -5,7 +5,7 @@
 // Every mean deserves an interval: [Wilson] for a share of right and wrong, [StudentT] for
 // scores. Two systems that answered the same questions are compared question by question by
 // [Compare]: the effect with its interval first, the p-value of the same method
-// last. A family of p-values is corrected by [Holm]. [Kappa] says how far two raters agree.
+// last. A family of p-values is corrected by [Holm].
 //
 // # Clusters
 //

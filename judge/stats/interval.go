@@ -11,14 +11,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Sentinels for what data cannot give.
-var (
-	// ErrTooFew means that there are fewer values, or clusters, than the
-	// method needs.
-	ErrTooFew = errors.New("too few values")
-	// ErrUndefined means that a statistic has no value on this data.
-	ErrUndefined = errors.New("statistic undefined")
-)
+// ErrTooFew means that there are fewer values, or clusters, than the method needs.
+var ErrTooFew = errors.New("too few values")
 
 // DefaultConfidence is that of the zero value of Options.
 const DefaultConfidence = 0.95
@@ -55,7 +49,7 @@ type Interval struct {
 	// they have none.
 	N        int `json:"n"`
 	Clusters int `json:"clusters,omitempty"`
-	// Method is "wilson", "student-t", "paired-t" or "cohen", with "clustered-" before it for
+	// Method is "wilson", "student-t" or "paired-t", with "clustered-" before it for
 	// clusters.
 	Method string `json:"method"`
 }
@@ -151,8 +145,6 @@ const MaxValue = 1e60
 type groups struct {
 	sums  []float64
 	sizes []int32
-	// single is true when every cluster has one value.
-	single bool
 	// clustered is true when the caller gave clusters.
 	clustered bool
 	n         int
@@ -198,7 +190,6 @@ func group(values []float64, clusters []int32) (groups, error) {
 	for c, sum := range g.sums {
 		g.sums[c] = exact(sum, sizes[c])
 	}
-	g.single = len(g.sums) == g.n
 	return g, nil
 }
 
@@ -230,9 +221,6 @@ func (g groups) standardError(values []float64) float64 {
 		squares += d * d
 	}
 	variance := squares / (n - 1) / n
-	if g.single {
-		return math.Sqrt(variance)
-	}
 	within := -squares
 	for c, s := range g.sums {
 		d := s - mean*float64(g.sizes[c])
