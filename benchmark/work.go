@@ -312,8 +312,8 @@ func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
 	return s.log.Add(record.Closing{Cell: cell, PeakRSSMB: peakRSS()})
 }
 
-// repeated puts the questions that are asked once more to systems with other seeds. What is told of
-// the index is of the first.
+// repeated asks systems with other seeds the questions that are asked once more. The record of the
+// index is of the first system.
 func (s *state) repeated(ctx context.Context, e Entry, d Domain, missing []Item) error {
 	for repeat := 1; e.Again != nil && repeat < s.opts.Repeat; repeat++ {
 		asked := slices.DeleteFunc(slices.Clone(missing), func(it Item) bool { return it.Repeat != repeat })

@@ -66,7 +66,7 @@ type Pair struct {
 	compared stats.Comparison
 }
 
-// Class tells whether the systems differ: [Certain], [Probable] or [Level]; "" without a test.
+// Class returns [Certain], [Probable] or [Level]; "" without a test.
 func (p Pair) Class() string {
 	switch {
 	case p.PHolm == nil:

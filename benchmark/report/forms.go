@@ -255,11 +255,11 @@ func (r *Report) WriteCSV(w io.Writer) error {
 // allDomains stands for the domains together.
 const allDomains = "*"
 
-func csvRow(of []string, answers, judge string, t Type, figures, sure []string) []string {
+func csvRow(of []string, by, judged string, t Type, figures, sure []string) []string {
 	if t.Verdicts() == nil {
-		answers, judge = "", ""
+		by, judged = "", ""
 	}
-	row := append(of, strconv.Itoa(t.N), strconv.Itoa(t.K), answers, judge)
+	row := append(of, strconv.Itoa(t.N), strconv.Itoa(t.K), by, judged)
 	share := func(f float64) string { return strconv.FormatFloat(f, 'f', 6, 64) }
 	for _, key := range figures {
 		value := ""

@@ -28,13 +28,14 @@ type label struct {
 	found          bool   // what was found says more than the verdicts
 	prefix         string // before the name of a judged figure
 	title          string // behind a title of judged figures
-	note           string // both facts in sentences
+	strong         string // both facts at the top of the page
+	note           string // and in sentences
 	// published is true if published figures compare: a model answered, and one judged
 	// by the procedure of the paper.
 	published bool
 }
 
-// kindOfJudge is told by how the name of a judge begins.
+// kindOfJudge holds the words for judges whose names begin alike.
 type kindOfJudge struct{ begins, kind, prefix, short, note string }
 
 // judges are the kinds that there are, the last of any name.
@@ -43,7 +44,7 @@ var judges = []kindOfJudge{
 	{"exact/", "lexical", "Lexical ", "lexical judge", "Verdicts compare words."},
 	{"entailment/", "entailment", "Entailed ", "judged by entailment", "Verdicts are those of a small model that tells whether one text follows from another."},
 	{"wildgraph/", byModel, "Model-judged ", "judged by a model", "Verdicts are a language model's."},
-	{"", "other", "", "other judge", "Verdicts are those of a judge of one's own."},
+	{"", "other", "", "other judge", "Verdicts are by a judge from outside of the library."},
 }
 
 // labelOf reads the names of kit and judge. The kind of the parts that answer
@@ -59,7 +60,8 @@ func labelOf(run *benchmark.Run) (l label) {
 	l.found = l.words || l.answers == byRules && l.judge != byModel
 	profile, _, _ := strings.Cut(strings.TrimPrefix(run.Judge, "wildgraph/"), "/")
 	l.published = l.judge == byModel && l.answers != byRules && (profile == "paper" || profile == "shortanswer")
-	l.title = " (" + strings.TrimPrefix(short+", "+j.short, ", ") + ")"
+	both := strings.TrimPrefix(short+", "+j.short, ", ")
+	l.title, l.strong = " ("+both+")", capital(both)+"."
 	l.note = strings.TrimSpace(note + " " + j.note)
 	if !l.published {
 		l.note += " These figures do not compare with published ones."
@@ -67,7 +69,7 @@ func labelOf(run *benchmark.Run) (l label) {
 	return l
 }
 
-// answered tells who answered, in a word for each row of one's own, in few and in sentences.
+// answered tells who answered: in the column of rows that the kit made, in a few words, and in sentences.
 func (l *label) answered(run *benchmark.Run) (short, note string) {
 	var foreign []string
 	ran := 0
@@ -94,14 +96,6 @@ func (l *label) answered(run *benchmark.Run) (short, note string) {
 		note = strings.TrimSpace(fmt.Sprintf("%s Those of %s were made elsewhere.", note, strings.Join(foreign, ", ")))
 	}
 	return short, note
-}
-
-// strong are both facts as a sentence, "" without any.
-func (l label) strong() string {
-	if l.title == "" {
-		return ""
-	}
-	return capital(strings.Trim(l.title, " ()")) + "."
 }
 
 // by tells who answered for a system.

@@ -20,7 +20,7 @@ import (
 func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 	k := r.rank()
 	p := page.Page{
-		Title: r.heading(), Summary: r.summary() + unfinished(run), Strong: r.label.strong(), Note: r.label.note,
+		Title: r.heading(), Summary: r.summary() + unfinished(run), Strong: r.label.strong, Note: r.label.note,
 		Verdict: k.verdict(r.label), Certainty: strings.Join(strings.Fields(r.Payoff.sentence()+" "+k.interval(r.questions())+" "+k.certain(r.questions())), " "), Remarks: k.failed,
 		Run: r.pageRun(run), Settings: settings(r.Config), Help: helps(), Tables: r.Tables(),
 	}

@@ -141,12 +141,12 @@ func (k ranking) detectable() string {
 		}
 	}
 	slices.SortStableFunc(level, func(a, b standing) int { return cmp.Compare(*a.to.Detectable, *b.to.Detectable) })
-	points := func(s standing) float64 { return math.Ceil(100 * *s.to.Detectable) }
+	least := func(s standing) float64 { return math.Ceil(100 * *s.to.Detectable) }
 	first, last := level[0], level[len(level)-1]
-	if points(first) == points(last) {
-		return fmt.Sprintf("%.0f points", points(last))
+	if least(first) == least(last) {
+		return fmt.Sprintf("%.0f points", least(last))
 	}
-	return fmt.Sprintf("%.0f (%s) to %.0f points (%s)", points(first), first.name, points(last), last.name)
+	return fmt.Sprintf("%.0f (%s) to %.0f points (%s)", least(first), first.name, least(last), last.name)
 }
 
 const (

@@ -120,8 +120,7 @@ type Type struct {
 	// keys: Student's t over source pages, since questions about one page are
 	// not independent. Below [MinQuestions] there is none.
 	Intervals map[string]Interval `json:"intervals,omitempty"`
-	// Judged are the figures of a judge, Lexical those of one that compares words; one of
-	// them is nil.
+	// Judged holds the figures of a judge, or Lexical those of a judge that compares words.
 	*Judged
 	Lexical *Judged `json:"lexical,omitempty"`
 }
@@ -267,21 +266,21 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 // repeats gathers what a system said to questions that were asked several times; nothing where none
 // was.
 func (s *System) repeats(of benchmark.SystemRun) {
-	verdicts, answers, changed := make(map[string]string), make(map[string]string), make(map[string]bool)
+	before, texts, changed := make(map[string]string), make(map[string]string), make(map[string]bool)
 	times := make(map[string][]sample) // of the headline figures
 	for _, d := range of.Domains {
 		for _, r := range d.Results {
-			verdict := ""
+			scores := ""
 			for _, v := range r.Judgment.Verdicts() {
-				verdict += fmt.Sprint(v.State, v.Value, " ")
+				scores += fmt.Sprint(v.State, v.Value, " ")
 			}
-			answer := fmt.Sprint(r.Answer.Text, r.Answer.Error, r.Answer.Ranked)
+			said := fmt.Sprint(r.Answer.Text, r.Answer.Error, r.Answer.Ranked)
 			id := r.Domain + "\x00" + strings.TrimSuffix(r.Item.Question.ID, benchmark.RepeatSuffix(r.Item.Repeat))
-			if before, ok := verdicts[id]; ok {
-				changed[id] = changed[id] || before != verdict
-				s.varies = s.varies || answers[id] != answer
+			if last, ok := before[id]; ok {
+				changed[id] = changed[id] || last != scores
+				s.varies = s.varies || texts[id] != said
 			}
-			verdicts[id], answers[id] = verdict, answer
+			before[id], texts[id] = scores, said
 			s.times = max(s.times, r.Item.Repeat+1)
 			for _, f := range figures {
 				if f.compared {
@@ -300,7 +299,7 @@ func (s *System) repeats(of benchmark.SystemRun) {
 			same++
 		}
 	}
-	s.Same, s.BySeed = ref(float64(same)/float64(len(verdicts))), make(map[string]Interval)
+	s.Same, s.BySeed = ref(float64(same)/float64(len(before))), make(map[string]Interval)
 	for key, samples := range times {
 		var means []float64
 		for _, one := range samples {

@@ -56,17 +56,12 @@ func run(t *testing.T, r *benchmark.Runner) (*report.Report, error) {
 	return report.Write(r.Options.Dir, records)
 }
 
-// words is a judge by words, by its name.
-type words struct{ zoo.Exact }
-
-func (words) Name() string { return "lexical/exact" }
-
 // The reports of the zoo, as people see them.
 func TestReportForms(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
 	r := zoo.Runner(dir, &calls, nil)
-	r.Judge = words{}
+	r.Judge = named{name: "lexical/exact"}
 	r.Options.Kit, r.Options.Changed = report.Offline, []string{"-chunk-size 600", "-limit 8"}
 	rep, err := run(t, r)
 	zoo.OK(t, err)

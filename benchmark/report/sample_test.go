@@ -154,7 +154,7 @@ func TestWhoAnsweredAndWhoJudged(t *testing.T) {
 		{"model", "lexical/gold/v5", []benchmark.SystemRun{own}, "a model's answers, lexical judge", "Lexical ", true, false, "Verdicts compare words"},
 		{"model", "wildgraph/paper/gold/v5/m", []benchmark.SystemRun{own}, "a model's answers, judged by a model", "Model-judged ", false, true, "Answers are a language model's."},
 		{"offline+model", "wildgraph/joint/gold/v3/m", []benchmark.SystemRun{own}, "a model's answers, judged by a model", "Model-judged ", false, false, "do not compare with published ones"},
-		{"", "mine", []benchmark.SystemRun{own}, "other judge", "", false, false, "a judge of one's own"},
+		{"", "mine", []benchmark.SystemRun{own}, "other judge", "", false, false, "from outside of the library"},
 	} {
 		l := labelOf(&benchmark.Run{Dataset: &benchmark.Dataset{}, Kit: tt.kit, Judge: tt.judge, Systems: tt.systems})
 		if l.title != " ("+tt.title+")" || l.prefix != tt.prefix || l.found != tt.found || l.published != tt.beside || !strings.Contains(l.note, tt.note) || strings.Contains(l.note, "published") == tt.beside {

@@ -92,9 +92,9 @@ func (g groups) padded() (mean, se float64) {
 	return mean, math.Sqrt(within*(clusters+1)/clusters) / n
 }
 
-// Detectable is the least true difference, in the unit of the scores, that is found with
-// probability .8 at level .05 after a correction for so many tests (Miller, arXiv
-// 2411.00640, section 5, with Bonferroni's level, which is Holm's first).
+// Detectable returns the least true difference, in the unit of the scores, that a test finds with
+// probability .8 at level .05 after a correction for a number of tests (Miller, arXiv
+// 2411.00640, section 5, with Bonferroni's level, which is the first of Holm's).
 func (c Comparison) Detectable(tests int) float64 {
 	return (studentQuantile(.025/float64(max(tests, 1)), c.freedom) + normalQuantile(.8)) * c.Effect.SE
 }

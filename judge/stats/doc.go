@@ -12,9 +12,8 @@
 // Questions about one page are not independent, and intervals that take them
 // for independent are too narrow. Functions that take clusters want the number
 // of its cluster for every value ([Number] makes them from names); nil means
-// that every value is its own cluster. The standard error is then
-// the clustered one of Miller, Adding Error Bars to Evals (arXiv
-// 2411.00640), equation 4.
+// that every value is its own cluster. The standard error follows Miller, Adding Error
+// Bars to Evals (arXiv 2411.00640), equation 4.
 //
 // # Few and equal values
 //

@@ -14,7 +14,7 @@ import (
 // ErrTooFew means that there are fewer values, or clusters, than the method needs.
 var ErrTooFew = errors.New("too few values")
 
-// DefaultConfidence is that of the zero value of Options.
+// DefaultConfidence is the confidence of zero Options.
 const DefaultConfidence = 0.95
 
 // Options are the settings of intervals and tests. The zero value is 95 %
@@ -116,8 +116,8 @@ func studentQuantile(tail, freedom float64) float64 {
 
 func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 
-// studentTwoSided is the probability that Student's t with so many degrees of freedom is as far
-// from 0 as t.
+// studentTwoSided returns the probability of a value as far from 0 as t, or farther, by Student's
+// distribution.
 func studentTwoSided(t, freedom float64) float64 {
 	return mathext.RegIncBeta(freedom/2, .5, freedom/(freedom+t*t))
 }

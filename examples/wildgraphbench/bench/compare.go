@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type pairing struct {
 	questions        []asked
 	rows             []report.Pair
 	flips            []flip
+	same             bool // every answer, with what was found for it
 }
 
 // flip is a question that only one of the two answered rightly.
@@ -85,8 +87,10 @@ func (p *pairing) fill() error {
 		return cmp.Or(cmp.Compare(x.domain, y.domain), natural(x.id, y.id), cmp.Compare(x.text, y.text))
 	})
 	var a, b []report.Judgment
+	p.same = true
 	for _, q := range p.questions {
 		x, y := left[q], right[q]
+		p.same = p.same && x.Answer == y.Answer && x.Refused == y.Refused && reflect.DeepEqual(x.Metrics, y.Metrics)
 		a, b = append(a, x), append(b, y)
 		if x.Fact != nil && y.Fact != nil && x.Fact.State == judge.Scored && y.Fact.State == judge.Scored && x.Fact.Value != y.Fact.Value {
 			p.flips = append(p.flips, flip{q, y.Fact.Value > x.Fact.Value, x, y})

@@ -102,6 +102,9 @@ func writeComparison(w io.Writer, runs []*finished, all []pairing, show int) err
 		}
 	}
 	for _, p := range all {
+		if p.same {
+			fmt.Fprintf(w, "\n%s: %s and %s have the same answers and the same evidence: what differs in the settings changes nothing.\n", p.name(), p.a.letter, p.b.letter)
+		}
 		p.writeFlips(w, show)
 	}
 	return nil

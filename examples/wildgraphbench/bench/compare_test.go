@@ -70,6 +70,7 @@ func TestCompare(t *testing.T) {
 		"│ accuracy 40 75.0 25.0 -50.0* ",
 		"two │ evidence recall 40 25.0 25.0 +0.0 -10.2 to +10.2 1.0000 1.0000 level",
 		"corrected for the 4 tests that are shown here",
+		"two: A and B have the same answers and the same evidence",
 		"one, A to B: 20 became wrong q/2 What is 2? gold gold A one says ",
 		"… and 18 more: -show 20",
 	} {
@@ -77,7 +78,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	if strings.Contains(out, "\x1b") || strings.Contains(out, "became right") {
+	if strings.Contains(out, "\x1b") || strings.Contains(out, "became right") || strings.Contains(out, "one: A and B have the same") {
 		t.Errorf("steers the terminal, or tells of what was not:\n%s", out)
 	}
 	if _, err := compare(t, "-max-loss", "10", a, b); !errors.Is(err, errLost) || !strings.Contains(err.Error(), "accuracy of one fell by 50.0 points") {
