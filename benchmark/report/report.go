@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -266,6 +267,14 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 // repeats gathers what a system said to questions that were asked several times; nothing where none
 // was.
 func (s *System) repeats(of benchmark.SystemRun) {
+	for _, d := range of.Domains {
+		for _, r := range d.Results {
+			s.times = max(s.times, r.Item.Repeat+1)
+		}
+	}
+	if s.times < 2 {
+		return
+	}
 	before, texts, changed := make(map[string]string), make(map[string]string), make(map[string]bool)
 	times := make(map[string][]sample) // of the headline figures
 	for _, d := range of.Domains {
@@ -281,25 +290,18 @@ func (s *System) repeats(of benchmark.SystemRun) {
 				s.varies = s.varies || texts[id] != said
 			}
 			before[id], texts[id] = scores, said
-			s.times = max(s.times, r.Item.Repeat+1)
 			for _, f := range figures {
 				if f.compared {
-					times[f.key] = append(times[f.key], make([]sample, max(0, s.times-len(times[f.key])))...)
+					if times[f.key] == nil {
+						times[f.key] = make([]sample, s.times)
+					}
 					times[f.key][r.Item.Repeat].add(f.of(r), r)
 				}
 			}
 		}
 	}
-	if s.times < 2 {
-		return
-	}
-	same := 0
-	for _, other := range changed {
-		if !other {
-			same++
-		}
-	}
-	s.Same, s.BySeed = ref(float64(same)/float64(len(before))), make(map[string]Interval)
+	maps.DeleteFunc(changed, func(_ string, other bool) bool { return !other })
+	s.Same, s.BySeed = ref(1-float64(len(changed))/float64(len(before))), make(map[string]Interval)
 	for key, samples := range times {
 		var means []float64
 		for _, one := range samples {
