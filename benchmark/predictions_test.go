@@ -48,6 +48,15 @@ func TestPredictionsWithSteps(t *testing.T) {
 	}
 }
 
+// A judge of grounds is shown passages alone: a report that a model wrote does not prove itself.
+func TestShownAreSources(t *testing.T) {
+	hit := func(text string) graphrag.Hit { return graphrag.Hit{Chunk: graphrag.Chunk{Text: text}} }
+	a := graphrag.Answer{Found: graphrag.Found{Evidence: []graphrag.Hit{hit("p")}, Derived: []graphrag.Derived{{Text: "a made-up report"}}}, Sources: []graphrag.Hit{hit("q"), hit("p")}}
+	if texts, kept := record.NewAnswer(record.Key{}, a, nil, true).Shown(); !kept || strings.Join(texts, " ") != "p q" {
+		t.Errorf("a judge is shown %q, %v", texts, kept)
+	}
+}
+
 func TestReadPredictions(t *testing.T) {
 	want := []string{"What?", "Who?"}
 	known := func(q string) bool { return slices.Contains([]string{"What?", "Who?", "When?"}, q) }

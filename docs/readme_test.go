@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -84,8 +85,8 @@ var (
 	testFunc  = regexp.MustCompile(`(?m)^([^:]+):func (Test[A-Za-z0-9]+)\(`)
 )
 
-// The table of the papers' items has 72 rows, each of which names a test that is there, or a
-// command.
+// The table of the papers' items has 72 rows, each of which names a command, or tests that are
+// there; one of them failed when a formula of the row was broken.
 func TestFidelity(t *testing.T) {
 	table, err := os.ReadFile("fidelity.md")
 	if err != nil {
@@ -94,6 +95,10 @@ func TestFidelity(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "git", "grep", "-h", "--no-color", "-E", "--full-name", "-H", "^func Test", "--", "../*_test.go").Output()
 	if err != nil {
 		t.Skip("no checkout: ", err)
+	}
+	mutants, err := os.ReadFile("../.ci/mutants.tsv")
+	if err != nil {
+		t.Fatal(err)
 	}
 	there := make(map[string]bool)
 	for _, m := range testFunc.FindAllStringSubmatch(string(out), -1) {
@@ -110,6 +115,9 @@ func TestFidelity(t *testing.T) {
 			if !there[m[0]] {
 				t.Errorf("there is no test %s", m[0])
 			}
+		}
+		if len(named) > 0 && !strings.Contains(line, "| ○ |") && !slices.ContainsFunc(named, func(m []string) bool { return strings.Contains(string(mutants), "\t"+m[0]+"\t") }) {
+			t.Errorf("no line of .ci/mutants.tsv breaks a formula that one of its tests watches: %s", line)
 		}
 		if len(named) == 0 && !strings.Contains(line, "`") && !strings.Contains(line, "| ○ |") {
 			t.Errorf("nothing shows %s", line)

@@ -117,6 +117,9 @@ type Found struct {
 	Derived []Derived `json:"derived,omitempty"`
 	// Steps are what was done to find this, in order.
 	Steps []Step `json:"steps,omitempty"`
+	// Declined says that who searched read what there is and found that it has no answer: a reader that may
+	// refuse does so without a call.
+	Declined bool `json:"declined,omitempty"`
 	// Usage is what finding it cost.
 	Usage Usage `json:"usage"`
 }

@@ -39,7 +39,7 @@ func meaning(stop string) Kind {
 
 // Finish makes a reply of what a model wrote and why it stopped: it splits the reasoning
 // off, and makes an error of each reply that is empty or whose stop reason is not known
-// to be an end. The error has the text that came. Models that do not stand on package
+// to be an end. The error has the text that came. Models that are not built on package
 // transport call it; no reason is an end.
 func Finish(reply Reply, raw, stop string) (Reply, error) {
 	text, thinking, open := SplitThinking(raw)

@@ -70,6 +70,9 @@ In 1958, [[Roger Payne]] showed that they catch mice in total darkness.<ref name
 === Nests ===
 They nest in [https://church.example church towers].<ref name=late/>
 
+=== Eggs ===
+They lay four.
+
 == References ==
 {{reflist|refs=<ref name="late">https://late.example/x</ref>}}
 `
@@ -90,7 +93,7 @@ func TestWikitext(t *testing.T) {
 		paths = append(paths, strings.Join(s.Path, " > "))
 		body += s.Body + "\n"
 	}
-	if diff := cmp.Diff([]string{"Barn owl", "Barn owl > Hunting", "Barn owl > Hunting > Nests"}, paths); diff != "" {
+	if diff := cmp.Diff([]string{"Barn owl", "Barn owl > Hunting", "Barn owl > Hunting > Nests", "Barn owl > Hunting > Eggs"}, paths); diff != "" {
 		t.Error(diff)
 	}
 	for _, said := range []string{"Barn owls", "hunt by their ears", "Roger Payne showed that they catch mice", "church towers"} {
@@ -164,11 +167,15 @@ func TestAskRepeats(t *testing.T) {
 
 // A sentence that was copied without marks and links is that of the section, or its loss is said.
 func TestGroundUnmarked(t *testing.T) {
-	a := construct.Parse("# Otter\n\nOtters rest in *rafts*,[^1] wrapped in [kelp](https://w.example/Kelp).[^1] They sleep.\n\n[^1]: [\"On rafts\"](https://rafts.example/)\n", "otter.md", construct.Options{})
+	a := construct.Parse("# Otter\n\nOtters rest in *rafts*,[^1] wrapped in [kelp](https://w.example/Kelp).[^2] They sleep.\n\n[^1]: [\"On rafts\"](https://rafts.example/)\n[^2]: [\"Rafts\"](https://rafts.example/)\n", "otter.md", construct.Options{})
 	g := construct.NewGrounds(a.Citations(), func(string) bool { return true })
 	s := a.Sections()[slices.IndexFunc(a.Sections(), func(s construct.Section) bool { return len(construct.Marks(s.Body)) > 0 })]
-	gold, dropped := g.Ground(a, s, []construct.Stated{{"Otters rest in rafts, [1] wrapped in kelp.[^1]", "Otters rest in rafts."}, {"They sleep.", "Otters sleep."}})
+	gold, dropped := g.Ground(a, s, []construct.Stated{{"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest in rafts."}, {"They sleep.", "Otters sleep."}})
 	if len(gold.Triples) != 1 || gold.Triples[0].Count != 1 || len(dropped) != 1 || dropped[0].Reason != "no citation mark" {
 		t.Errorf("%+v, %+v", gold, dropped)
+	}
+	gold, dropped = g.Ground(a, s, []construct.Stated{{"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest."}, {"Otters rest in rafts, [1] wrapped in kelp.[^2]", "Otters rest."}})
+	if len(gold.Triples) != 1 || len(dropped) != 1 || dropped[0].Reason != "stated before" {
+		t.Errorf("stated twice: %+v, %+v", gold, dropped)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -217,6 +218,66 @@ func TestBuild(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" || model.Calls() != calls {
 		t.Errorf("built again: %d new calls, differences\n%s", model.Calls()-calls, diff)
+	}
+}
+
+// picky asks of each statement, and fails those that contain a word.
+type picky struct{}
+
+func (picky) Ask(_ context.Context, d construct.Draft) (string, error) {
+	return fmt.Sprintf("What is meant by the %d of %s?", len(d.Triples), d.Triples[0].Statement), nil
+}
+
+func without(word, s string) construct.Verdict {
+	return construct.Verdict{OK: !strings.Contains(s, word), Reason: "it is " + word}
+}
+
+func (picky) Supports(_ context.Context, q string, _ construct.Draft) (construct.Verdict, error) {
+	return without("unsupported", q), nil
+}
+
+func (picky) Joint(_ context.Context, q string, _ construct.Draft) (construct.Verdict, error) {
+	return without("apart", q), nil
+}
+
+func (picky) Backed(_ context.Context, d construct.Draft) (out []construct.Verdict, _ error) {
+	for _, t := range d.Triples {
+		out = append(out, without("unsupported", t.Statement))
+	}
+	return out, nil
+}
+
+// One source makes a single-fact question, more a multi-fact one, whose pages are all there, and
+// needed together; a summary has the statements that its pages back, two at least (3.4).
+func TestQuestions(t *testing.T) {
+	gold := func(section string, sources ...string) construct.Gold {
+		g := construct.Gold{Title: "Owls", Path: []string{section}, Body: body}
+		for _, s := range sources {
+			statement, urls, _ := strings.Cut(s, ":")
+			all := strings.Fields(urls)
+			g.Triples = append(g.Triples, construct.Triple{Statement: statement, URLs: all, Count: len(all)})
+		}
+		return g
+	}
+	golds := []construct.Gold{gold("A", "hunting:a", "mice:a b", "lost owls:a x", "apart owls:a b", "unsupported owls:a"), gold("B", "nests:b", "unsupported eggs:b")}
+	paged := func(url string) (construct.Page, bool) { return construct.Page{URL: url}, url != "x" }
+	questions, dropped, err := construct.Questions(t.Context(), golds, paged, construct.Parts{Ask: picky{}, Check: picky{}}, construct.Numbers{})
+	zoo.OK(t, err)
+	var got []string
+	for _, q := range questions {
+		got = append(got, q.Type[0]+": "+q.Answer+strings.Join(q.Statements, ", "))
+	}
+	for _, d := range dropped {
+		got = append(got, d.What+": "+d.Reason)
+	}
+	slices.Sort(got[len(questions):])
+	if diff := cmp.Diff([]string{
+		"single-fact: hunting", "multi_fact: mice", "single-fact: nests", "summary: hunting, mice, lost owls, apart owls",
+		"multi-fact: apart owls: it is apart", "multi-fact: lost owls: its pages are fewer than its sources",
+		"single-fact: unsupported eggs: it is unsupported", "single-fact: unsupported owls: it is unsupported",
+		"summary: B: 1 of its statements stand on their pages",
+	}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

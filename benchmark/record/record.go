@@ -110,10 +110,11 @@ type Answer struct {
 	Searched bool `json:"searched,omitempty"`
 	// Ranked are the ranked chunks, best first; nil of systems that rank none.
 	Ranked []Ranked `json:"ranked"`
-	// Evidence is the source text in the final prompt, Derived what else was
-	// in it.
+	// Evidence is the source text in the final prompt, Derived what else was in it; Sources are the
+	// passages behind the derived texts that the answer cites.
 	Evidence []Evidence `json:"evidence,omitempty"`
 	Derived  []Derived  `json:"derived,omitempty"`
+	Sources  []Evidence `json:"sources,omitempty"`
 	// Citations point into Text, and at Evidence and Derived.
 	Citations []graphrag.Citation `json:"citations,omitempty"`
 	// Steps are what the search did.
@@ -175,11 +176,17 @@ func NewAnswer(k Key, a graphrag.Answer, count func(string) int, shown bool) Ans
 		}
 		return tokens, text
 	}
-	out.Evidence, out.Derived = slices.Grow(out.Evidence, len(a.Evidence)), slices.Grow(out.Derived, len(a.Derived))
-	for _, h := range a.Evidence {
-		e := Evidence{Chunk: h.Chunk.ID, Doc: h.Chunk.Doc}
-		e.Tokens, e.Text = measure(h.Chunk.Text)
-		out.Evidence = append(out.Evidence, e)
+	out.Derived = slices.Grow(out.Derived, len(a.Derived))
+	pieces := func(hits []graphrag.Hit) []Evidence {
+		list := slices.Grow([]Evidence(nil), len(hits))
+		for _, h := range hits {
+			tokens, text := measure(h.Chunk.Text)
+			list = append(list, Evidence{Chunk: h.Chunk.ID, Doc: h.Chunk.Doc, Tokens: tokens, Text: text})
+		}
+		return list
+	}
+	if out.Evidence = pieces(a.Evidence); shown {
+		out.Sources = pieces(a.Sources)
 	}
 	docs := 0
 	for _, d := range a.Derived {
@@ -233,21 +240,14 @@ func (a Answer) Effort() (turns, searches, read int) {
 	return max(turns, 1), searches, max(read, a.ContextTokens())
 }
 
-// Shown are the texts of the prompt, and false if they were not kept. Of a foreign
-// answer there are none.
-func (a Answer) Shown() ([]string, bool) {
-	if a.Foreign {
-		return nil, true
-	}
-	var texts []string
-	kept := true
-	for _, e := range a.Evidence {
-		texts = append(texts, e.Text)
-		kept = kept && e.Text != ""
-	}
-	for _, d := range a.Derived {
-		texts = append(texts, d.Text)
-		kept = kept && d.Text != ""
+// Shown are the passages of the prompt and those behind the derived texts that the answer cites, and false if they were
+// not kept. A derived text proves nothing: a system's model may have written it. Of a foreign answer there are none.
+func (a Answer) Shown() (texts []string, kept bool) {
+	kept = a.Foreign || !slices.ContainsFunc(a.Derived, func(d Derived) bool { return d.Text == "" })
+	for _, e := range slices.Concat(a.Evidence, a.Sources) {
+		if !a.Foreign && !slices.Contains(texts, e.Text) {
+			texts, kept = append(texts, e.Text), kept && e.Text != ""
+		}
 	}
 	return texts, kept
 }

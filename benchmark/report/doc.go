@@ -5,7 +5,7 @@
 // other figures, without asking anything.
 //
 // [New] computes the figures, [Write] writes a folder: report.json, report.md,
-// report.html, report.csv, main.tex, tables.tex, pairs.csv, judgments.jsonl and predictions/<system>.jsonl. The
+// report.html, report.csv, tables.tex, pairs.csv, judgments.jsonl and predictions/<system>.jsonl. The
 // tables have the form of WildGraphBench's ([Report.Tables]); figures that were
 // published about a data set stand under the run's own and take part in nothing.
 //

@@ -73,7 +73,6 @@ func (r *Report) files(run *benchmark.Run) []file {
 		{"report.md", r.WriteMarkdown},
 		{"report.csv", r.WriteCSV},
 		{"pairs.csv", r.writePairs},
-		{"main.tex", r.writeMain},
 		{"tables.tex", r.WriteLaTeX},
 		{JudgmentsName, func(w io.Writer) error { return writeJudgments(w, run) }},
 	}

@@ -168,17 +168,9 @@ func markdownText(s string) string { return markdownEscapes.Replace(text.OneLine
 
 // WriteLaTeX writes the tables of the report for LaTeX with the package booktabs, with their intervals;
 // the best figure of a column is bold. Notes are comments.
-func (r *Report) WriteLaTeX(w io.Writer) error { return writeLaTeX(w, r.Tables()) }
-
-// writeMain writes the first of them.
-func (r *Report) writeMain(w io.Writer) error {
-	tables := r.Tables()
-	return writeLaTeX(w, tables[:min(1, len(tables))])
-}
-
-func writeLaTeX(w io.Writer, tables []page.Table) error {
+func (r *Report) WriteLaTeX(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	for i, t := range tables {
+	for i, t := range r.Tables() {
 		if i > 0 {
 			b.WriteByte('\n')
 		}

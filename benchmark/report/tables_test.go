@@ -264,8 +264,13 @@ func TestPublishedRows(t *testing.T) {
 		}
 	}
 	got := zoo.Files(t, dir)
-	golden(t, "tables.md", got["/report.md"])
-	golden(t, "tables.txt", tables(t, rep))
+	for _, row := range []string{
+		"| ↳ published: big-model, F1 of means | 99.99 | 50.00 | n/a | 25.00 | 12.50 | 20.00 |", "| human, published: big-model, mean F1 | 99.99 | 50.00 | n/a | 25.00 | 12.50 | 40.00 |",
+	} {
+		if strings.Count(got["/report.md"], row) != 1 {
+			t.Errorf("no row %s in\n%s", row, got["/report.md"])
+		}
+	}
 	if strings.Contains(got["/report.csv"], "0.9999") || strings.Count(got["/report.json"], "0.9999") != 4 {
 		t.Error("published figures are among our own")
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
@@ -49,6 +50,9 @@ func uniform(reply string) string {
 		if move == nil {
 			move = object
 		}
+	}
+	if move == nil && calls == nil && reader.IsRefusal("", rest) { // it gives up in plain words
+		move, calls = map[string]any{"answer": strings.TrimSpace(rest)}, []any{}
 	}
 	if calls == nil {
 		return reply

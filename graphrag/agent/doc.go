@@ -9,7 +9,7 @@
 // what a search is or who reflects: a model ([DecomposeByModel], [ReflectByModel]),
 // rules, or a person. [AspectsByModel] names what an overview is made of.
 //
-// [Search] hands tools to a model that goes on by itself ([NextByModel]): search over any
+// [Search] hands tools to a model that continues by itself ([NextByModel]): search over any
 // retriever, find and read over raw pages, and answer. [Tools] are these tools for agents
 // of others.
 package agent

@@ -12,12 +12,12 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Move is what is to be done next: a search, calls of tools, or the end. Without any of these
+// Move is the next action: a search, calls of tools, or the end. Without any of these
 // there is no more to look for.
 type Move struct {
 	// Thought is shown to later moves.
 	Thought string `json:"thought"`
-	// Query is what [Reflecting] searches for next, Calls are what [Search] does.
+	// Query is the next search of [Reflecting], Calls are the next calls of [Search].
 	Query string `json:"-"`
 	Calls []Call `json:"calls,omitempty"`
 	// Answered ends the search: what was found answers the question. Answer says how, and IDs
@@ -25,14 +25,16 @@ type Move struct {
 	Answered bool   `json:"-"`
 	Answer   string `json:"answer,omitempty"`
 	IDs      []int  `json:"ids,omitempty"`
-	// Tokens is what it took to decide.
+	// Refused says that the material has no answer.
+	Refused bool `json:"-"`
+	// Tokens is the cost of the decision.
 	Tokens int `json:"-"`
 }
 
-// Turn is a move and what came of it.
+// Turn is a move with its results.
 type Turn struct {
 	Move
-	// Results are those of the calls, Left the tokens that could be read after them;
+	// Results are the results of the calls, Left the tokens that could be read after them;
 	// Condensed, if not "", is shown in place of the results.
 	Results   []Result
 	Left      int
@@ -42,19 +44,19 @@ type Turn struct {
 // Memory is the state of the search for a question.
 type Memory struct {
 	Question graphrag.Question
-	// Turns are those so far. The first one of [Reflecting] is the question.
+	// Turns are the turns so far. The first one of [Reflecting] is the question.
 	Turns []Turn
-	// Found is what all of them found.
+	// Found is the result of all of them.
 	Found graphrag.Found
 	// Left is the rest of the budget in tokens: of reflections, or of what is read with tools;
 	// -1 without one. Ahead are the turns that are left, with this one.
 	Left, Ahead int
-	// Tools are the names of the tools, of which so many Calls may be made side by side.
+	// Tools are the names of the tools, of which at most Calls may be called side by side.
 	Tools []string
 	Calls int
 }
 
-// Last tells whether nothing more can be read with tools: the move has to be the end.
+// Last reports whether nothing more can be read with tools: the move has to be the end.
 func (m *Memory) Last() bool { return m.Ahead <= 1 || m.Left == 0 }
 
 // Next decides on a move. An error that wraps [ErrSpent], and one of a single reply
@@ -69,6 +71,7 @@ var ErrSpent = errors.New("the budget for reflection is spent")
 const (
 	stopAnswered = "answered"
 	stopGaveUp   = "no further query"
+	stopRefused  = "the material has no answer"
 	stopRepeated = "the query was searched for before"
 	stopNothing  = "nothing new was found"
 	stopSteps    = "the last step is done"
@@ -76,12 +79,12 @@ const (
 	stopUnread   = "the reply could not be used"
 )
 
-// loop is what all searches that go on have in common: in each turn somebody is asked what to
+// loop is the common part of all searches by turns: in each turn a decision is asked for, what to
 // do, that is done, and what it brought is taken in, until there is a reason to stop.
 type loop struct {
 	Memory
 	steps []graphrag.Step
-	// kind is what a turn is called in traces, steps and errors; stale is how many turns
+	// kind is the name of a turn in traces, steps and errors; stale is how many turns
 	// without anything new end the search, 0 none.
 	kind  string
 	stale int

@@ -61,7 +61,7 @@ func DecomposeByModel(o DecomposeOptions) (Decomposer, error) {
 		if err != nil {
 			return nil, err
 		}
-		schema = llm.Data{Label: "schema", Text: string(plain)} // its words may be those of pages
+		schema = llm.Data{Label: "schema", Text: string(plain)} // its words may come from pages
 	}
 	return func(ctx context.Context, question string) ([]SubQuery, error) {
 		req, err := prompts.Request(ctx, StageDecompose, "decompose", values, llm.Data{Label: "question", Text: question}, schema)
@@ -127,7 +127,7 @@ type SubSearch func(ctx context.Context, q graphrag.Question, sub SubQuery) (gra
 // Decomposed returns a retriever that searches for the sub-queries of a question and
 // interleaves their results. Independent sub-queries run concurrently; to the text of a
 // dependent one the best fact, or else the beginning of the best chunk, of each of its
-// dependencies is appended. schema and most are those of [Plan].
+// dependencies is appended. schema and most are parameters of [Plan].
 func Decomposed(search SubSearch, decompose Decomposer, schema *extract.Schema, most int) (graphrag.Retriever, error) {
 	var problems []error
 	if search == nil {

@@ -62,7 +62,7 @@ func (o ReflectOptions) reflect(ctx context.Context, m *Memory) (Move, error) {
 	case "answer":
 		v.Answered = true
 	case "continue":
-		v.Query = clean(reply.Query)
+		v.Query = reply.next(m)
 	}
 	return v, nil
 }
@@ -103,6 +103,19 @@ type reflection struct {
 	Thought string `json:"thought"`
 	Status  string `json:"status" llm:"enum=answer|continue|abstain"`
 	Query   string `json:"next_query"`
+	// SubQueries are a decomposition in place of the query, as [proposals] has it.
+	SubQueries []proposal `json:"sub_queries,omitempty"`
+}
+
+// next is the query, or the first sub-query, of those that are written in its place, that was not searched for.
+func (r reflection) next(m *Memory) string {
+	query := clean(r.Query)
+	for _, s := range r.SubQueries {
+		if text := clean(s.text()); query == "" && !m.Asked(text) {
+			query = text
+		}
+	}
+	return query
 }
 
 // Check implements what llm.Decode asks of replies.
@@ -111,7 +124,7 @@ func (r reflection) Check() error {
 	case "answer", "abstain":
 		return nil
 	case "continue":
-		if clean(r.Query) == "" {
+		if clean(r.Query) == "" && len(r.SubQueries) == 0 {
 			return errors.New(`"next_query" is missing, which "continue" needs`)
 		}
 		return nil

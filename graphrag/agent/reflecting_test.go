@@ -131,6 +131,7 @@ func TestReflectByModel(t *testing.T) {
 		{"answer", `{"thought": "t", "status": "answer", "next_query": "x"}`, agent.Move{Thought: "t", Answered: true}, 1},
 		{"continue", `{"thought": "t", "status": "Continue", "next_query": "Where?"}`, agent.Move{Thought: "t", Query: "Where?"}, 1},
 		{"abstain", `{"thought": "t", "status": "abstain", "next_query": "Where?"}`, agent.Move{Thought: "t"}, 1},
+		{"sub-queries", `{"thought": "t", "status": "continue", "sub_queries": [{"id": "q1", "question": "Where?"}, "When?"]}`, agent.Move{Thought: "t", Query: "Where?"}, 1},
 		{"continue without a query", `{"status": "continue"}`, agent.Move{Thought: "the reflection could not be used"}, 2},
 		{"another status", `{"status": "done"}`, agent.Move{Thought: "the reflection could not be used"}, 2},
 		{"no JSON", `I believe so.`, agent.Move{Thought: "the reflection could not be used"}, 2},

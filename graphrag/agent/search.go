@@ -15,7 +15,7 @@ import (
 // SearchOptions are the options of [Search].
 type SearchOptions struct {
 	ToolOptions
-	// Turns is the largest number of moves, Calls that of calls side by side; 0 means
+	// Turns is the largest number of moves, Calls the largest number of calls side by side; 0 means
 	// [DefaultTurns] and [DefaultCalls].
 	Turns, Calls int
 	// Condense, if set, shortens what a turn brought before the next one: the refinement of
@@ -35,7 +35,7 @@ const (
 // (Question.Tokens, if set), or two turns without anything new. Calls of a turn run side by
 // side; those beyond the limit are dropped, and said to be. A call that was made before is
 // answered from what it found. The evidence is what was read and cited, or without a
-// citation all that was read; whatever was done stands in the steps, of which the last has
+// citation all that was read; the steps have all that was done, of which the last has
 // the reason for the end. Where the first reply cannot be used, one search for the question
 // takes its place.
 //
@@ -68,7 +68,7 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 			_, err = s.do(ctx, Move{Calls: []Call{{Tool: ToolSearch, Query: q.Text}}})
 		}
 		out := tools.all(s.cited)
-		if stop == stopGaveUp && q.K > 0 { // the closest passages
+		if out.Declined = stop == stopRefused; (out.Declined || stop == stopGaveUp) && q.K > 0 { // the closest passages
 			out.Evidence = out.Evidence[:min(q.K, len(out.Evidence))]
 		}
 		out.Steps = s.stopped(stop)
@@ -95,6 +95,8 @@ func (s *searching) end(m Move) string {
 		}
 		s.steps = append(s.steps, step)
 		return stopAnswered
+	case len(m.Calls) == 0 && m.Refused:
+		return stopRefused
 	case len(m.Calls) == 0:
 		return stopGaveUp
 	case s.Left == 0:
@@ -112,6 +114,7 @@ func (s *searching) do(ctx context.Context, m Move) (news bool, err error) {
 		s.steps = append(s.steps, graphrag.Step{Kind: "limit", Found: []string{fmt.Sprintf("%d calls at once, the first %d are made", n, s.Calls)}})
 	}
 	t := Turn{Move: m}
+	s.tools.ahead = s.Ahead
 	if t.Results, err = s.tools.Do(ctx, m.Calls...); err != nil {
 		return false, err
 	}

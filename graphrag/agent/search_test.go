@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -122,65 +124,30 @@ func TestSearchInThreeTurns(t *testing.T) {
 	}
 }
 
-// Every limit is kept, and everything strange that a model may do is named and bounded.
+// Every limit is kept, and everything strange that a model may do is named and bounded. Each line has the replies, and the
+// steps, in order, the reason for the end, the evidence and the calls that they lead to.
 func TestSearchLimits(t *testing.T) {
-	call := func(calls ...string) string { return `{"thought": "", "calls": [` + strings.Join(calls, ", ") + `]}` }
-	search := func(q string) string { return fmt.Sprintf(`{"tool": "search", "query": %q}`, q) }
-	end := `{"answer": "Vestfold", "ids": [1]}`
-	var fifty []string
-	for i := range 50 {
-		fifty = append(fifty, search(fmt.Sprint("Fram ", i)))
-	}
-	for _, tt := range []struct {
-		name    string
-		replies []string
-		change  func(*agent.SearchOptions)
-		q       graphrag.Question
-		steps   []string // that are there, in order
-		stop    string
-		docs    string
-		calls   int
-	}{
-		{name: "answers at once", replies: []string{end}, steps: []string{"answer Vestfold [cited, and never read: [1]]"}, stop: "answered", calls: 1},
-		{name: "cites what it did not read", replies: []string{call(search("Fram")), `{"answer": "x", "ids": [9, 1, -2, 1]}`}, steps: []string{"answer x [fram.md#000000 cited, and never read: [9, -2]]"}, stop: "answered", docs: "fram.md", calls: 2},
-		{name: "cites nothing", replies: []string{call(search("Fram")), `{"answer": "x"}`}, stop: "answered", docs: "fram.md", calls: 2},
-		{name: "no such tool", replies: []string{call(`{"tool": "shell", "query": "rm -rf /"}`), end}, steps: []string{`shell [there is no tool "shell": there are search, read, find, answer]`}, stop: "answered", calls: 2},
-		{name: "fifty at once", replies: []string{call(fifty...), end}, steps: []string{"limit [50 calls at once, the first 4 are made]", "search Fram 3"}, stop: "answered", docs: "fram.md", calls: 2},
-		{name: "arguments of the wrong form, then right", replies: []string{`{"calls": [{"tool": "read", "source": "fram.md", "from": "three"}]}`, call(search("Fram")), end}, stop: "answered", docs: "fram.md", calls: 3},
-		{name: "arguments of the wrong form", replies: []string{`{"calls": [{"tool": "read", "source": "fram.md", "from": "three"}]}`}, stop: "the reply could not be used", docs: "larvik.md", calls: 2},
-		{name: "prose", replies: []string{"I shall search."}, stop: "the reply could not be used", docs: "larvik.md", calls: 2},
-		{name: "prose, later", replies: []string{call(search("Larvik")), "I shall search."}, stop: "the reply could not be used", docs: "larvik.md", calls: 3},
-		{name: "neither calls nor answer", replies: []string{`{"thought": "hm"}`}, steps: []string{"search In which county was the builder of the Fram born? [larvik.md#000000]"}, stop: "the reply could not be used", docs: "larvik.md", calls: 2},
-		{name: "gives up in a natural form", replies: []string{call(search("Fram")), `{"thought": "nothing more to look for", "answer": "", "calls": []}`}, stop: "no further query", docs: "fram.md", calls: 2},
-		{name: "the same text by two tools", replies: []string{call(search("Fram")), call(`{"tool": "read", "source": "fram.md", "from": 0}`), end}, steps: []string{"read fram.md, 0 [the page has the passages 0 to 0; see [1]]"}, stop: "answered", docs: "fram.md", calls: 3},
-		{name: "a line of a passage that was shown", replies: []string{call(search("Fram")), call(`{"tool": "find", "pattern": "ship"}`), end}, steps: []string{"find ship [1 lines on 1 pages match; 1 of them are shown; see [1]]"}, stop: "answered", docs: "fram.md", calls: 3},
-		{name: "a line, then its passage", replies: []string{call(`{"tool": "find", "pattern": "yard"}`), call(`{"tool": "read", "source": "archer.md", "from": 0}`), `{"answer": "x", "ids": [1, 2]}`}, stop: "answered", docs: "archer.md", calls: 3},
-		{name: "an end as a call", replies: []string{call(search("Fram")), `{"calls": [{"tool": "Answer", "answer": "Vestfold", "ids": [1]}]}`}, steps: []string{"answer Vestfold [fram.md#000000]"}, stop: "answered", docs: "fram.md", calls: 2},
-		{name: "never answers", replies: []string{call(search("Fram")), call(search("born")), call(search("county")), call(search("tides"))}, change: func(o *agent.SearchOptions) { o.Turns = 3 }, stop: "the last step is done", docs: "fram.md archer.md", calls: 3},
-		{name: "asks the same again and again", replies: []string{call(search("Fram")), call(search(" fram!"))}, steps: []string{"search Fram [fram.md#000000]", "search fram! [this was asked before; see [1]]"}, stop: "nothing new was found", docs: "fram.md", calls: 3},
-		{name: "an empty query", replies: []string{call(search(" ")), end}, steps: []string{`search [the query is empty`}, stop: "answered", calls: 2},
-		{name: "a pattern that is none", replies: []string{call(`{"tool": "find", "pattern": "a("}`, `{"tool": "find", "pattern": ""}`, `{"tool": "find", "pattern": "x*"}`), end}, steps: []string{"find a( [the pattern cannot be used: missing closing )", "find [the pattern cannot be used: it is empty]", `find x* [the pattern cannot be used: "x*" matches every line]`}, stop: "answered", calls: 2},
-		{name: "every line", replies: []string{call(`{"tool": "find", "pattern": "."}`), `{"answer": "x", "ids": [2]}`}, stop: "answered", docs: "archer.md", calls: 2},
-		{name: "outside of the folder", replies: []string{call(`{"tool": "read", "source": "../fram.md"}`, `{"tool": "read", "source": "/etc/passwd"}`), end}, steps: []string{`read ../fram.md, 0 [there is no page "../fram.md"`, `read /etc/passwd, 0 [there is no page "/etc/passwd"`}, stop: "answered", calls: 2},
-		{name: "a budget smaller than the first result", q: graphrag.Question{Text: builder.Text, K: 3, Depth: 4, Tokens: 3}, replies: []string{call(search("Fram")), `{"answer": "x", "ids": [1]}`}, steps: []string{"search Fram [fram.md#000000]"}, stop: "answered", docs: "fram.md", calls: 2},
-		{name: "a spent budget", q: graphrag.Question{Text: builder.Text, K: 3, Depth: 4, Tokens: 8}, replies: []string{call(search("builder Fram"), search("Larvik"), search("tides"), search("Archer yard")), call(search("county"))}, stop: "the budget is spent", docs: "fram.md larvik.md tides.md archer.md", calls: 2},
-		{name: "no evidence wanted", q: graphrag.Question{Text: builder.Text}, replies: []string{end}, calls: 0},
-	} {
-		m := saidInTurn(tt.replies...)
-		if tt.q.Text == "" {
-			tt.q = builder
+	err := jsonl.Each(os.DirFS("testdata"), "search.jsonl", 1<<20, func(_ int, tt struct {
+		Name           string
+		Replies, Steps []string
+		Question       graphrag.Question
+		Stop, Docs     string
+		Turns, Calls   int
+	}) error {
+		m := saidInTurn(tt.Replies...)
+		if tt.Question.Text == "" {
+			tt.Question = builder
 		}
-		f, err := searching(t, m, tt.change).Retrieve(t.Context(), tt.q)
+		f, err := searching(t, m, func(o *agent.SearchOptions) { o.Turns = tt.Turns }).Retrieve(t.Context(), tt.Question)
 		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
-			continue
+			return err
 		}
 		steps := kinds(f)
 		at := 0
-		for _, want := range tt.steps {
+		for _, want := range tt.Steps {
 			n := slices.IndexFunc(steps[at:], func(s string) bool { return strings.HasPrefix(s, want) })
 			if n < 0 {
-				t.Errorf("%s: no %q in\n%s", tt.name, want, strings.Join(steps, "\n"))
+				t.Errorf("%s: no %q in\n%s", tt.Name, want, strings.Join(steps, "\n"))
 				break
 			}
 			at += n
@@ -191,14 +158,39 @@ func TestSearchLimits(t *testing.T) {
 			docs = append(docs, h.Chunk.Doc)
 			tokens += words(retrieve.Titled(h.Chunk))
 		}
-		if got := strings.Join(docs, " "); got != tt.docs || m.Calls() != tt.calls {
-			t.Errorf("%s: evidence %q, want %q; %d calls, want %d\n%s", tt.name, got, tt.docs, m.Calls(), tt.calls, strings.Join(steps, "\n"))
+		if got := strings.Join(docs, " "); got != tt.Docs || m.Calls() != tt.Calls {
+			t.Errorf("%s: evidence %q, want %q; %d calls, want %d\n%s", tt.Name, got, tt.Docs, m.Calls(), tt.Calls, strings.Join(steps, "\n"))
 		}
-		if tt.q.Tokens > 0 && tokens > tt.q.Tokens {
-			t.Errorf("%s: %d tokens are read of %d", tt.name, tokens, tt.q.Tokens)
+		if tt.Question.Tokens > 0 && tokens > tt.Question.Tokens {
+			t.Errorf("%s: %d tokens are read of %d", tt.Name, tokens, tt.Question.Tokens)
 		}
-		if tt.stop != "" && steps[len(steps)-1] != "stop ["+tt.stop+"]" {
-			t.Errorf("%s: %s, want %q", tt.name, steps[len(steps)-1], tt.stop)
+		if f.Declined != (tt.Stop == "the material has no answer") {
+			t.Errorf("%s: declined %v", tt.Name, f.Declined)
+		}
+		if tt.Stop != "" && steps[len(steps)-1] != "stop ["+tt.Stop+"]" {
+			t.Errorf("%s: %s, want %q", tt.Name, steps[len(steps)-1], tt.Stop)
+		}
+		return nil
+	})
+	texttest.OK(t, err)
+}
+
+// What overlaps a passage that was shown is shown without that part.
+func TestOverlaps(t *testing.T) {
+	const page = "One line.\nTwo lines.\nThree lines.\n"
+	part := func(id string, start, end int) graphrag.Hit {
+		return graphrag.Hit{Chunk: graphrag.Chunk{ID: id, Doc: "a.md", Text: page[start:end], Start: start, End: end}}
+	}
+	hits := map[string][]graphrag.Hit{"first": {part("a", 0, 21)}, "second": {part("b", 10, len(page)), part("c", 5, 15)}}
+	r := graphrag.RetrieverFunc(func(_ context.Context, q graphrag.Question) (graphrag.Found, error) {
+		return graphrag.Found{Ranked: hits[q.Text]}, nil
+	})
+	tools, err := agent.NewTools(graphrag.Question{K: 5}, agent.ToolOptions{Retriever: r, Count: words})
+	texttest.OK(t, err)
+	for _, want := range [][2]string{{"first", "Page: a.md\nOne line.\nTwo lines.\n"}, {"second", "Page: a.md\nThree lines.\n"}} {
+		got, err := tools.Do(t.Context(), agent.Call{Tool: "search", Query: want[0]})
+		if err != nil || len(got[0].Data) != 1 || got[0].Data[0].Text != want[1] {
+			t.Errorf("%s: %+v, %v", want[0], got, err)
 		}
 	}
 }

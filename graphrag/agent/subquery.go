@@ -153,7 +153,7 @@ func (p *plan) needs(s *SubQuery) {
 }
 
 // untangle removes circular dependencies: if all remaining sub-queries wait for each other,
-// those of the first one are removed.
+// the dependencies of the first one are removed.
 func (p *plan) untangle() {
 	done := make(map[string]bool)
 	for left := len(p.kept); left > 0; {

@@ -42,7 +42,7 @@ type Call struct {
 	IDs    []int  `json:"ids,omitempty"`
 }
 
-// about is what is looked for.
+// about is the subject of the call.
 func (c Call) about() string {
 	switch c.Tool {
 	case ToolSearch:
@@ -53,16 +53,16 @@ func (c Call) about() string {
 	return c.Pattern
 }
 
-// Result is what a call brought. Pages are hostile: what they say stands in Data alone, to be
+// Result is the result of a call. Pages are hostile: their text is in Data alone, to be
 // put between marks.
 type Result struct {
 	Call
 	// Data are the texts: passages with their numbers as labels, lines with theirs before them.
 	Data []llm.Data
 	// Note says what else there is to know: that the query is an old one, how many lines there
-	// are beside those shown, why there is nothing.
+	// are beside the lines shown, why there is nothing.
 	Note string
-	// Numbers are those of the passages and lines, Tokens the length of what was new.
+	// Numbers are the numbers of the passages and lines, Tokens the length of the new text.
 	Numbers []int
 	Tokens  int
 
@@ -83,24 +83,28 @@ type Tools struct {
 	asked  map[string][]int // the numbers of what a call brought
 	ranked []graphrag.Found // of the searches
 	left   int              // tokens that may still be read
+	ahead  int              // turns that are left, with this one; 0 is not known
 }
 
 // ToolOptions say what tools work over.
 type ToolOptions struct {
-	// Retriever is what search asks; nil is no such tool.
+	// Retriever finds passages for search; nil is no such tool.
 	Retriever graphrag.Retriever
-	// Pages are what read and find look at; nil is no such tools.
+	// Pages are the pages of read and find; nil is no such tools.
 	Pages *find.Pages
 	// Count counts tokens.
 	Count func(string) int
-	// Tokens is how much may be read in all, and a quarter of it with one call; 0 means
-	// [DefaultRead].
+	// Tokens is how much may be read in all, and a quarter of it with one call, or the rest by the
+	// turns that are left; 0 means [DefaultRead].
 	Tokens int
 }
 
 // DefaultRead is how many tokens an agent reads where a question sets no budget: about a
 // dozen chunks of 1,200 tokens.
 const DefaultRead = 16_000
+
+// usualPassage is the length of a chunk in tokens, by default: what a call may bring at least, if the budget has it.
+const usualPassage = 1200
 
 // mostLines is how many lines find shows.
 const mostLines = 20
@@ -139,13 +143,13 @@ func (t *Tools) Left() int {
 	return t.left
 }
 
-// Do carries out calls side by side and returns their results in order. Errors are those of
+// Do carries out calls side by side and returns their results in order. Errors come from
 // the retriever and of ctx; what is wrong with a call is said in the note of its result.
 func (t *Tools) Do(ctx context.Context, calls ...Call) ([]Result, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	out, fresh := make([]Result, len(calls)), make([]bool, len(calls))
-	limit := min(t.perCall, t.left)
+	limit := min(t.perCall, t.left, max(t.left/max(t.ahead-1, 1), usualPassage))
 	g, gctx := errgroup.WithContext(ctx)
 	for i, c := range calls {
 		out[i].Call = tidy(c)
@@ -170,7 +174,7 @@ func (t *Tools) Do(ctx context.Context, calls ...Call) ([]Result, error) {
 		case r.failed:
 			delete(t.asked, key)
 		default:
-			t.take(r)
+			t.take(r, min(limit, t.left))
 			t.asked[key] = r.Numbers
 		}
 	}
@@ -183,7 +187,7 @@ func tidy(c Call) Call {
 	return c
 }
 
-// key is what calls that look for the same have in common.
+// key is equal for calls with the same subject.
 func (c Call) key() string {
 	if c.Tool == ToolSearch {
 		return c.Tool + " " + fold(c.Query)
@@ -246,23 +250,30 @@ func (t *Tools) look(ctx context.Context, r *Result, limit int) error {
 	return nil
 }
 
-// take numbers what a call found, as far as the budget goes, and says what of it was seen
-// before, or left out.
-func (t *Tools) take(r *Result) {
+// take numbers what a call found, as far as the limit goes, and says what of it was seen
+// before, or left out. What overlaps a passage that was shown is shown without that part.
+func (t *Tools) take(r *Result, limit int) {
 	var news []graphrag.Hit
 	seen := 0 // shown before
 	for _, h := range r.found.Evidence {
-		if n := cmp.Or(t.number[h.Chunk.ID], slices.IndexFunc(t.hits, func(s graphrag.Hit) bool { return within(h.Chunk, s.Chunk) })+1); n > 0 {
-			seen++
-			if !slices.Contains(r.Numbers, n) {
-				r.Numbers = append(r.Numbers, n)
+		n := t.number[h.Chunk.ID]
+		for i := 0; n == 0 && i < len(t.hits); i++ {
+			if s := t.hits[i].Chunk; within(h.Chunk, s) {
+				n = i + 1
+			} else if h.Chunk = without(h.Chunk, t.hits[i]); strings.TrimSpace(h.Chunk.Text) == "" {
+				n = i + 1
 			}
-		} else {
+		}
+		if n == 0 {
 			news = append(news, h)
+			continue
+		}
+		if seen++; !slices.Contains(r.Numbers, n) {
+			r.Numbers = append(r.Numbers, n)
 		}
 	}
 	found := len(r.found.Evidence) + len(r.found.Derived)
-	news, r.found.Derived = retrieve.Fit(news, r.found.Derived, min(t.perCall, t.left), t.o.Count)
+	news, r.found.Derived = retrieve.Fit(news, r.found.Derived, limit, t.o.Count)
 	var lines []string // of pages, or facts
 	fresh := 0
 	for _, h := range news {
@@ -313,8 +324,24 @@ func (t *Tools) take(r *Result) {
 
 // within reports whether a passage of the same page contains a text.
 func within(c, passage graphrag.Chunk) bool {
-	return c.Doc == passage.Doc && strings.Contains(passage.Text, strings.TrimSpace(c.Text))
+	return c.Doc == passage.Doc && (strings.Contains(passage.Text, strings.TrimSpace(c.Text)) || exact(passage) && c.Start < c.End && passage.Start <= c.Start && c.End <= passage.End)
 }
+
+// without returns a chunk without its beginning or end that a passage of the same page has.
+func without(c graphrag.Chunk, shown graphrag.Hit) graphrag.Chunk {
+	passage := shown.Chunk
+	switch {
+	case shown.Source == ToolFind || c.Doc != passage.Doc || !exact(c) || !exact(passage):
+	case passage.Start <= c.Start && c.Start < passage.End && passage.End < c.End:
+		c.Text, c.Start = c.Text[passage.End-c.Start:], passage.End
+	case c.Start < passage.Start && passage.Start < c.End && c.End <= passage.End:
+		c.Text, c.End = c.Text[:passage.Start-c.Start], passage.Start
+	}
+	return c
+}
+
+// exact reports whether a chunk is a part of its page, byte for byte.
+func exact(c graphrag.Chunk) bool { return len(c.Text) == c.End-c.Start }
 
 // numbered lists the numbers of passages.
 func numbered(numbers []int) string {
@@ -341,7 +368,7 @@ func (t *Tools) Cited(numbers []int) (hits []graphrag.Hit, unread []int) {
 	return hits, unread
 }
 
-// all is what was read: ranked, the cited hits first and then what searches found beside; as
+// all has everything that was read: ranked, the cited hits first and then what searches found beside; as
 // evidence the cited hits, or without any all that was read.
 func (t *Tools) all(cited []graphrag.Hit) graphrag.Found {
 	t.mu.Lock()

@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,12 +21,12 @@ const (
 	StageCondense = "condense"
 )
 
-// reply is a move as a model writes it.
-type reply Move
+// written is a move as a model writes it.
+type written Move
 
 // Check implements what llm.Decode asks of replies. An empty list of calls without an answer
 // gives up.
-func (r reply) Check() error {
+func (r written) Check() error {
 	if r.Calls == nil && clean(r.Answer) == "" {
 		return errors.New(`neither "calls" nor an "answer": one of them is needed`)
 	}
@@ -44,7 +45,7 @@ func NextByModel(m llm.Model) (Next, error) {
 		if err != nil {
 			return Move{}, err
 		}
-		r, _, err := llm.Decode[reply](ctx, calling{m}, req)
+		r, _, err := llm.Decode[written](ctx, calling{m}, req)
 		if err != nil {
 			return Move{}, err
 		}
@@ -57,8 +58,8 @@ func NextByModel(m llm.Model) (Next, error) {
 			}
 			return end
 		})
-		refused := len(move.IDs) == 0 && reader.IsRefusal(memory.Question.Text, move.Answer)
-		move.Answered = len(move.Calls) == 0 && clean(move.Answer) != "" && !refused
+		move.Refused = len(move.IDs) == 0 && len(move.Calls) == 0 && reader.IsRefusal(memory.Question.Text, cmp.Or(clean(move.Answer), move.Thought))
+		move.Answered = len(move.Calls) == 0 && clean(move.Answer) != "" && !move.Refused
 		return move, nil
 	}, nil
 }
@@ -92,11 +93,11 @@ func (m *Memory) request(ctx context.Context) (llm.Request, error) {
 	return req, nil
 }
 
-// Text is what a model is shown of results: what is said about them, and then their texts
+// Text is the text of results for a model: the notes, and then their texts
 // between marks.
 func Text(results ...Result) string { return show(results, "") }
 
-// show is that, with something shorter in place of the texts, if there is any.
+// show is [Text] with something shorter in place of the texts, if there is any.
 func show(results []Result, condensed string) string {
 	parts := make([]string, len(results))
 	var data []llm.Data

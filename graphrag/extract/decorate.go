@@ -21,7 +21,7 @@ import (
 const quantity, other = "quantity", "other"
 
 // decorated changes the mentions and facts of an extractor, chunk by chunk. Under a
-// [memo.Keeper] it does so where these or the chunk are others than the last time.
+// [memo.Keeper] it does so where these or the chunk are different from the last time.
 type decorated struct {
 	Extractor
 	name   string
@@ -29,7 +29,7 @@ type decorated struct {
 	when   func([]graphrag.Chunk) bool // nil: always
 }
 
-// plain is what the change of an extraction depends on. A list is known by its place in memory: the
+// plain has all that the change of an extraction depends on. A list is known by its place in memory: the
 // key keeps it alive, so no other list comes to that place.
 type plain struct {
 	by, title, text string
@@ -113,7 +113,7 @@ func relate(c *graphrag.Chunk, x *kg.Extraction) {
 	}
 }
 
-// between returns the relation for the text between two names. What stands between the cells of a
+// between returns the relation for the text between two names. The text between the cells of a
 // table relates nothing.
 func between(s string) string {
 	if strings.Contains(s, "|") {
@@ -206,7 +206,7 @@ func TitledPassages(chunks []graphrag.Chunk) bool {
 	return MostlyTitled(passages, docs)
 }
 
-// MostlyTitled is [TitledPassages] of documents of which so many are titled passages.
+// MostlyTitled is [TitledPassages] of documents of which a given number are titled passages.
 func MostlyTitled(passages, docs int) bool {
 	return docs > 0 && float64(passages) >= titledShare*float64(docs)
 }

@@ -283,16 +283,6 @@ func TestOtherForm(t *testing.T) {
 	}
 }
 
-// A reply that was cut keeps its whole records, and the loss is a problem.
-func TestCutReply(t *testing.T) {
-	m := llmtest.NewScript("m").Fail(llmtest.Any, &llm.Error{Kind: llm.ErrTruncated, Partial: "entity<|#|>Fram<|#|>ship<|#|>A ship.\nentity<|#|>Oslo<|#|>geo<|#|>A ci"})
-	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m}, Format: extract.Lines})
-	x := got(t, e, err, "Fram")
-	if diff := cmp.Diff([]string{"Fram"}, mentioned(x)); diff != "" || len(x.Problems) != 1 || m.Calls() != 1 {
-		t.Errorf("%s, %q, %d calls", diff, reasons(x), m.Calls())
-	}
-}
-
 func TestVerify(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, `("entity"<|>FRAM<|>ship<|>x)##("entity"<|>ALEX<|>person<|>from an example)##("relationship"<|>ALEX<|>FRAM<|>x<|>1)`)
 	e, err := extract.NewRecords(extract.RecordOptions{ModelOptions: extract.ModelOptions{Model: m, Verify: true}, Gleanings: extract.NoGleaning})

@@ -38,7 +38,7 @@ func (e *OpenIE) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Ext
 }
 
 func (e *OpenIE) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) error {
-	names, err := e.entities(ctx, "ner", passage(c))
+	names, err := e.entities(ctx, "ner", passage(c), x)
 	if err != nil {
 		return err
 	}
@@ -50,17 +50,17 @@ func (e *OpenIE) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) 
 
 // Question returns the named entities of a question: one call.
 func (e *OpenIE) Question(ctx context.Context, question string) ([]string, error) {
-	return e.entities(ctx, "ner_question", llm.Data{Label: "question", Text: question})
+	return e.entities(ctx, "ner_question", llm.Data{Label: "question", Text: question}, &kg.Extraction{})
 }
 
-func (e *OpenIE) entities(ctx context.Context, name string, text llm.Data) ([]string, error) {
+func (e *OpenIE) entities(ctx context.Context, name string, text llm.Data, x *kg.Extraction) ([]string, error) {
 	req, err := prompts.Request(ctx, StageEntities, name, nil, text)
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := llm.Decode[struct {
+	found, err := decode[struct {
 		Names []string `json:"named_entities"`
-	}](ctx, e.o.Model, req)
+	}](ctx, e.o.Model, req, x)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (e *OpenIE) triples(ctx context.Context, text llm.Data, names []string, x *
 	if err != nil {
 		return err
 	}
-	found, _, err := llm.Decode[struct{ Triples []llm.Triple }](ctx, e.o.Model, req)
+	found, err := decode[struct{ Triples []llm.Triple }](ctx, e.o.Model, req, x)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ type SchemaItem struct {
 }
 
 // ReadSchema reads the plain form: a JSON object of three lists of names, Nodes,
-// Relations and Attributes. What [Growth] writes beside them is passed over. An error
+// Relations and Attributes. What [Growth] adds to them is ignored. An error
 // names the line where there is one.
 func ReadSchema(r io.Reader) (Schema, error) {
 	data, err := io.ReadAll(r)
@@ -167,7 +167,7 @@ func (s Schema) bounds() bounds {
 	return bounds{by(s.EntityTypes), by(s.Relations), by(s.Attributes)}
 }
 
-// apply replaces names in an extraction by those of the schema. Names that the schema
+// apply replaces names in an extraction by names of the schema. Names that the schema
 // lacks are problems: the type of an entity, a relation, the key of an attribute
 // (equation 2). With strict they are dropped.
 func (s bounds) apply(x *kg.Extraction, strict, typed bool) {

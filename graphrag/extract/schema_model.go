@@ -204,7 +204,7 @@ func (e *BySchema) chunk(ctx context.Context, s Schema, c graphrag.Chunk, x *kg.
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := llm.Decode[bounded](ctx, e.o.Model, req)
+	found, err := decode[bounded](ctx, e.o.Model, req, x)
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +299,7 @@ type Expansion struct {
 	MinDocs int `default:"2" min:"1"`
 	// Batch is the number of documents between two expansions; 0 means 32.
 	Batch int `default:"32" min:"1"`
-	// Link, when set, compares new names with those of the schema: from a similarity of
+	// Link, when set, compares new names with names of the schema: from a similarity of
 	// Novelty on (0 means 0.95) a new name becomes an alias.
 	Link    link.Linker
 	Novelty float64 `default:"0.95"`
@@ -347,7 +347,7 @@ func (g Growth) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// Decision is what became of the proposals of one name.
+// Decision is the result for the proposals of one name.
 type Decision struct {
 	Kind string `json:"kind"` // entity type, relation, attribute
 	Name string `json:"name"`

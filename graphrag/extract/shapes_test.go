@@ -25,10 +25,14 @@ const nordstar = "The Nordstar was built in 1911 at Holmvik by Henrik Aas. Holmv
 func shaped(t *testing.T, format, reply string) (kg.Extraction, int) {
 	m := llmtest.NewScript("m")
 	o := extract.ModelOptions{Model: m}
+	first := func(r llm.Request) bool { return (r.Stage == extract.StageEntities) == (format == "names") }
+	if part, ok := strings.CutPrefix(reply, "cut: "); ok { // at the limit of tokens
+		m.Fail(first, &llm.Error{Kind: llm.ErrTruncated, Partial: part})
+	}
 	switch format {
 	case "names", "triples":
 		names := `{"named_entities": ["Nordstar", "Holmvik", "Henrik Aas"]}`
-		m.Reply(func(r llm.Request) bool { return (r.Stage == extract.StageEntities) == (format == "names") }, reply).Reply(llmtest.Any, map[bool]string{true: `{"triples": []}`, false: names}[format == "names"])
+		m.Reply(first, reply).Reply(llmtest.Any, map[bool]string{true: `{"triples": []}`, false: names}[format == "names"])
 		e, err := extract.NewOpenIE(o)
 		x := got(t, e, err, nordstar)
 		return x, m.Calls() - map[bool]int{true: 1}[len(x.Problems) == 0 || format == "triples"] // without that of the other prompt
@@ -43,7 +47,8 @@ func shaped(t *testing.T, format, reply string) (kg.Extraction, int) {
 	return got(t, e, err, nordstar), m.Calls()
 }
 
-// Each line is a reply, and what it says. A refusal says nothing and is asked for twice.
+// Each line is a reply, and what it says. A refusal says nothing and is asked for twice; of a reply that was cut the whole
+// records are kept, without a second call, and the loss is a problem.
 func TestShapes(t *testing.T) {
 	err := jsonl.Each(os.DirFS("testdata"), "shapes.jsonl", 1<<20, func(_ int, c struct {
 		Format, Shape, Reply string
@@ -58,7 +63,7 @@ func TestShapes(t *testing.T) {
 		names := mentioned(x)
 		slices.Sort(names)
 		slices.Sort(c.Names)
-		if diff := gocmp.Diff([][]string{c.Names, c.Facts}, [][]string{names, said}, cmpopts.EquateEmpty()); diff != "" || calls != c.Calls {
+		if diff := gocmp.Diff([][]string{c.Names, c.Facts}, [][]string{names, said}, cmpopts.EquateEmpty()); diff != "" || calls != c.Calls || strings.HasPrefix(c.Reply, "cut: ") && len(x.Problems) != 1 {
 			t.Errorf("%s %s: %d calls, want %d; %q\n%s", c.Format, c.Shape, calls, c.Calls, reasons(x), diff)
 		}
 		return nil

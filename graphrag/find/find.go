@@ -16,8 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// Line is a line that matches: the part of it about the match, at most [MaxLine] bytes of it,
-// as a chunk of the page, whose Index is the passage that it is in.
+// Line is a line that matches: the part of it about the match, at most [MaxLine] bytes of it, with "…" where it was cut and
+// below the first row of its table, as a chunk of the page, whose Index is the passage that it is in.
 type Line struct {
 	graphrag.Chunk
 	// Number counts the lines of the page from 1.
@@ -164,10 +164,37 @@ func (p *page) lines(found []match) []Line {
 	for i, m := range found {
 		number += strings.Count(p.text[counted:m.start], "\n")
 		counted = m.start
-		out[i] = Line{p.chunk(p.about(m)), number}
+		start, end := p.about(m)
+		out[i] = Line{p.chunk(start, end), number}
+		if start > m.start {
+			out[i].Text = "…" + out[i].Text
+		}
+		if end < m.end {
+			out[i].Text += "…"
+		}
+		if head := p.header(m.start); head != "" {
+			out[i].Text = head + "\n" + out[i].Text
+		}
 		out[i].Index = part(p.begin, m.at)
 	}
 	return out
+}
+
+// header is the first line of the table that the line at start is a row of, "" if there is none above it.
+func (p *page) header(start int) string {
+	first := start
+	for first > 0 && strings.HasPrefix(p.text[first:], "|") {
+		above := strings.LastIndexByte(p.text[:first-1], '\n') + 1
+		if p.text[above] != '|' {
+			break
+		}
+		first = above
+	}
+	if first == start {
+		return ""
+	}
+	line, _, _ := strings.Cut(p.text[first:start], "\n")
+	return strings.ToValidUTF8(line[:min(len(line), MaxLine)], "")
 }
 
 // about is the line of a match, or a part of it that has the beginning of the match.
@@ -175,7 +202,7 @@ func (p *page) about(m match) (start, end int) {
 	start, end = m.start, m.end
 	if end-start > MaxLine {
 		start = max(start, m.at-MaxLine/3)
-		end = min(end, start+MaxLine)
+		end = min(end, start+MaxLine-len("……"))
 	}
 	for start < end && !utf8.RuneStart(p.text[start]) {
 		start++

@@ -103,8 +103,11 @@ func TestOneLongLine(t *testing.T) {
 	p := pages(long)
 	began := time.Now()
 	r, err := p.Find(t.Context(), `f.am`, 5)
-	if err != nil || r.Matching != 1 || len(r.Lines[0].Text) > find.MaxLine || !strings.Contains(r.Lines[0].Text, "Fram") {
+	if err != nil || r.Matching != 1 || len(r.Lines[0].Text) > find.MaxLine || !strings.Contains(r.Lines[0].Text, "Fram") || !strings.HasPrefix(r.Lines[0].Text, "…") || !strings.HasSuffix(r.Lines[0].Text, "…") {
 		t.Fatalf("%+v, %v", r, err)
+	}
+	if row, err := pages("# Ships\n\n| Ship | Year |\n|---|---|\n| Fram | 1892 |\n").Find(t.Context(), "1892", 5); err != nil || row.Lines[0].Text != "| Ship | Year |\n| Fram | 1892 |" {
+		t.Errorf("a row of a table is shown as %+v, %v", row, err)
 	}
 	read, n, err := p.Read("a", r.Lines[0].Index)
 	if err != nil || !strings.Contains(read[0].Text, "the Fram") || len(read[0].Text) > 1200 || n < 5000 {

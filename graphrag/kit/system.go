@@ -375,6 +375,9 @@ func (s *System) answers(ctx context.Context, q graphrag.Question, read func(con
 			yield(graphrag.Answer{}, err)
 			return
 		}
+		if found.Declined {
+			ctx = reader.Declined(ctx)
+		}
 		ctx, reading := trace.Start(ctx, "read", slog.Int("wildgraph.passages", len(found.Evidence)), slog.Int("wildgraph.derived", len(found.Derived)))
 		defer func() { reading.End(err) }()
 		var a graphrag.Answer

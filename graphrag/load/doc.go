@@ -3,8 +3,7 @@
 // Package load reads files as documents with a structure: paragraphs, headings, list
 // items, table rows with their headers, definition lists, code as code, front matter,
 // each with its place in the file. It knows Markdown, HTML, text, DOCX, XLSX, PPTX, ODT, EPUB,
-// EML, Jupyter notebooks, CSV and TSV, JSON and JSONL, reStructuredText, AsciiDoc, Org, and
-// source code; package load/pdf adds PDF.
+// EML, Jupyter notebooks, CSV and TSV, JSON and JSONL, and source code; package load/pdf adds PDF.
 //
 //	files, skipped, err := load.Folder(ctx, os.DirFS("notes"))
 //	files[0].Document          // for a system to index

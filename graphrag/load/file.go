@@ -283,7 +283,7 @@ func (o Options) Files(ctx context.Context, fsys fs.FS) iter.Seq2[Raw, error] {
 		})
 		for _, ext := range slices.Sorted(maps.Keys(w.others)) {
 			if err == nil {
-				err = w.skip(fmt.Errorf("load: %s: %w (%s)", counted(w.others[ext]), ErrFormat, ext))
+				err = w.skip(otherKind(counted(w.others[ext]), ext))
 			}
 		}
 		if err == nil && w.links > 0 {
@@ -397,6 +397,18 @@ const (
 // ErrFormat is wrapped by the error for a file of an unsupported kind.
 var ErrFormat = errors.New("another kind of file")
 
+// markups are extensions of markup languages that other programs convert.
+const markups = ".rst .rest .adoc .asciidoc .org "
+
+// otherKind returns the error for files of an unsupported extension, with a remedy where there is one.
+func otherKind(files, ext string) error {
+	remedy := ""
+	if strings.Contains(markups, ext+" ") {
+		remedy = ": convert it to Markdown or HTML, by pandoc or asciidoctor"
+	}
+	return fmt.Errorf("load: %s: %w (%s)%s", files, ErrFormat, ext, remedy)
+}
+
 // builtin returns the formats of the package, by extension.
 var builtin = sync.OnceValue(func() map[string]Format {
 	formats := map[string]Format{
@@ -412,9 +424,6 @@ var builtin = sync.OnceValue(func() map[string]Format {
 		{HTML, ".html .htm .xhtml"},
 		{tableFile, ".csv .tsv"},
 		{jsonFile, ".json .jsonl .ndjson"},
-		{markupFile(reStructured), ".rst .rest"},
-		{markupFile(asciiDoc), ".adoc .asciidoc"},
-		{markupFile(orgMode), ".org"},
 		{codeFile, codeExtensions},
 	} {
 		for ext := range strings.FieldsSeq(f.of) {
@@ -463,7 +472,7 @@ func (o Options) Read(name string, data []byte) (f *File, err error) {
 		read = sniff(data)
 	}
 	if read == nil {
-		return nil, fmt.Errorf("load: %s: %w (%s)", name, ErrFormat, cmp.Or(ext, "no extension, no text"))
+		return nil, otherKind(name, cmp.Or(ext, "no extension, no text"))
 	}
 	if limit := cmp.Or(o.MaxFile, MaxFile); int64(len(data)) > limit {
 		return nil, fmt.Errorf("load: %s: larger than %d MiB", name, limit>>20)

@@ -95,7 +95,7 @@ func TestFolder(t *testing.T) {
 	big := bytes.Repeat([]byte("x"), load.MaxFile+1)
 	files, skipped, err := load.Folder(t.Context(), broken{fstest.MapFS{
 		"z.txt": {Data: []byte("last")}, "a.md": {Data: []byte("first")}, "b.md": {Data: []byte("x")}, "big.txt": {Data: big},
-		".git/x.md": {Data: []byte("no")}, ".x.md": {Data: []byte("no")}, "sub/c.html": {Data: []byte("<p>c")}, "d.pdf": {}, "e.pdf": {}, "f": {Data: []byte("\x7fELF\x00")},
+		".git/x.md": {Data: []byte("no")}, ".x.md": {Data: []byte("no")}, "sub/c.html": {Data: []byte("<p>c")}, "d.pdf": {}, "e.pdf": {}, "g.rst": {Data: []byte("G\n=\n")}, "f": {Data: []byte("\x7fELF\x00")},
 	}})
 	texttest.OK(t, err)
 	var got []string
@@ -106,9 +106,15 @@ func TestFolder(t *testing.T) {
 		got = append(got, err.Error())
 	}
 	want := []string{"a.md", "sub/c.html", "z.txt", "b.md cannot be opened", "load: big.txt: larger than 32 MiB",
-		"load: 2 files: another kind of file (.pdf)", "load: 1 file: another kind of file (no extension)"}
+		"load: 2 files: another kind of file (.pdf)",
+		"load: 1 file: another kind of file (.rst): convert it to Markdown or HTML, by pandoc or asciidoctor", "load: 1 file: another kind of file (no extension)"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"a.rst", "a.rest", "a.adoc", "a.asciidoc", "A.ORG"} {
+		if _, err := load.Read(name, []byte("text")); !errors.Is(err, load.ErrFormat) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "by pandoc") {
+			t.Errorf("%s: error %v", name, err)
+		}
 	}
 	if _, _, err := load.Folder(t.Context(), fstest.MapFS{"a.pdf": {}}); err == nil || !strings.Contains(err.Error(), ".pdf") || !strings.Contains(err.Error(), ".md") {
 		t.Errorf("a folder without texts: %v", err)

@@ -39,11 +39,6 @@ func TestFormats(t *testing.T) {
 		{"a.json", `{"name":"stow","ports":[80,443],"on":{"linux":"yes"}}`, "- name: stow\n- ports:\n  - 80\n  - 443\n- on:\n  - linux: yes\n"},
 		{"a.json", `[1, "x"]`, "- 1\n\n- x\n"},
 		{"a.json", `{"a":`, `{"a":`},
-		{"a.rst", "=====\nTitle\n=====\n\nPart\n----\n\nRun::\n\n  make\n\nDone.\n", "# Title\n\n\n## Part\n\n\nRun:\n\n```\n  make\n```\n\nDone.\n"},
-		{"a.adoc", "= Title\n\n[source,go]\n----\nx := 1\n----\n\n|===\n|Light |Meaning\n\n|red |no internet\n|===\nend\n",
-			"# Title\n\n\n```\nx := 1\n```\n\n| Light | Meaning |\n|---|---|\n| red | no internet |\nend\n"},
-		{"a.org", "#+TITLE: Notes\n* One\n:PROPERTIES:\n:ID: 1\n:END:\n#+begin_src sh\nls\n#+end_src\n| a | b |\n|---+---|\n| 1 | 2 |\n",
-			"# Notes\n\n# One\n\n```\nls\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n"},
 		{"a.go", "package a\n\n// F adds.\nfunc F() int {\n\treturn 1\n}\n", "```\npackage a\n\n```\n\n## func F() int\n\n```\n// F adds.\nfunc F() int {\n\treturn 1\n}\n```\n"},
 	} {
 		if diff := cmp.Diff(tt.want, read(t, tt.name, tt.data).Document.Text); diff != "" {
@@ -58,9 +53,6 @@ func TestLines(t *testing.T) {
 		"a.csv":   "name,pays\nadults,twelve\nstudents,seven\nlast,row\n",
 		"a.jsonl": "{\"id\":\"alpha\"}\n\n{\"id\":\"beta\"}\n",
 		"a.json":  "{\n \"one\": \"alpha\",\n \"two\": [\n  \"beta\"\n ]\n}\n",
-		"a.rst":   "Title\n=====\n\nalpha::\n\n  beta\n\ngamma\n",
-		"a.adoc":  "= Title\n\n----\nalpha\n----\n|===\n|beta|gamma\n|delta|eps\n|===\n",
-		"a.org":   "* Title\n:PROPERTIES:\n:x: y\n:END:\nalpha\n",
 		"a.py":    "import os\n\n# adds\ndef alpha(x):\n    return beta\n\nclass Gamma:\n    pass\n",
 	} {
 		f := read(t, name, data)
@@ -220,9 +212,6 @@ func TestHostileFormats(t *testing.T) {
 		"b.jsonl": strings.Repeat("{\""+strings.Repeat("k", 1<<11)+"\":[1,2,3,4,5,6,7,8,9]}\n", 1<<5),
 		"a.html":  strings.Repeat("<tr><td rowspan=65535 colspan=1000>x", 1<<10),
 		"a.txt":   "\xff\xfe" + strings.Repeat("\x00\xd8", 1<<14),
-		"a.rst":   strings.Repeat("===\n", 1<<15) + strings.Repeat("a::\n\n b\n", 1<<14),
-		"a.adoc":  "|===\n" + strings.Repeat("|a", 1<<15) + "\n" + strings.Repeat("----\n", 1<<14),
-		"a.org":   strings.Repeat("* ", 1<<15) + strings.Repeat("\n:PROPERTIES:", 1<<14),
 		"a.py":    strings.Repeat("def ", 1<<15) + strings.Repeat("\n# x", 1<<15),
 	} {
 		if f := read(t, name, data); len(f.Document.Text) > 16*len(data) {
@@ -241,7 +230,6 @@ func TestTooMany(t *testing.T) {
 		"a.jsonl": strings.Repeat("1\n", 1<<20+1),
 		"a.json":  "[1" + strings.Repeat(",1", 1<<20) + "]",
 		"a.csv":   strings.Repeat(",", 1<<16+1),
-		"a.org":   strings.Repeat("* a\n", 1<<20+1),
 		"a.py":    strings.Repeat("def\n", 1<<20+1),
 	} {
 		if read(t, name, data).Document.Text != data {
@@ -253,7 +241,7 @@ func TestTooMany(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, seed := range []struct{ ext, data string }{
 		{".csv", "a,b\n\"1\n2\",x|y\n"}, {".jsonl", "{\"a\":\"b\"}\n{\"c\":[1,{}]}\n"}, {".json", `{"a":[{"b":"c"},{"b":"d"}]}`},
-		{".rst", "a\n==\n\nb::\n\n c\n"}, {".adoc", "== a\n|===\n|x|y\n|1|2\n|===\n"}, {".org", "* a\n#+begin_src\nx\n"}, {".py", "# x\ndef f():\n  pass\n"}, {".txt", "\xff\xfea\x00"},
+		{".py", "# x\ndef f():\n  pass\n"}, {".txt", "\xff\xfea\x00"},
 	} {
 		f.Add(seed.ext, []byte(seed.data))
 	}
@@ -264,7 +252,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(".odt", parts(f, "content.xml", "<text:h>x</text:h><table><table-row><table-cell><p>y</p></table-cell></table-row></table>"))
 	f.Add(".epub", parts(f, "META-INF/container.xml", "<rootfile full-path='b'/>", "b", "<title>x</title><item id='a' href='a'/><itemref idref='a'/>", "a", "<h1>x</h1><p>y"))
 	f.Add(".pptx", parts(f, "ppt/presentation.xml", "<sldId r:id='r1'/>", "ppt/_rels/presentation.xml.rels", rels("slide", "a.xml"), "ppt/a.xml", "<sp><ph type='title'/><p><t>x</t></p></sp><p><t>y</t></p>"))
-	byLine := strings.Fields(".csv .tsv .json .jsonl .rst .adoc .org .py .html .md")
+	byLine := strings.Fields(".csv .tsv .json .jsonl .py .html .md")
 	f.Fuzz(func(t *testing.T, ext string, data []byte) {
 		file, err := load.Read("a"+ext, data)
 		if err != nil {

@@ -94,23 +94,11 @@ func begin[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x 
 
 // backward computes the next direction t from r and beta·z, row by row in descending order.
 func backward[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *query, beta float64) error {
-	for hi := len(x.t); hi > 0; hi -= stride {
-		if ctx.Err() != nil {
+	by := q.damping * q.scale
+	for c := len(x.t) - 1; c >= 0; c-- {
+		if c%stride == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if lo := max(0, hi-stride); readsEight(a) {
-			backwardEight(a, q, x, beta, lo, hi)
-		} else {
-			backwardRows(a, q, x, beta, lo, hi)
-		}
-	}
-	return nil
-}
-
-// backwardRows is the sweep through the rows lo to hi.
-func backwardRows[W float32 | float64](a *arcs[W], q *quotient, x *query, beta float64, lo, hi int) {
-	by := q.damping * q.scale
-	for c := hi - 1; c >= lo; c-- {
 		targets, weights := a.part(a.middle[c], a.offsets[c+1])
 		up := by * gather(targets, weights, x.t)
 		part := up / q.pivot[c]
@@ -119,34 +107,23 @@ func backwardRows[W float32 | float64](a *arcs[W], q *quotient, x *query, beta f
 		x.z[c] = float32(float64(t) - part)
 		x.w[c] = up
 	}
+	return nil
 }
 
 // forward computes w from t, row by row in ascending order, and the product of t with its image.
 func forward[W float32 | float64](ctx context.Context, a *arcs[W], q *quotient, x *query) (dot float64, err error) {
-	for lo := 0; lo < len(x.w); lo += stride {
-		if ctx.Err() != nil {
+	by := q.damping * q.scale
+	for c := range x.w {
+		if c%stride == 0 && ctx.Err() != nil {
 			return 0, context.Cause(ctx)
 		}
-		if hi := min(lo+stride, len(x.w)); readsEight(a) {
-			dot = forwardEight(a, q, x, dot, lo, hi)
-		} else {
-			dot = forwardRows(a, q, x, dot, lo, hi)
-		}
-	}
-	return dot, nil
-}
-
-// forwardRows is the sweep through the rows lo to hi.
-func forwardRows[W float32 | float64](a *arcs[W], q *quotient, x *query, dot float64, lo, hi int) float64 {
-	by := q.damping * q.scale
-	for c := lo; c < hi; c++ {
 		targets, weights := a.part(a.offsets[c], a.middle[c])
 		up, t, pivot := x.w[c], float64(x.t[c]), q.pivot[c]
 		w := (by*gather(targets, weights, x.w) - up) / pivot
 		x.w[c] = w
 		dot += float64((float64(t*pivot) - up) * (t + w))
 	}
-	return dot
+	return dot, nil
 }
 
 // step moves y along t by alpha, and updates the residual.

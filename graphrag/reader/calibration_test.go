@@ -30,7 +30,7 @@ type asked struct {
 func (a asked) said(model *signs) float64 {
 	p := a.signs.under(model)
 	if a.out {
-		return min(p, unlike)
+		return min(p, unlikePart)
 	}
 	return p
 }

@@ -22,13 +22,13 @@ const maxChain = 3
 
 // candidate is a quote with the terms of the question that it contains.
 type candidate struct {
-	*quote
-	piece int // number of the piece it stands in, in order of rank
+	*quotation
+	piece int // number of the piece that contains it, in order of rank
 	// The question's terms that the quote contains, that its lead contains (the header
 	// of a row, the line before a list, the question of a FAQ), and that its headings
 	// and title contain.
 	own, lead, head set
-	spoken          set    // those of what its pronoun stands for, which are its own too
+	spoken          set    // the terms that its pronoun refers to, which are its own too
 	answers         bool   // a question of the page before it
 	cell            string // of a row, under the name of its column, if that is asked for
 
@@ -46,8 +46,8 @@ func (x *candidate) distinct() []int32 {
 	return x.terms
 }
 
-// piece is the text of candidates: a chunk, or derived text.
-type piece struct {
+// evidencePiece is the text of candidates: a chunk, or derived text.
+type evidencePiece struct {
 	*reading
 	evidence int // index into the evidence, -1 of derived text
 	derived  int // index into the derived texts
@@ -59,22 +59,22 @@ type piece struct {
 type corpus struct {
 	language   text.Language
 	lexicon    *lexicon
-	q          *question
-	pieces     []piece
+	q          *inquiry
+	pieces     []evidencePiece
 	candidates []candidate
 	sets       []set
 	scores     []float64
 }
 
-// collect reads all evidence and derived texts. The only error is that of ctx.
+// collect reads all evidence and derived texts. The only error comes from ctx.
 func (c *corpus) collect(ctx context.Context, question string, evidence []graphrag.Hit, derived []graphrag.Derived) error {
 	c.q = newQuestion(question, c.lexicon, c.language)
 	for i, h := range evidence {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		r := c.lexicon.known.read(source{h.Chunk.Lead, h.Chunk.Title, h.Chunk.Text})
-		c.add(piece{reading: r, evidence: i, doc: h.Chunk.Doc, title: c.asked(r.title)})
+		r := c.lexicon.known.read(shownText{h.Chunk.Lead, h.Chunk.Title, h.Chunk.Text})
+		c.add(evidencePiece{reading: r, evidence: i, doc: h.Chunk.Doc, title: c.asked(r.title)})
 	}
 	for i, d := range derived {
 		if err := ctx.Err(); err != nil {
@@ -82,7 +82,7 @@ func (c *corpus) collect(ctx context.Context, question string, evidence []graphr
 		}
 		heading := min(max(d.Heading, 0), len(d.Text))
 		title := c.lexicon.known.terms(d.Text[:heading])
-		c.add(piece{reading: c.lexicon.known.read(source{text: d.Text[heading:]}), evidence: -1, doc: strings.Join(d.Docs, " "), derived: i, title: c.asked(title)})
+		c.add(evidencePiece{reading: c.lexicon.known.read(shownText{text: d.Text[heading:]}), evidence: -1, doc: strings.Join(d.Docs, " "), derived: i, title: c.asked(title)})
 	}
 	var df [maxTerms]int
 	for i := range c.candidates {
@@ -102,7 +102,7 @@ func (c *corpus) reset() {
 	c.lexicon.reset()
 }
 
-// asked returns the question's terms among those of a text.
+// asked returns the question's terms that a text contains.
 func (c *corpus) asked(known []int32) set {
 	terms := c.lexicon.local(known)
 	defer c.lexicon.forget(terms)
@@ -124,14 +124,14 @@ func (c *corpus) own(terms []int32) (s set) {
 func rarity(df, n float64) float64 { return math.Log(1 + (n-df+0.5)/(df+0.5)) }
 
 // add adds the candidates of one text.
-func (c *corpus) add(p piece) {
+func (c *corpus) add(p evidencePiece) {
 	if len(p.blocks) == 0 {
 		return
 	}
 	sets := c.setsOf(p.reading)
 	for i := range p.quotes {
 		q := &p.quotes[i]
-		x := candidate{quote: q, piece: len(c.pieces), terms: c.lexicon.local(q.has), quality: q.quality}
+		x := candidate{quotation: q, piece: len(c.pieces), terms: c.lexicon.local(q.has), quality: q.quality}
 		x.spoken = c.asked(q.stands)
 		x.own = c.own(x.terms) | x.spoken
 		if q.list {
@@ -162,7 +162,7 @@ func (c *corpus) setsOf(r *reading) []set {
 	return c.sets[start:]
 }
 
-// The weights of the parts of a score. They were chosen one after the other on 176
+// The weights of the parts of a score. Each is chosen by itself on 176
 // questions of WildGraphBench (none of the held-out ones), by how often the sentence
 // nearest to the gold is first or second; each is on a plateau.
 const (
@@ -179,7 +179,7 @@ const (
 	referencePart = 0.5 // factor for an entry of a bibliography
 )
 
-// cover returns the weight of the question's terms that a candidate contains; those of
+// cover returns the weight of the question's terms that a candidate contains; terms of
 // its context count in part.
 func (c *corpus) cover(x *candidate) float64 {
 	lead := x.lead &^ x.own
@@ -233,7 +233,7 @@ func (c *corpus) echoes(x *candidate) bool {
 	return (x.kind == load.Heading || x.kind == load.Paragraph && x.words < minHeadline && !c.q.yesNo) && !c.says(x)
 }
 
-// signs tell whether a candidate answers the question. Nothing in them is counted over what else
+// signs report whether a candidate answers the question. No sign depends on what else
 // was found but the share of the third best score.
 type signs [8]float64
 
@@ -251,10 +251,10 @@ var sure = signs{
 }
 
 const (
-	maxOwn   = 3
-	rival    = 0.3 // share of the best score below which others say nothing
-	nearPart = 0.7 // weight of a term that only the lead or headings contain
-	unlike   = 0.1 // most of what only uses the name that is to be defined, speaks of another, or names no price
+	maxOwn     = 3
+	rival      = 0.3 // share of the best score below which others say nothing
+	nearPart   = 0.7 // weight of a term that only the lead or headings contain
+	unlikePart = 0.1 // most of what only uses the name that is to be defined, speaks of another, or names no price
 )
 
 // signs returns the signs of a candidate whose third best rival has a share of its score.
@@ -281,7 +281,7 @@ func (c *corpus) signs(x *candidate, third float64) signs {
 func (c *corpus) confidence(x *candidate, third float64) float64 {
 	p := c.signs(x, third).under(&sure)
 	if c.unlike(x) {
-		return min(p, unlike)
+		return min(p, unlikePart)
 	}
 	return p
 }
@@ -317,7 +317,7 @@ func (c *corpus) third(scores []float64, best int) float64 {
 	return max(rival, min(1, third/max(scores[best], 1e-9)))
 }
 
-// other reports whether the pronoun of a candidate stands for something that the question
+// other reports whether the pronoun of a candidate refers to something that the question
 // does not name, while the question names something that the candidate lacks: another one, or
 // one with a part of the name.
 func (c *corpus) other(x *candidate) bool {

@@ -9,7 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// unit is what stands in parentheses in the name of a column.
+// unit is the text in parentheses in the name of a column.
 var unit = regexp.MustCompile(`\([^)]*\)`)
 
 // cell answers a question for a cell by the name of its column, "What is the price of X?", in the
@@ -64,7 +64,7 @@ func (c *corpus) cell(best int) (row int, ok bool) {
 	for j, asked := range named {
 		if value := c.block(x).Cell(j); asked && (c.q.want == 0 || value == "" || c.q.shows("is "+value)) {
 			if column >= 0 {
-				return match[0], true // the row answers, and the column is not told
+				return match[0], true // the row answers, and the column is not given
 			}
 			column = j
 		}
@@ -76,9 +76,9 @@ func (c *corpus) cell(best int) (row int, ok bool) {
 	return match[0], true
 }
 
-func (c *corpus) block(x *candidate) load.Block { return c.pieces[x.piece].blocks[x.quote.block] }
+func (c *corpus) block(x *candidate) load.Block { return c.pieces[x.piece].blocks[x.quotation.block] }
 
-// header is that of the table of a row, without cells if there is none.
+// header is the first row of the table of a row, without cells if there is none.
 func (c *corpus) header(x *candidate) (h load.Block) {
 	if lead := c.block(x).Lead; x.kind == load.Row && lead >= 0 && c.pieces[x.piece].blocks[lead].Kind == load.Header {
 		h = c.pieces[x.piece].blocks[lead]
@@ -86,7 +86,7 @@ func (c *corpus) header(x *candidate) (h load.Block) {
 	return h
 }
 
-// askedOf returns the question's terms among those of a text, and whether these are all of them.
+// askedOf returns the question's terms that a text contains, and whether these are all of them.
 func (c *corpus) askedOf(s string) (asked set, all bool) {
 	terms := c.lexicon.known.terms(s)
 	asked = c.asked(terms)

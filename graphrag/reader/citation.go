@@ -3,6 +3,7 @@
 package reader
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -18,16 +19,16 @@ import (
 // maxMark bounds the pieces of one mark.
 const maxMark = 999
 
-// material is what a reply can cite: passages by number, facts and reports by the
+// citables can be cited by a reply: passages by number, facts and reports by the
 // places of derived texts, and in open mode the model's own knowledge.
-type material struct {
+type citables struct {
 	passages       int
 	facts, reports []int
 	memory         bool
 }
 
-func materialOf(evidence []graphrag.Hit, derived []graphrag.Derived, mode Mode) material {
-	m := material{passages: len(evidence), memory: mode == Open}
+func materialOf(evidence []graphrag.Hit, derived []graphrag.Derived, mode Mode) citables {
+	m := citables{passages: len(evidence), memory: mode == Open}
 	m.facts, m.reports = numbered(derived)
 	return m
 }
@@ -36,19 +37,19 @@ func materialOf(evidence []graphrag.Hit, derived []graphrag.Derived, mode Mode) 
 const (
 	labels = `passages?|sources?|facts?|reports?|entit(?:y|ies)|relationships?|claims?|documents?|docs?|refs?|references?|chunks?|notes?|evidence|points?|` +
 		`quellen?|textstellen?|stellen?|abschnitte?|belege?|фрагменты?|extraits?|pasajes?|fuentes?|brano|brani|fonti?|fontes?|trechos?|bron|bronnen|källor|källa|kilder?|источники?|отрывок|出典|文段|来源|段落|資料|资料|文献`
-	item    = `(?:(?:data:\s*)?(?:(?:see|siehe|vgl\.?|cf\.?|voir|véase|vedi|zie|см\.)\s+)?(?:(?:` + labels + `)\.?[:：]?\s*\(?)?\s*#?(?:[fr]\s?)?\d{1,3}(?:\s*[-–]\s*[fr]?\d{1,3})?\)?|memory|none|\+\s?more\)?)`
-	items   = `\s*` + item + `(?:(?:\s*(?:[,;、，；&]|and|und|et|och|og|en|y|e|и|和|と)\s*)+(?:` + item + `)?)*\s*(?:(?::\d{1,3})?†[^\]】\n]*)?`
-	heading = `(?i)(?:^|[\s.!?。])[(*_#]*(?:sources?|references?|citations?|quellen?|fuentes?|fonti|fontes|bronnen|källor|kilder|источники|来源|出典)[*_]*\s*[:：][*_]*\s*`
-	marked  = `(\*\*|\^|<sup>)?(\\?\[{1,2}\^?|【|［|\(|（)(` + items + `)(\\?\]{1,2}|】|］|\)|）)(\*\*|\^|</sup>)?`
+	itemForm    = `(?:(?:data:\s*)?(?:(?:see|siehe|vgl\.?|cf\.?|voir|véase|vedi|zie|см\.)\s+)?(?:(?:` + labels + `)\.?[:：]?\s*\(?)?\s*#?(?:[fr]\s?)?\d{1,3}(?:\s*[-–]\s*[fr]?\d{1,3})?\)?|memory|none|\+\s?more\)?)`
+	items       = `\s*` + itemForm + `(?:(?:\s*(?:[,;、，；&]|and|und|et|och|og|en|y|e|и|和|と)\s*)+(?:` + itemForm + `)?)*\s*(?:(?::\d{1,3})?†[^\]】\n]*)?`
+	listHeading = `(?i)(?:^|[\s.!?。])[(*_#]*(?:sources?|references?|citations?|quellen?|fuentes?|fonti|fontes|bronnen|källor|kilder|источники|来源|出典)[*_]*\s*[:：][*_]*\s*`
+	markForm    = `(\*\*|\^|<sup>)?(\\?\[{1,2}\^?|【|［|\(|（)(` + items + `)(\\?\]{1,2}|】|］|\)|）)(\*\*|\^|</sup>)?`
 )
 
 var (
-	markOf     = regexp.MustCompile(`(?i)` + marked)
+	markOf     = regexp.MustCompile(`(?i)` + markForm)
 	itemOf     = regexp.MustCompile(`(?i)(` + labels + `)?\.?[:：]?\s*\(?\s*#?(?:([fr])\s?)?(\d{1,3})(?:\s*[-–]\s*([fr]?)(\d{1,3}))?|memory|none`)
-	listBegins = regexp.MustCompile(heading + `[^.!?]*$`)
-	listOf     = regexp.MustCompile(heading +
-		`(?:(?:` + items + `)[.)*\s]*|(?:[-*•]?\s*(?:` + marked + `)[^\n\[【]*\s*)+|(?:[-*•]\s*(?:` + items + `)[.)]?\s*)+)$|` +
-		`\n\s*\n(?:(?:` + marked + `) +\pL[^\n.!?]{0,100}(?:\n|$))+$`)
+	listBegins = regexp.MustCompile(listHeading + `[^.!?]*$`)
+	listOf     = regexp.MustCompile(listHeading +
+		`(?:(?:` + items + `)[.)*\s]*|(?:[-*•]?\s*(?:` + markForm + `)[^\n\[【]*\s*)+|(?:[-*•]\s*(?:` + items + `)[.)]?\s*)+)$|` +
+		`\n\s*\n(?:(?:` + markForm + `) +\pL[^\n.!?]{0,100}(?:\n|$))+$`)
 	citing   = regexp.MustCompile(`(?i)passage|source|quelle|textstelle|fuente|fonte|fonti|bron|källa|kilde|источник|出典|文段|来源`)
 	leading  = regexp.MustCompile(`(?i)(^|[.!?]\s|\n)(?:according to|as stated in|based on|per|laut|gemäß|nach|selon|d'après|según|secondo|segundo|volgens|enligt|ifølge|согласно)$`)
 	codeOf   = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`")
@@ -56,13 +57,45 @@ var (
 	counting = regexp.MustCompile(`[(（]\d{1,2}[)）] \pL`)
 	closing  = map[string]string{"[": "]", "\\[": "\\]", "[[": "]]", "[^": "]", "【": "】", "［": "］", "(": ")", "（": "）"}
 	wrapping = map[string]string{"": "", "**": "**", "^": "^", "<sup>": "</sup>"}
+
+	// Numbers in braces, or above the line, behind a word or a stop; those behind the powered and of LaTeX are no marks.
+	unusual = regexp.MustCompile(`(\\?\pL+|[^\\_^$}\pL\pN]|^)(\{\s?\d{1,3}\s?\}|[¹²³⁴-⁹](?:[, ]?[¹²³⁴-⁹])*)($|[\s.,;:!?。，、)”"»])`)
+	powered = regexp.MustCompile(`(?i)^(?:\\.*|\p{Latin}{1,2}|[^\p{Latin}\p{Han}\p{Hiragana}\p{Katakana}.,;:!?。，、”"»)\s]{1,2}|sin|cos|tan|log|exp|sec|min|mol|rad|bar|inch(?:es)?|f(?:ee|oo)t|yards?|miles?|seconds?|.*m[eèé]t(?:re|er|ro)s?|сек|.*метр.?.?|.*米)$`)
+	onLine  = strings.NewReplacer("¹", "[1]", "²", "[2]", "³", "[3]", "⁴", "[4]", "⁵", "[5]", "⁶", "[6]", "⁷", "[7]", "⁸", "[8]", "⁹", "[9]", "{", "[", "}", "]", ",", "", " ", "")
 )
+
+// bracketed writes numbers in braces and above the line as marks in square brackets, if all of their pieces exist and they
+// stand outside of code.
+func (m citables) bracketed(reply string) string {
+	mark := func(found string) string {
+		part := unusual.FindStringSubmatch(found)
+		marks := onLine.Replace(part[2])
+		for _, n := range itemOf.FindAllString(marks, -1) {
+			if number, err := strconv.Atoi(n); err != nil || number < 1 || number > m.passages {
+				return found
+			}
+		}
+		if powered.MatchString(part[1]) || part[2][0] != '{' && strings.TrimSpace(part[1]) == "" {
+			return found
+		}
+		return part[1] + marks + part[3]
+	}
+	var b strings.Builder
+	last := 0
+	for _, code := range append(codeOf.FindAllStringIndex(reply, -1), []int{len(reply), len(reply)}) {
+		b.WriteString(unusual.ReplaceAllStringFunc(reply[last:code[0]], mark) + reply[code[0]:code[1]])
+		last = code[1]
+	}
+	return b.String()
+}
 
 // cite takes the marks of citations out of a reply, [1], [2, F3], [passage 4], 【5†source】, (6) and their kin, and
 // a list of them at its end, and returns the text without them, one citation for each sentence and piece that a
-// mark connects, and whether the mark of a refusal was among them. Marks of pieces that do not exist go without
-// leaving a citation; a list belongs to the sentences without marks. Years, code, links and footnotes stay.
-func cite(reply string, of material) (answer string, citations []graphrag.Citation, none bool) {
+// mark connects, with the parts of the sentence before its marks, and whether the mark of a refusal was among them.
+// Marks of pieces that do not exist go without leaving a citation; a list belongs to the sentences without marks.
+// Years, code, links, powers and footnotes stay.
+func cite(reply string, of citables) (answer string, citations []graphrag.Citation, clauses [][]text.Span, none bool) {
+	reply = of.bracketed(reply)
 	var list []graphrag.Citation
 	tail := max(0, len(reply)-maxTail)
 	if at := listOf.FindStringIndex(reply[tail:]); at != nil && tail+at[0] > 0 {
@@ -71,7 +104,7 @@ func cite(reply string, of material) (answer string, citations []graphrag.Citati
 		reply = reply[:tail+at[0]+size]
 	}
 	var b strings.Builder
-	var marks []mark
+	var marks []placedMark
 	code := codeOf.FindAllStringIndex(reply, -1)
 	count := len(reply)
 	if at := counting.FindStringIndex(reply); at != nil {
@@ -107,12 +140,19 @@ func cite(reply string, of material) (answer string, citations []graphrag.Citati
 		}
 		b.WriteString(joint) // the blank before a mark goes with it: "so [1]." becomes "so."
 		for _, p := range pieces {
-			marks = append(marks, mark{b.Len(), p})
+			marks = append(marks, placedMark{b.Len(), p})
 		}
 		last, none = end, none || refused
 	}
 	b.WriteString(reply[last:])
-	return attach(b.String(), marks, list, none)
+	answer = strings.TrimRight(b.String(), " \t\r\n")
+	lead := len(answer) - len(strings.TrimLeft(answer, " \t\r\n"))
+	for i := range marks {
+		marks[i].at -= lead
+	}
+	answer = answer[lead:]
+	citations, clauses = attach(answer, marks, list)
+	return answer, citations, clauses, none
 }
 
 func firstRune(s string) rune {
@@ -120,8 +160,8 @@ func firstRune(s string) rune {
 	return r
 }
 
-// mark is a piece that is cited at an offset of the text without marks.
-type mark struct {
+// placedMark is a piece that is cited at an offset of the text without marks.
+type placedMark struct {
 	at    int
 	piece graphrag.Citation
 }
@@ -135,55 +175,66 @@ func apart(before, after string) bool {
 		!(strings.ContainsRune("\"“'", r) && after != "" && strings.ContainsAny("\"”'", after[:1]))
 }
 
-// attach makes citations of marks: a mark belongs to the last sentence that begins before it.
-func attach(raw string, marks []mark, list []graphrag.Citation, none bool) (string, []graphrag.Citation, bool) {
-	answer := strings.TrimRight(raw, " \t\r\n")
-	lead := len(answer) - len(strings.TrimLeft(answer, " \t\r\n"))
-	answer = answer[lead:]
-
-	var citations []graphrag.Citation
-	sentences := text.Sentences(answer)
-	seen := make(map[graphrag.Citation]bool)
-	s := 0
+// attach makes citations of marks, and the clauses of each: a mark belongs to the last sentence that begins before it, and its
+// clause begins there or at the mark before it, and ends at the mark, or with the sentence if no word follows.
+func attach(answer string, marks []placedMark, list []graphrag.Citation) (citations []graphrag.Citation, clauses [][]text.Span) {
+	all := text.Sentences(answer)
+	places := make(map[graphrag.Citation]int)
+	s, prior, begin := 0, 0, 0 // prior is where the last mark is, begin the place of the mark before it
 	for _, m := range marks {
-		// The sentence of a mark is the last that begins before it.
-		for s+1 < len(sentences) && sentences[s+1].Start < m.at-lead {
+		for s+1 < len(all) && all[s+1].Start < m.at {
 			s++
 		}
-		if s >= len(sentences) {
+		if s >= len(all) {
 			continue
 		}
-		m.piece.Start, m.piece.End = sentences[s].Start, sentences[s].End
-		if !seen[m.piece] {
-			seen[m.piece] = true
-			citations = append(citations, m.piece)
+		if m.at > prior {
+			begin, prior = prior, m.at
 		}
+		clause := text.Span{Start: max(all[s].Start, begin), End: min(m.at, all[s].End)}
+		if clause.Start >= clause.End || len(text.Default().Terms(clause.In(answer))) == 0 {
+			clause = all[s]
+		} else if !strings.ContainsFunc(answer[clause.End:all[s].End], unicode.IsLetter) {
+			clause.End = all[s].End
+		}
+		m.piece.Start, m.piece.End = all[s].Start, all[s].End
+		place, ok := places[m.piece]
+		if !ok {
+			place = len(citations)
+			places[m.piece] = place
+			citations, clauses = append(citations, m.piece), append(clauses, nil)
+		}
+		clauses[place] = append(clauses[place], clause)
 	}
-	for _, p := range sentences {
-		if !slices.ContainsFunc(citations, func(c graphrag.Citation) bool { return c.Start == p.Start }) {
-			for _, c := range list {
+	if len(list) == 0 {
+		return citations, clauses
+	}
+	marked := make(map[int]bool)
+	for _, c := range citations {
+		marked[c.Start] = true
+	}
+	for _, p := range all[:min(len(all), max(maxListed/len(list), 1))] {
+		for _, c := range list {
+			if !marked[p.Start] {
 				c.Start, c.End = p.Start, p.End
-				citations = append(citations, c)
+				citations, clauses = append(citations, c), append(clauses, []text.Span{p})
 			}
 		}
-		if len(sentences)*max(len(list), 1) > maxListed {
-			break
-		}
 	}
-	return answer, citations, none
+	return citations, clauses
 }
 
 // quoted matches three words or more between quotation marks.
 var quoted = regexp.MustCompile(`[“"«„]((?:[^\s“”"«»„]+\s+){2,}[^“”"«»„]+)[”"»“]`)
 
-// supported returns the citations of an answer that hold. The numbers of a sentence, and half of its names or
-// more, since a name is written in several ways, stand in its pieces, in any order: in all of them together, since a sentence
-// can join two passages, with the question and the titles of pages. Each piece has a word of the sentence, and all that it
+// supported returns the citations of an answer that hold: one of their clauses does. The numbers of a clause, in digits or words, and half
+// of its names or more, since a name is written in several ways, are in its pieces, in any order: in all of them together, since a
+// clause can join two passages, with the question and the titles of pages. Each piece has a word of the clause, and all that it
 // quotes. If the languages differ, numbers alone are compared. A denial that the material tells has no source.
-func supported(asked string, answer graphrag.Answer, found []graphrag.Citation) (out []graphrag.Citation) {
+func supported(asked string, answer graphrag.Answer, found []graphrag.Citation, clauses [][]text.Span) (out []graphrag.Citation) {
 	known := make(map[graphrag.Citation]*claimed)
-	together := make(map[int]map[string]bool) // by the sentence's start
-	for _, c := range found {
+	together := make(map[text.Span]map[string]bool)
+	for i, c := range found {
 		of := graphrag.Citation{Of: c.Of, Evidence: c.Evidence}
 		if c.Of == graphrag.OfMemory {
 			continue
@@ -195,23 +246,19 @@ func supported(asked string, answer graphrag.Answer, found []graphrag.Citation) 
 			} else {
 				s = answer.Derived[c.Evidence].Text
 			}
-			known[of] = &claimed{oneLine(s), make(map[string]bool), text.LanguageOf(s)}
-			for _, t := range append(text.Default().Terms(s), numbersOf(s)...) {
-				known[of].terms[t] = true
-			}
+			known[of] = claimOf(s)
 		}
-		if together[c.Start] == nil {
-			together[c.Start] = make(map[string]bool)
-			for _, t := range append(text.Default().Terms(asked), numbersOf(asked)...) {
-				together[c.Start][t] = true
+		for _, clause := range clauses[i] {
+			if together[clause] == nil {
+				together[clause] = maps.Clone(claimOf(asked).terms)
 			}
+			maps.Copy(together[clause], known[of].terms)
 		}
-		maps.Copy(together[c.Start], known[of].terms)
 	}
-	for _, c := range found {
-		sentence := answer.Text[c.Start:c.End]
+	for i, c := range found {
 		of := known[graphrag.Citation{Of: c.Of, Evidence: c.Evidence}]
-		if c.Of == graphrag.OfMemory || of.by(sentence, together[c.Start]) && !IsRefusal(asked, sentence) {
+		if c.Of == graphrag.OfMemory || slices.ContainsFunc(clauses[i], func(s text.Span) bool { return of.by(s.In(answer.Text), together[s]) }) &&
+			!IsRefusal(asked, answer.Text[c.Start:c.End]) {
 			out = append(out, c)
 		}
 	}
@@ -234,26 +281,37 @@ func numbersOf(s string) (out []string) {
 	return out
 }
 
-// claimed is a piece that sentences claim to rest on.
+// claimed is a piece that sentences claim to rest on: its text, and its terms and numbers.
 type claimed struct {
 	text     string
 	terms    map[string]bool
 	language text.Language
 }
 
-// by reports whether a sentence can rest on the piece, together being what its pieces and the question have.
-func (c *claimed) by(sentence string, together map[string]bool) bool {
-	for _, m := range quoted.FindAllStringSubmatch(sentence, -1) {
+func claimOf(s string) *claimed {
+	c := &claimed{oneLine(s), make(map[string]bool), text.LanguageOf(s)}
+	for _, t := range slices.Concat(text.Default().Terms(s), numbersOf(s), numeralsOf(s, c.language)) {
+		c.terms[t] = true
+	}
+	return c
+}
+
+// by reports whether a clause can rest on the piece, together being what its pieces and the question have. "One" is
+// an article too, and no number of a clause.
+func (c *claimed) by(clause string, together map[string]bool) bool {
+	for _, m := range quoted.FindAllStringSubmatch(clause, -1) {
 		if !strings.Contains(c.text, strings.TrimRight(oneLine(m[1]), ".,;:!?… ")) {
 			return false
 		}
 	}
 	lacks := func(t string) bool { return !together[t] }
-	terms := slices.DeleteFunc(text.Default().Terms(sentence), func(t string) bool { return t == "yes" || t == "no" })
-	l := text.LanguageOf(sentence)
+	terms := slices.DeleteFunc(text.Default().Terms(clause), func(t string) bool { return t == "yes" || t == "no" })
+	l := text.LanguageOf(clause)
 	foreign := l != c.language && l != "" && c.language != ""
-	names := text.Default().Terms(text.ReadQuestion(sentence).Names)
-	if all := len(names); slices.ContainsFunc(numbersOf(sentence), lacks) || !foreign && l != text.German && 2*len(slices.DeleteFunc(names, lacks)) < all {
+	names := slices.DeleteFunc(text.Default().Terms(text.ReadQuestion(clause).Names), func(t string) bool { return strings.Trim(t, "0123456789") == "" })
+	unlike := func(t string) bool { return t != "#1" && lacks(t) }
+	if all := len(names); slices.ContainsFunc(numbersOf(clause), lacks) || slices.ContainsFunc(numeralsOf(clause, cmp.Or(l, c.language)), unlike) ||
+		!foreign && l != text.German && 2*len(slices.DeleteFunc(names, lacks)) < all {
 		return false
 	}
 	return len(terms) == 0 || foreign || slices.ContainsFunc(terms, func(t string) bool { return c.terms[t] })
@@ -262,7 +320,7 @@ func (c *claimed) by(sentence string, together map[string]bool) bool {
 func oneLine(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
 // piece is the one of a number, counted from 1, under a letter.
-func (m material) piece(letter byte, number int) graphrag.Citation {
+func (m citables) piece(letter byte, number int) graphrag.Citation {
 	switch letter {
 	case 'F':
 		return graphrag.Citation{Of: graphrag.OfDerived, Evidence: m.facts[number-1]}
@@ -272,7 +330,7 @@ func (m material) piece(letter byte, number int) graphrag.Citation {
 	return graphrag.Citation{Evidence: number - 1}
 }
 
-func (m material) count(letter byte) int {
+func (m citables) count(letter byte) int {
 	return map[byte]int{'F': len(m.facts), 'R': len(m.reports), 0: m.passages}[letter]
 }
 
@@ -281,7 +339,7 @@ const maxListed, maxTail, maxMarkBytes = 10_000, 4096, 200
 
 // pieces are the pieces that the inside of a mark names and that exist; ok is false if it is no mark, none that it
 // holds the mark of a refusal.
-func (m material) pieces(inside string) (pieces []graphrag.Citation, none, ok bool) {
+func (m citables) pieces(inside string) (pieces []graphrag.Citation, none, ok bool) {
 	label := byte(0)
 	if before, _, ok := strings.Cut(inside, "†"); ok {
 		inside, _, _ = strings.Cut(before, ":") // 【4:0†source】
@@ -325,6 +383,6 @@ func (m material) pieces(inside string) (pieces []graphrag.Citation, none, ok bo
 // memory is the mark of what a model knows by itself.
 const memory = "memory"
 
-// isSourceSpan tells whether the text of a chunk is its source span, byte for
+// isSourceSpan reports whether the text of a chunk is its source span, byte for
 // byte, and was not cleaned. Cleaning only ever takes bytes away.
 func isSourceSpan(c graphrag.Chunk) bool { return len(c.Text) == c.End-c.Start }

@@ -16,7 +16,7 @@ import (
 
 func TestCite(t *testing.T) {
 	type citation = graphrag.Citation
-	three := material{passages: 3}
+	three := citables{passages: 3}
 	for _, tt := range []struct {
 		reply, text string
 		want        []citation
@@ -35,7 +35,7 @@ func TestCite(t *testing.T) {
 		{"Cut [1", "Cut [1", nil},
 		{"Much [99999999999999999999].", "Much [99999999999999999999].", nil},
 	} {
-		got, citations, _ := cite(tt.reply, three)
+		got, citations, _, _ := cite(tt.reply, three)
 		if got != tt.text {
 			t.Errorf("cite(%q) = %q, want %q", tt.reply, got, tt.text)
 		}
@@ -53,20 +53,20 @@ func TestCite(t *testing.T) {
 // kind its marks are text or lead to nothing.
 func TestCiteDerived(t *testing.T) {
 	type citation = graphrag.Citation
-	open := material{passages: 1, facts: []int{1, 2}, reports: []int{0}, memory: true}
+	open := citables{passages: 1, facts: []int{1, 2}, reports: []int{0}, memory: true}
 	derived := func(end, i int) citation { return citation{End: end, Of: graphrag.OfDerived, Evidence: i} }
 	for _, tt := range []struct {
 		reply, text string
-		of          material
+		of          citables
 		want        []citation
 	}{
 		{"One [F1, r1, 1].", "One.", open, []citation{derived(4, 1), derived(4, 0), {End: 4}}},
 		{"One [F1-F2] [F9] [F1].", "One.", open, []citation{derived(4, 1), derived(4, 2)}},
 		{"One [F1–2; Memory].", "One.", open, []citation{derived(4, 1), derived(4, 2), {End: 4, Of: graphrag.OfMemory}}},
-		{"One [memory].", "One [memory].", material{passages: 1}, nil},
+		{"One [memory].", "One [memory].", citables{passages: 1}, nil},
 		{"One [F1-R2] [F] [memories] [G1].", "One [F1-R2] [F] [memories] [G1].", open, nil},
 	} {
-		got, citations, _ := cite(tt.reply, tt.of)
+		got, citations, _, _ := cite(tt.reply, tt.of)
 		if diff := cmp.Diff(tt.want, citations); got != tt.text || diff != "" {
 			t.Errorf("cite(%q) = %q, want %q; (-want +got):\n%s", tt.reply, got, tt.text, diff)
 		}
@@ -77,7 +77,7 @@ func TestCiteDerived(t *testing.T) {
 func TestMarks(t *testing.T) {
 	table, err := os.ReadFile("testdata/marks.tsv")
 	texttest.OK(t, err)
-	of := material{passages: 3, facts: []int{0, 1}, reports: []int{2}}
+	of := citables{passages: 3, facts: []int{0, 1}, reports: []int{2}}
 	var plain []string
 	for line := range strings.Lines(string(table)) {
 		row := strings.Split(strings.TrimRight(strings.ReplaceAll(line, `\n`, "\n"), "\n"), "\t")
@@ -85,7 +85,7 @@ func TestMarks(t *testing.T) {
 			row[1] = row[0]
 			plain = append(plain, row[0])
 		}
-		got, citations, _ := cite(row[0], of)
+		got, citations, _, _ := cite(row[0], of)
 		var cited []string
 		for _, c := range citations {
 			name := map[graphrag.Origin][]string{"": {"1", "2", "3"}, graphrag.OfDerived: {"F1", "F2", "R1"}}[c.Of][c.Evidence]
@@ -99,7 +99,7 @@ func TestMarks(t *testing.T) {
 	}
 	for i := range len(plain) * len(plain) { // 200 answers and more without a mark
 		reply := plain[i/len(plain)] + "\n\n" + plain[i%len(plain)]
-		if got, citations, _ := cite(reply, of); got != reply || citations != nil {
+		if got, citations, _, _ := cite(reply, of); got != reply || citations != nil {
 			t.Errorf("%q became %q of %v", reply, got, citations)
 		}
 	}
@@ -109,7 +109,7 @@ func TestMarks(t *testing.T) {
 }
 
 func checkCite(t *testing.T, reply string, n int) {
-	text, citations, _ := cite(reply, material{passages: n})
+	text, citations, _, _ := cite(reply, citables{passages: n})
 	if len(text) > len(reply) {
 		t.Fatalf("%.100q became longer", reply)
 	}

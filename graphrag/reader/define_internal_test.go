@@ -43,7 +43,7 @@ func TestDefinition(t *testing.T) {
 
 // A count is no ordinal, no year, no day of a month, and no name with a digit in it.
 func TestCounts(t *testing.T) {
-	q := question{want: hasNumber}
+	q := inquiry{want: hasNumber}
 	for s, want := range map[string]bool{
 		"It is under the first line.": false, "It was there on March 12, in winter.": false, "It came on 12 March 1942.": false, "People have TCEB1.": false, "The war began in June 1940.": false,
 		"She was 14 then.": true, "It has seven rooms.": true, "In May 300 people came.": true, "About 50,000 fell in 1949.": true, "It is 1,250.": true, "It has 3": true,
@@ -107,7 +107,7 @@ func TestTopic(t *testing.T) {
 // A text is read once, and a library that has read enough is followed by another.
 func TestLibrary(t *testing.T) {
 	l := newLibrary(text.Default())
-	from := source{title: "Tides", text: "Tides\nThe moon raises the tides. The sun does as well."}
+	from := shownText{title: "Tides", text: "Tides\nThe moon raises the tides. The sun does as well."}
 	if first := l.read(from); first != l.read(from) || len(first.quotes) != 2 {
 		t.Errorf("read twice, or %d quotes instead of 2", len(first.quotes))
 	}
@@ -115,7 +115,7 @@ func TestLibrary(t *testing.T) {
 		t.Error("full after one page")
 	}
 	for i := range 5 {
-		l.read(source{text: fmt.Sprint(i, strings.Repeat(" ", 4<<20))})
+		l.read(shownText{text: fmt.Sprint(i, strings.Repeat(" ", 4<<20))})
 	}
 	if !l.full() {
 		t.Error("not full after 20 MB")

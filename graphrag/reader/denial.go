@@ -14,91 +14,112 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
+// denialText has the rules, kinds and words of denials; its head describes the format.
+//
 //go:embed denial.txt
-var denialWords string
+var denialText string
 
-// longest is the longest entry of denial.txt in bytes, maxRefusal how long a refusal is.
-const longest, maxRefusal = 64, 700
+// longestEntry is the longest entry of denial.txt in bytes, maxRefusal how long a refusal is.
+const longestEntry, maxRefusal = 64, 700
 
-// lexicons are the words of each language of denial.txt, with their kinds. A beginning ends with *.
-var lexicons = sync.OnceValue(func() (out []map[string]string) {
-	for line := range strings.Lines(denialWords) {
-		kind, words, ok := strings.Cut(strings.TrimSpace(line), " ")
-		switch {
-		case strings.HasPrefix(line, "#"):
-		case !ok:
-			out = append(out, make(map[string]string))
-		default:
-			for w := range strings.SplitSeq(words, ", ") {
-				if last := out[len(out)-1]; last[w] == "" {
-					last[w] = kind
-				}
-			}
-		}
-	}
-	return out
-})
+// kindNames are the kinds of words that denial.txt describes. In a string of kinds each is one character.
+var kindNames = strings.Fields("other comma filler material according whose me answer content no not notbe tell find found unknown be it in about that who only offer because but although so")
 
-// A denial by the kinds of its words, x for any other: the material does not tell, it tells nothing, none of
-// it tells, it is not told in it, I do not know, there is no answer, it is not known who, there is nothing on it.
-var denials = regexp.MustCompile(`M(?:J.{0,3})?[^J]{0,9}[NG][^J]{0,8}[TFWH]|M[^J]{0,8}T[^JE]?N|M[^J]{0,9}[TFBH][^J]{0,11}G|N.{0,3}M[^J]{0,6}[TF]|` +
-	`[NG].{0,6}[TFDHWK].{0,12}L.{0,4}M|[NG].?L.{0,4}M|I.{0,4}[NG].{0,9}[TFDHWK]|I.{0,3}[TF].{0,9}G|INF|W.{0,9}[NG].{0,5}[TFDL]|^.{0,2}N.{0,2}W|W.{0,5}K|` +
-	`EB.?[NG].?[TFDK](?:$|[YJ])|E.?[TB].{0,2}G.?[TFDK]?(?:$|[YJ])|E.{0,2}KY|B.{0,2}[NG].?[TFD]$|BK$|^.?[NG][TFD]$|^B?N[TFD][YJ]|^.?K.?$|^.?KY|^.{0,2}Z.?[TFD]|EB.{0,2}N.{0,4}[HW]|EBN.{0,4}[HW]|` +
-	`^P?.?N.{0,2}H(?:$|[UBTDYLG]|.{0,8}M)|[HM].{0,9}K|Mx{0,12}K$|^.?Kx{0,12}Y|Z.{0,3}[TFD].{0,3}L.?M|M[^J]{0,3}W.{0,9}N$|M.{0,3}GJF|H.{0,8}G$`)
-
-// Of kinds: what only names the material, and what tells about it or offers help and answers nothing.
+// kindName matches the name of a kind, kinds puts its character in place of each, and takes away blanks and plus signs.
 var (
-	inPassing = regexp.MustCompile(`A.{0,3}M|Q.?M`)
-	pointing  = regexp.MustCompile(`[MO].*[TO]|[MTO].*O|P|^[xC]?$`)
-	joined    = regexp.MustCompile(`^.?.?N`)
+	kindName = regexp.MustCompile(`[a-z]+`)
+	spacing  = strings.NewReplacer(" ", "", "+", "")
 )
 
-// kindsOf are the kinds of the words of a clause in lower case, by one language. own are the words of the question.
+func kinds(names string) string {
+	return spacing.Replace(kindName.ReplaceAllStringFunc(names, kindRune))
+}
+
+// kindRune is the character of a kind of words. A name that is not in kindNames is a fault of the program.
+func kindRune(name string) string {
+	i := slices.Index(kindNames, name)
+	if i < 0 {
+		panic("reader: denial.txt names the kind " + name)
+	}
+	return string(rune('À' + i))
+}
+
+// denials reads denial.txt: patterns of kinds by rule, and for each language the kinds of its words.
+var denials = sync.OnceValues(func() (rules map[string]*regexp.Regexp, languages []map[string]string) {
+	sources := make(map[string]string)
+	last := ""
+	entries(denialText, func(language, name, rest string) {
+		if pattern, _, isRule := strings.Cut(rest, " = "); isRule {
+			sources[name] += "|" + kinds(pattern)
+			return
+		}
+		if language != last {
+			last, languages = language, append(languages, make(map[string]string))
+		}
+		for word := range strings.SplitSeq(rest, ", ") {
+			if words := languages[len(languages)-1]; words[word] == "" {
+				words[word] = kinds(name)
+			}
+		}
+	})
+	rules = make(map[string]*regexp.Regexp)
+	for name, source := range sources {
+		rules[name] = regexp.MustCompile(source[1:])
+	}
+	return rules, languages
+})
+
+// kindsOf are the kinds of the words of a clause in lower case, by one language. own are the words of the question,
+// which name no material. Of two characters of a script without blanks that no entry has, the second counts as no word.
 func kindsOf(clause string, words map[string]string, own map[string]bool) string {
 	var b strings.Builder
 	half := false
 	for i := 0; i < len(clause); {
 		r, size := utf8.DecodeRuneInString(clause[i:])
-		end := i + size
 		if r == ' ' {
-			i = end
+			i += size
 			continue
 		}
-		if !text.Unspaced(r) {
+		unspaced := text.Unspaced(r)
+		end := i + size
+		if !unspaced {
 			end = i + max(strings.IndexFunc(clause[i:]+" ", func(r rune) bool { return r == ' ' || text.Unspaced(r) }), 1)
 		}
-		kind := map[bool]string{false: "x", true: ","}[r == ',']
-		for n := min(longest, len(clause)-i); n > 0; n-- {
-			k, at := words[clause[i:i+n]], i+n
-			if k != "" && (at == len(clause) || clause[at] == ' ' || text.Unspaced(r)) {
-				kind, end = k, at
+		found := kindRune("other")
+		if r == ',' {
+			found = kindRune("comma")
+		}
+		for n := min(longestEntry, len(clause)-i); n > 0; n-- {
+			at := i + n
+			if k := words[clause[i:at]]; k != "" && (at == len(clause) || clause[at] == ' ' || unspaced) {
+				found, end = k, at
 				break
-			} else if k = words[clause[i:at]+"*"]; k != "" {
-				kind = k
+			} else if k := words[clause[i:at]+"*"]; k != "" {
+				found = k
 				break
 			}
 		}
-		if kind == "M" && own[clause[i:end]] {
-			kind = "x"
+		if found == kindRune("material") && own[clause[i:end]] {
+			found = kindRune("other")
 		}
 		i = end
-		if half = kind == "x" && text.Unspaced(r) && !half; half || kind == "-" { // a word has two characters
-			continue
+		if half = found == kindRune("other") && unspaced && !half; !half && found != kindRune("filler") {
+			b.WriteString(found)
 		}
-		b.WriteString(kind)
 	}
-	return inPassing.ReplaceAllString(b.String(), "x")
+	rules, _ := denials()
+	return rules["passing"].ReplaceAllString(b.String(), kindRune("other"))
 }
 
-// IsRefusal reports whether an answer without citations declines: it is the mark [none] alone, or, in any of the languages of package text: it is
-// short, a clause denies that the material, or who answers, tells or knows it, and no other clause says anything but
-// what the material is about. What the question names is no material; the question may be empty.
+// IsRefusal reports whether an answer without citations declines: it is the mark [none] alone, or, in any of the languages
+// of package text: it is short, a clause denies that the material, or who answers, tells or knows it, and no other clause
+// says anything but what the material is about. What the question names is no material; the question may be empty.
 func IsRefusal(asked, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if answer == "" || len(answer) > maxRefusal {
 		return false
 	}
-	if said, _, none := cite(answer, material{}); none && said == "" {
+	if said, _, _, none := cite(answer, citables{}); none && said == "" {
 		return true
 	}
 	own := make(map[string]bool)
@@ -106,7 +127,8 @@ func IsRefusal(asked, answer string) bool {
 		own[w] = true
 	}
 	clauses := clausesOf(answer)
-	return slices.ContainsFunc(lexicons(), func(words map[string]string) bool { return denies(clauses, words, own) })
+	_, languages := denials()
+	return slices.ContainsFunc(languages, func(words map[string]string) bool { return denies(clauses, words, own) })
 }
 
 var commas = strings.NewReplacer("’", "'", ",", " , ", "，", " , ", "、", " , ")
@@ -124,31 +146,54 @@ func clausesOf(answer string) (out []string) {
 	return out
 }
 
+// denies reports whether clauses are a refusal by the words of one language: one denies, the others point.
 func denies(clauses []string, words map[string]string, own map[string]bool) (denied bool) {
-	material := false // whether an earlier clause is about the material
+	rules, _ := denials()
+	material := false // whether an earlier part is about the material
 	for _, c := range clauses {
 		number := strings.ContainsFunc(c, unicode.IsNumber)
-		kinds := kindsOf(c, words, own)
-		if strings.HasPrefix(kinds, "V") || strings.HasPrefix(kinds, "N,") && !strings.Contains(kinds, "M") {
-			return false // the answer to a question for a reason, or for yes or no
+		said := kindsOf(c, words, own)
+		if rules["reason"].MatchString(said) {
+			return false
 		}
-		if strings.HasPrefix(kinds, "C") {
-			kinds = strings.Replace(kinds, ",", "C", 1) // although it says this, it does not say that
-		}
-		for i, s := range strings.Split(strings.ReplaceAll(kinds, ",", ""), "C") {
-			if material && i > 0 && joined.MatchString(s) {
-				s = "M" + s
+		for i, p := range partsOf(said) {
+			if material && i > 0 && rules["subject"].MatchString(p.kinds) {
+				p.kinds = kindRune("material") + p.kinds
 			} else if material {
-				s = strings.Replace(s, "E", "M", 1)
+				p.kinds = strings.Replace(p.kinds, kindRune("it"), kindRune("material"), 1)
 			}
-			material = material || strings.Contains(s, "M")
+			material = material || strings.Contains(p.kinds, kindRune("material"))
 			switch {
-			case denials.MatchString(s), material && i > 0 && strings.HasSuffix(s, "K"):
+			case rules["denial"].MatchString(p.kinds), material && i > 0 && strings.HasSuffix(p.kinds, kindRune("unknown")):
 				denied = true
-			case s != "" && (!pointing.MatchString(s) || !strings.Contains(s, "O") && (number || denied && strings.Contains(s, "J"))):
+			case p.kinds == "" || strings.Contains(p.kinds, kindRune("only")) && rules["pointer"].MatchString(p.kinds):
+			case !rules["pointer"].MatchString(p.kinds), number && !p.but, denied && strings.Contains(p.kinds, kindRune("that")):
 				return false
 			}
 		}
 	}
 	return denied
+}
+
+// clausePart is a clause between "but", "although" and "so"; but is true if a "but" ends it, after which the text counts more.
+type clausePart struct {
+	kinds string
+	but   bool
+}
+
+// partsOf are the parts of the kinds of a clause, without commas. "Although" at its begin parts it at the first comma.
+func partsOf(said string) (parts []clausePart) {
+	comma, but, although, so := kindRune("comma"), kindRune("but"), kindRune("although"), kindRune("so")
+	if strings.HasPrefix(said, but) || strings.HasPrefix(said, although) {
+		said = strings.Replace(said, comma, but, 1)
+	}
+	said = strings.NewReplacer(comma+so, although, so, kindRune("other"), comma, "").Replace(said)
+	for {
+		at := strings.IndexAny(said, but+although)
+		if at < 0 {
+			return append(parts, clausePart{kinds: said})
+		}
+		parts = append(parts, clausePart{said[:at], strings.HasPrefix(said[at:], but)})
+		said = said[at+len(but):]
+	}
 }

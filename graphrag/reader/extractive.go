@@ -24,7 +24,7 @@ const (
 	DefaultThreshold        = 0.6
 )
 
-// Closest is what the answer to a fact question in Open mode begins with if its
+// Closest begins the answer to a fact question in Open mode if its
 // confidence is below the threshold.
 const Closest = "Closest passage: "
 
@@ -63,12 +63,12 @@ type ExtractiveOptions struct {
 // the rank of its chunk. What or who something is, in English, is answered by what defines
 // it.
 //
-// A sentence whose subject is a pronoun has the terms of what that stands for, in English: the
+// A sentence whose subject is a pronoun has the terms of what that refers to, in English: the
 // subject of the sentence before, its only full name, or a heading. That is quoted before it,
 // but not in an overview.
 //
 // What the name of a column asks for is answered by the cell under it, as "COLUMN: CELL", of the
-// row that the rest of the question tells; if none or several are told it is refused.
+// row that the rest of the question determines; if it determines none or several it is refused.
 //
 // One candidate is quoted, and a second if the confidence in the first is low; where it is not below
 // Threshold, only one with terms of the question that the first lacks. An overview
@@ -89,7 +89,7 @@ type ExtractiveOptions struct {
 // of text, which takes about four times as much memory; then the cache is emptied.
 //
 // Without a candidate the answer is a refusal, in Open mode too. Equal input gives equal
-// answers. The only errors are those of ctx and of Embedder.
+// answers. The only errors come from ctx and Embedder.
 func Extractive(o ExtractiveOptions) (Reader, error) {
 	checks := opt.Checks{Of: "reader"}
 	o.Mode.check(&checks)
@@ -184,7 +184,7 @@ func (r *extractive) Read(ctx context.Context, q graphrag.Question, evidence []g
 	switch {
 	case overview:
 		chosen = c.overview(scores, r.o.SummarySentences)
-	case confidence >= max(threshold, enough), c.candidates[best].cell != "" && confidence >= threshold:
+	case confidence >= max(threshold, aloneFrom), c.candidates[best].cell != "" && confidence >= threshold:
 		chosen = []int{best}
 	default:
 		chosen = c.facts(scores, best, r.o.FactSentences, confidence >= threshold)
@@ -264,7 +264,7 @@ func (x *candidate) within(other *candidate) bool {
 
 // When a second candidate is quoted beside the best, and which.
 const (
-	enough    = 0.8  // confidence from which the best is quoted alone
+	aloneFrom = 0.8  // confidence from which the best is quoted alone
 	factFloor = 0.3  // share of the best score that another must reach
 	sameLoss  = 0.15 // loss of a candidate with the same terms of the question
 	lackGain  = 2.0  // gain by terms that the first lacks, as in chained questions

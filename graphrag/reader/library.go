@@ -19,7 +19,7 @@ type library struct {
 	analyzer text.Analyzer
 
 	mu       sync.Mutex
-	readings map[source]*reading
+	readings map[shownText]*reading
 	size     int
 	numbers  *text.Numbering
 	seen     []uint32 // by term: the last text that contains it
@@ -28,7 +28,7 @@ type library struct {
 }
 
 func newLibrary(a text.Analyzer) *library {
-	return &library{analyzer: a, readings: make(map[source]*reading), numbers: text.NewNumbering(a)}
+	return &library{analyzer: a, readings: make(map[shownText]*reading), numbers: text.NewNumbering(a)}
 }
 
 // full reports whether the library should be replaced by an empty one.
@@ -39,7 +39,7 @@ func (l *library) full() bool {
 }
 
 // read parses a text, or returns what is cached of it.
-func (l *library) read(from source) *reading {
+func (l *library) read(from shownText) *reading {
 	l.mu.Lock()
 	r := l.readings[from]
 	l.mu.Unlock()

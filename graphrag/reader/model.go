@@ -9,9 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
@@ -25,13 +25,13 @@ type ModelOptions struct {
 	Model llm.Model
 	// Mode is Open if empty.
 	Mode Mode
-	// Instruction is said in place of ours, e.g. that of [Minimal]. The material follows
+	// Instruction is said in place of ours, e.g. the text of [Minimal]. The material follows
 	// between marks, then the question. Citations are made of what the model is asked for
 	// by it, if anything.
 	Instruction string
 }
 
-// Minimal is an instruction that says no more than the mode, after the rules that
+// Minimal returns an instruction that says no more than the mode, after the rules that
 // Youtu-GraphRAG compares its modes by (arXiv 2508.19855, appendix A), in our words. Results
 // depend on the instruction: figures of that paper compare with this one's.
 func Minimal(m Mode) string {
@@ -50,7 +50,7 @@ func Minimal(m Mode) string {
 // question.
 //
 // Without evidence, Open asks the model for what it knows, and Reject refuses
-// without a call. Errors are those of the model, wrapped;
+// without a call. Errors of the model are wrapped;
 // a reply of prose that was cut is an answer that ends with [Cut], and counts as Unread.
 func ByModel(o ModelOptions) (Reader, error) {
 	checks := opt.Checks{Of: "reader"}
@@ -99,7 +99,7 @@ func (r *byModel) Stream(ctx context.Context, q graphrag.Question, evidence []gr
 			if shown == "" && mayWrap(settled, q.Text) {
 				return nil
 			}
-			text, citations, _ := cite(llm.Unwrap(settled, q.Text), materialOf(evidence, derived, r.o.Mode))
+			text, citations, _, _ := cite(llm.Unwrap(settled, q.Text), materialOf(evidence, derived, r.o.Mode))
 			if shown == "" && r.o.Mode != Open && len(text) < maxRefusal && (text == "" || len(citations) == 0 && !strings.ContainsAny(settled, "\n.!?。") || IsRefusal(q.Text, text)) {
 				return nil // it may become a refusal
 			}
@@ -151,8 +151,8 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	if err := ctx.Err(); err != nil {
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
-	if len(evidence) == 0 && len(derived) == 0 && r.o.Mode.Rejects() {
-		return refuse(nil, nil), nil
+	if declined, _ := ctx.Value(declinedKey{}).(bool); r.o.Mode.Rejects() && (declined || len(evidence)+len(derived) == 0) {
+		return refuse(evidence, derived), nil
 	}
 	req, err := r.request(ctx, q, evidence, derived)
 	if err != nil {
@@ -167,11 +167,9 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 		return graphrag.Answer{}, fmt.Errorf("reader: answer %q: %w", q.Text, err)
 	}
 	answer := graphrag.Answer{Found: graphrag.Found{Evidence: evidence, Derived: derived, Usage: reply.Usage}}
-	var marked []graphrag.Citation
-	var none bool
-	answer.Text, marked, none = cite(llm.Unwrap(reply.Text, q.Text), materialOf(evidence, derived, r.o.Mode))
-	answer.Citations = supported(q.Text, answer, marked)
-	answer.Usage.Unread += len(marked) - len(answer.Citations)
+	said, cited, clauses, none := cite(llm.Unwrap(reply.Text, q.Text), materialOf(evidence, derived, r.o.Mode))
+	answer.Text, answer.Citations = said, supported(q.Text, graphrag.Answer{Text: said, Found: answer.Found}, cited, clauses)
+	answer.Usage.Unread += len(cited) - len(answer.Citations)
 	if answer.Refused = none && answer.Text == "" || r.refuses(q.Text, answer); answer.Refused {
 		answer.Text, answer.Citations = cmp.Or(answer.Text, Refusal), nil
 	} else if r.o.Mode == Cited && answer.Uncited() {
@@ -181,6 +179,14 @@ func (r *byModel) answer(ctx context.Context, q graphrag.Question, evidence []gr
 	}
 	return answer, nil
 }
+
+// Declined returns a context under which a reader that may refuse does so without a call: who searched found that the
+// material has no answer ([graphrag.Found].Declined).
+func Declined(ctx context.Context) context.Context {
+	return context.WithValue(ctx, declinedKey{}, true)
+}
+
+type declinedKey struct{}
 
 // Cut ends the text of an answer whose reply was cut at the limit of tokens.
 const Cut = " […]"
@@ -202,8 +208,8 @@ func partOf(reply *llm.Reply, err error) bool {
 	return true
 }
 
-// refuses tells whether a reply declines to answer. In open mode one that says so of
-// the evidence and goes on from memory does not.
+// refuses reports whether a reply declines to answer. In open mode one that says so of
+// the evidence and continues from memory does not.
 func (r *byModel) refuses(asked string, a graphrag.Answer) bool {
 	goesOn := r.o.Mode == Open && (len(text.Sentences(a.Text)) > 1 ||
 		slices.ContainsFunc(a.Citations, func(c graphrag.Citation) bool { return c.Of == graphrag.OfMemory }))
@@ -238,7 +244,7 @@ func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []g
 	return req, err
 }
 
-// passage is what the prompt shows of a chunk: the title of its page, if any,
+// passage returns the text of a chunk for the prompt: the title of its page, if any,
 // and the text.
 func passage(c graphrag.Chunk) string {
 	body := llm.Printable(strings.TrimSpace(c.Text))
@@ -249,8 +255,8 @@ func passage(c graphrag.Chunk) string {
 	return "Page: " + title + "\n" + body
 }
 
-// long tells whether a derived text of this kind is shown by itself, as a passage
-// is, and grown whether it stands for several sources and is cited as a report.
+// long reports whether a derived text of this kind is shown by itself, as a passage
+// is, and grown whether it refers to several sources and is cited as a report.
 func long(kind string) bool  { return kind == "report" || kind == "summary" || kind == "answer" }
 func grown(kind string) bool { return long(kind) || kind == "point" }
 
@@ -298,20 +304,10 @@ func prefixOf(kind string) string {
 	return "F"
 }
 
-// noteLabel makes a label of the kind of a derived text: letters only, so that
-// it cannot close a mark.
-func noteLabel(kind string) string {
-	kind = strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) {
-			return r
-		}
-		return -1
-	}, kind)
-	if kind == "" {
-		return "note"
-	}
-	return kind
-}
+var noLetters = regexp.MustCompile(`\PL+`)
+
+// noteLabel makes a label of the kind of a derived text: letters only, so that it cannot close a mark.
+func noteLabel(kind string) string { return cmp.Or(noLetters.ReplaceAllString(kind, ""), "note") }
 
 // Streamer is a [Reader] that also hands out an answer while it is written. Each
 // Answer that is yielded has a longer beginning of the text, the last is what Read

@@ -25,8 +25,8 @@ func (s set) count() int { return bits.OnesCount64(uint64(s)) }
 // first returns the lowest term of a non-empty set.
 func (s set) first() int { return bits.TrailingZeros64(uint64(s)) }
 
-// question is an analyzed question. Its terms have the lowest numbers of the lexicon.
-type question struct {
+// inquiry is an analyzed question. Its terms have the lowest numbers of the lexicon.
+type inquiry struct {
 	text    string
 	terms   int             // how many
 	names   set             // terms of names: with capital letters or digits
@@ -55,11 +55,14 @@ var asking = strings.Fields(`accord regard concern specif describ explain identi
 const hanziAsking = "是谁的什么吗呢哪里有了在几何怎样多少为如能可以我你们请被和与或及个位吧啊这那于从到将把由"
 
 // newQuestion analyzes a question and numbers its terms.
-func newQuestion(s string, l *lexicon, language text.Language) *question {
-	q := &question{text: s, defined: definition(s, language), want: wanted(s), yesNo: asksYesNo(s)}
-	h := hows()[language]
-	if h != nil {
-		q.want, q.yesNo, q.shapes = h.wanted(s), h.begins(s, h.yesNo), h.shapes
+func newQuestion(s string, l *lexicon, language text.Language) *inquiry {
+	q := &inquiry{text: s, defined: definition(s, language), want: wanted(s), yesNo: asksYesNo(s)}
+	w := wordings()[language]
+	if language == text.English || language == text.Chinese {
+		w = nil // the rules are here
+	}
+	if w != nil {
+		q.want, q.yesNo, q.shapes = w.wanted(s), w.begins(s, "yes"), w.shapes
 	}
 	q.named = capitalized(s, language != text.German)
 	l.known.analyzer.Words(s, func(word []byte) bool {
@@ -74,7 +77,7 @@ func newQuestion(s string, l *lexicon, language text.Language) *question {
 		if q.named[string(word)] {
 			q.names |= 1 << id
 		}
-		if term := l.term(id); h != nil && h.asking[term] || h == nil && slices.Contains(asking, term) {
+		if term := l.term(id); w != nil && w.asking[term] || w == nil && slices.Contains(asking, term) {
 			q.weak |= 1 << id
 		}
 		return true
@@ -109,7 +112,7 @@ const usual = 1000
 
 // common reports whether a text has a word of the question's names without its capital only: "a
 // privilege" is not "Privilege".
-func (q *question) common(s string) bool {
+func (q *inquiry) common(s string) bool {
 	for w := range q.named {
 		first, n := utf8.DecodeRuneInString(w)
 		if up := unicode.ToUpper(first); up != first && strings.Contains(s, w) && !strings.Contains(s, string(up)+w[n:]) {
@@ -120,7 +123,7 @@ func (q *question) common(s string) bool {
 }
 
 // weigh sets the weights of the terms by how many candidates contain each.
-func (q *question) weigh(df *[maxTerms]int) {
+func (q *inquiry) weigh(df *[maxTerms]int) {
 	q.total = 0
 	for t := range q.terms {
 		w := rarity(float64(min(df[t], usual)), usual)
@@ -133,7 +136,7 @@ func (q *question) weigh(df *[maxTerms]int) {
 }
 
 // of returns the weight of a set of terms for ranking.
-func (q *question) of(s set) float64 {
+func (q *inquiry) of(s set) float64 {
 	sum := 0.0
 	for ; s != 0; s &= s - 1 {
 		sum += q.weight[s.first()]
@@ -141,8 +144,8 @@ func (q *question) of(s set) float64 {
 	return sum
 }
 
-// plain returns the weight of a set of terms for confidence: one, but for those of wording.
-func (q *question) plain(s set) float64 {
+// plain returns the weight of a set of terms for confidence: one, or less for words of asking.
+func (q *inquiry) plain(s set) float64 {
 	return float64((s &^ q.weak).count()) + weakPart*float64((s&q.weak).count())
 }
 
@@ -163,52 +166,13 @@ const (
 	hasMoney
 )
 
-// wanted returns the shapes of which an answer needs one; 0 if any text will do.
-func wanted(question string) shape {
-	q := folded(question)
-	has := func(phrases ...string) bool {
-		return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(q, " "+p+" ") })
-	}
-	in := func(phrases ...string) bool {
-		return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(q, p) })
-	}
-	var s shape
-	if has("when", "what year", "which year", "what date", "which date", "what month", "what day", "which day", "which days", "what time") || in("什么时候", "哪一年", "哪年", "何时", "几点") {
-		s |= hasDate
-	}
-	money := has("cost", "costs", "price", "pay", "paid", "fee", "spent", "how much is", "how much are", "financial", "net worth", "valuation") || in("多少钱", "价格")
-	if money {
-		s |= hasMoney
-	} else if has("how many", "how much", "how long", "how old", "how far", "how large", "how big", "how deep", "how tall", "how high", "how often", "how heavy",
-		"what number", "number of", "phone number", "percentage", "percent", "proportion", "what share", "score", "scoreline", "amount", "population", "what range", "figure", "toll", "what size", "estimated size") || in("多少", "多久", "多长", "多高", "几个", "几天", "电话") {
-		s |= hasNumber
-	}
-	if has("who", "whom", "whose", "which person", "which country", "which team", "which company", "what city", "which city") || in("是谁", "谁的") {
-		s |= hasName
-	}
-	return s
+// wanted returns the shapes of which an answer needs one, by English and Chinese; 0 if any text will do.
+func wanted(asked string) shape {
+	return wordings()[text.English].wanted(asked) | wordings()[text.Chinese].wanted(asked)
 }
 
-// wordShapes are the shapes of English words.
-var wordShapes = func() map[string]shape {
-	out := make(map[string]shape)
-	for s, words := range map[shape]string{
-		hasMoney: "euro euros dollar dollars pound pounds pence penny cent cents yen yuan francs free eur usd gbp",
-		hasDate: "january february march april may june july august september october november december " +
-			"monday tuesday wednesday thursday friday saturday sunday mondays tuesdays thursdays fridays saturdays sundays mon tue wed thu fri sat sun " +
-			"noon midnight today tomorrow yesterday weekly daily pm am first third fourth fifth sixth seventh eighth ninth tenth",
-		hasNumber: "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen twenty thirty forty fifty " +
-			"hundred thousand million billion once twice dozen half second none nothing",
-	} {
-		for _, word := range strings.Fields(words) {
-			out[word] = s
-		}
-	}
-	return out
-}()
-
 // shows reports whether a text has any of the shapes.
-func (q *question) shows(s string) bool {
+func (q *inquiry) shows(s string) bool {
 	want := q.want
 	if want == 0 {
 		return false
@@ -267,7 +231,7 @@ func shapeOf(word string, first bool) shape {
 		out = hasName
 	}
 	lower := strings.ToLower(word)
-	known := wordShapes[lower]
+	known := wordings()[text.English].shapes[lower]
 	if known == 0 && len(lower) > len("day") && strings.HasSuffix(lower, "day") {
 		known = hasDate
 	}

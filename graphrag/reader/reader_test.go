@@ -206,7 +206,7 @@ func TestExtractiveOptions(t *testing.T) {
 	}
 }
 
-// At least 19 of 20 refusals and 59 of 60 answers are told from each other.
+// At least 39 of 40 refusals and 119 of 120 answers are told from each other.
 func TestIsRefusal(t *testing.T) {
 	table, err := os.ReadFile("testdata/refusals.tsv")
 	texttest.OK(t, err)
@@ -219,7 +219,7 @@ func TestIsRefusal(t *testing.T) {
 			t.Logf("%s is no %s: %q", row[0], row[1], row[2])
 		}
 	}
-	if 20*wrong["refusal"] > asked["refusal"] || 60*wrong["answer"] > asked["answer"] || asked["refusal"] < 60 {
+	if 40*wrong["refusal"] > asked["refusal"] || 120*wrong["answer"] > asked["answer"] || asked["refusal"] < 200 {
 		t.Errorf("wrong %v of %v", wrong, asked)
 	}
 }

@@ -32,28 +32,28 @@ const (
 	cutPart      = 0.7 // of one that begins or ends elsewhere
 )
 
-// source is a text with what stands before it.
-type source struct{ lead, title, text string }
+// shownText is a text with the text before it.
+type shownText struct{ lead, title, text string }
 
-// reading is what may be quoted of a text, whatever is asked.
+// reading has the parts of a text that may be quoted, whatever is asked.
 type reading struct {
 	title  []int32 // the terms of the title
 	lead   int     // bytes before the text itself
 	titled bool    // the text begins with its title
 	shift  int     // what is taken from an offset to have one into the text
 	blocks []load.Block
-	// terms are those of the blocks that others stand under or go on from, page those of all.
+	// terms has the terms of blocks by their place, if others depend on them; page has all terms.
 	terms  [][]int32
 	page   []int32
-	quotes []quote
+	quotes []quotation
 }
 
-// quote is something that may be quoted: a sentence, an item, a row, a definition, a
+// quotation is something that may be quoted: a sentence, an item, a row, a definition, a
 // line of code, a list with what leads into it.
-type quote struct {
+type quotation struct {
 	text    string // as it is shown, on one line
 	said    string // without the names of columns
-	block   int    // that it stands in
+	block   int    // that contains it
 	span    text.Span
 	kind    load.Kind
 	words   int
@@ -61,9 +61,9 @@ type quote struct {
 	list    bool    // a list with what leads into it: it holds what block says
 	entry   bool    // looks like an entry of a bibliography
 	has     []int32 // its terms, each once, as they come
-	asked   []int32 // those of a question of the page that it may answer
-	section []int32 // those of the line that opens its part of a code
-	// stands are the terms of what the pronoun that is its subject stands for, of which
+	asked   []int32 // the terms of a question of the page that it may answer
+	section []int32 // the terms of the line that opens its part of a code
+	// stands has the terms of what the pronoun that is its subject refers to, of which
 	// before is the sentence or heading; from is where that begins, -1 for a heading.
 	stands []int32
 	before string
@@ -72,7 +72,7 @@ type quote struct {
 
 // newReading reads a text. A title that is its first line is a heading and no part of the
 // first sentence.
-func newReading(from source, known *library) *reading {
+func newReading(from shownText, known *library) *reading {
 	r := &reading{title: known.terms(from.title), shift: len(from.lead)}
 	lead, s := from.lead, from.text
 	if rest, ok := strings.CutPrefix(s, from.title+"\n"); ok && from.title != "" && lead == "" {
@@ -100,7 +100,7 @@ func newReading(from source, known *library) *reading {
 	return r
 }
 
-// aboves finds the terms of the blocks that others stand under or go on from.
+// aboves finds the terms of the blocks that other blocks depend on.
 func (r *reading) aboves(known *library) {
 	r.terms = make([][]int32, len(r.blocks))
 	needed := make([]bool, len(r.blocks))
@@ -125,14 +125,14 @@ type blockReader struct {
 	known *library
 	asked []int32 // the terms of a question that the page asked last and that is answered next
 	by    int     // the heading under which it was asked
-	found []quote
+	found []quotation
 	has   []int32 // the terms of all that was found
 	page  []int32
 	topic topic // of what was read last
 }
 
 // own are the quotes that were found, and their terms, in memory of their size.
-func (r *blockReader) own() []quote {
+func (r *blockReader) own() []quotation {
 	found, has := slices.Clone(r.found), slices.Clone(r.has)
 	for i := range found {
 		q := &found[i]
@@ -150,7 +150,7 @@ func (r *blockReader) block(i int) {
 		if b.Kind == load.Heading {
 			r.heading(i, b, false)
 		}
-		return // it stands before the piece
+		return // it is before the piece
 	}
 	switch b.Kind {
 	case load.Heading:
@@ -334,7 +334,7 @@ func (r *blockReader) prose(i int, b load.Block) {
 }
 
 // add adds a quote, and returns it until the next one; nil if it says nothing.
-func (r *blockReader) add(i int, span text.Span, said string, quality float64) *quote {
+func (r *blockReader) add(i int, span text.Span, said string, quality float64) *quotation {
 	b := r.blocks[i]
 	start := len(r.has)
 	all, words := r.known.first(r.has, said, maxWords)
@@ -342,7 +342,7 @@ func (r *blockReader) add(i int, span text.Span, said string, quality float64) *
 		return nil
 	}
 	r.has = all
-	q := quote{text: said, said: said, block: i, span: b.Span(span), kind: b.Kind, words: words, quality: quality,
+	q := quotation{text: said, said: said, block: i, span: b.Span(span), kind: b.Kind, words: words, quality: quality,
 		entry: bibliographic(said), has: all[start:], asked: r.asked}
 	r.found = append(r.found, q)
 	return &r.found[len(r.found)-1]
@@ -374,7 +374,7 @@ func quotable(raw string) (string, bool) {
 	return clean, clean != "" && (float64(letters) >= minLetters*float64(all) || all < minLine && letters > 0)
 }
 
-// countWords counts what stands between blanks.
+// countWords counts the words between blanks.
 func countWords(s string) (n int) {
 	for range strings.FieldsSeq(s) {
 		n++
@@ -382,23 +382,23 @@ func countWords(s string) (n int) {
 	return n
 }
 
-// mostlyLinks tells whether most of a text went when its links were taken out, or it is
-// a cookie note, which stands beside them.
+// mostlyLinks reports whether most of a text went when its links were taken out, or it is
+// a cookie note, which is near them.
 func mostlyLinks(raw, clean string) bool {
 	return float64(len(raw)-len(clean)) > maxLinkPart*float64(len(raw)) ||
 		len(clean) < maxNote && strings.Contains(strings.ToLower(clean), "cookies")
 }
 
-// isQuestion tells whether a sentence asks: it answers nothing.
+// isQuestion reports whether a sentence asks: it answers nothing.
 func isQuestion(s string) bool { return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") }
 
-// ends tells whether a sentence has an end.
+// ends reports whether a sentence has an end.
 func ends(s string) bool {
 	r, _ := utf8.DecodeLastRuneInString(s)
 	return unicode.IsPunct(r)
 }
 
-// bibliographic tells whether a sentence looks like an entry of a bibliography.
+// bibliographic reports whether a sentence looks like an entry of a bibliography.
 func bibliographic(s string) bool {
 	n := 0
 	for _, mark := range []string{"ISBN", "doi", " pp. ", " ed.", "eds.", "Retrieved", "Vol. ", "Archived", "University Press", "et al."} {
@@ -412,7 +412,7 @@ func bibliographic(s string) bool {
 // maxWrapped is the longest line, in bytes, that a break was put into to make it fit.
 const maxWrapped = 120
 
-// sentences are those of a paragraph. A line that was ended on purpose ends a sentence:
+// sentences returns the sentences of a paragraph. A line that was ended on purpose ends a sentence:
 // pages that were cleaned have no blank lines, and a caption or a date, which have no full
 // stop, would be one sentence with the line below.
 func sentences(s string) []text.Span {
@@ -430,7 +430,7 @@ func sentences(s string) []text.Span {
 }
 
 // lineEnd is where the first line of s ends that had room for the word below it, in
-// lines of so many bytes. What begins in lower case goes on from the line above.
+// lines of similar length. What begins in lower case continues the line above.
 func lineEnd(s string, most int) int {
 	for start := 0; ; {
 		n := strings.IndexByte(s[start:], '\n')

@@ -13,13 +13,13 @@ import (
 // topic is the subject of a sentence, to which the pronouns of the next sentence refer, in
 // English. An empty part is unknown: a pronoun for it refers to nothing.
 type topic struct {
-	thing, person string // what "it" and "they", and what "he" and "she" stand for
+	thing, person string // the topics that "it" and "they", and "he" and "she" refer to
 	shown         string // the sentence or heading that names it, and those between
 	from          int    // where these begin, -1 for a heading
 	links         int    // sentences since it was named
 }
 
-// maxLinks is the number of sentences between a pronoun and what it stands for.
+// maxLinks is the number of sentences between a pronoun and the subject it refers to.
 const maxLinks = 2
 
 // Patterns for the parts of a sentence. The subject ends before an auxiliary verb, a preposition,
@@ -32,7 +32,7 @@ var (
 	subject   = regexp.MustCompile(`^((?:(?:The|An?|Its|Their|His|Her) )?\S+?(?: \S+?){0,6}?)(?: (` + auxiliary + `) | (?:that|which|who|whose|where|when|in|on|at|by|from|to|with|near|under|between|into|as) | \p{Ll}{2,}(?:s|ed) |,| \()`)
 	starts    = regexp.MustCompile(`^\d*` + adverbial + `\b`)
 	fullName  = regexp.MustCompile(`\p{Lu}[\p{L}.’'-]*(?: (?:de |van |von )?\p{Lu}[\p{L}’'-]*)+`)
-	name      = regexp.MustCompile(` \p{Lu}`)
+	nameForm  = regexp.MustCompile(` \p{Lu}`)
 	owned     = regexp.MustCompile(`^(?:Its|Their|His|Her) `)
 
 	// In "it is clear that", "it was in 1995 that" and "it takes" the pronoun refers to nothing.
@@ -57,7 +57,7 @@ func newTopic(sentence string, from int) topic {
 	}
 	t := topic{thing: m[1], shown: sentence, from: from}
 	names := fullName.FindAllString(strings.TrimPrefix(sentence, "The "), 2)
-	switch named := name.MatchString(m[1]); {
+	switch named := nameForm.MatchString(m[1]); {
 	case len(names) == 1:
 		t.person = names[0]
 	case len(names) == 0 && named:
@@ -71,7 +71,7 @@ func newTopic(sentence string, from int) topic {
 	return t
 }
 
-// next returns the topic after a sentence, and what the pronoun that is its subject stands for.
+// next returns the topic after a sentence, and what the pronoun that is its subject refers to.
 func (t topic) next(sentence string, from int) (after topic, stands string) {
 	p := pronoun(sentence)
 	if p == "" {
@@ -100,8 +100,8 @@ func (r *blockReader) opens(b load.Block) {
 	}
 }
 
-// refer notes what the pronoun of a sentence stands for, and what the sentence speaks of.
-func (r *blockReader) refer(x *quote, sentence string, from int) {
+// refer notes what the pronoun of a sentence refers to, and what the sentence speaks of.
+func (r *blockReader) refer(x *quotation, sentence string, from int) {
 	before, stands := r.topic, ""
 	if r.topic, stands = before.next(sentence, from); x != nil && stands != "" {
 		x.stands, x.before, x.from = r.known.terms(stands), before.shown, before.from

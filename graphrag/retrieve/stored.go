@@ -17,10 +17,6 @@ import (
 // between them is left out.
 type Stored struct {
 	Table store.Table
-	// Where is a condition on the chunks; the zero Filter is none.
-	Where store.Filter
-	// Effort is that of searches by vectors, see [store.VectorQuery].
-	Effort float64
 }
 
 // Sparse ranks the chunks by their words. It is a [Batch].
@@ -28,7 +24,7 @@ func (s Stored) Sparse() graphrag.Retriever {
 	return stored{s.Table, "bm25", func(ctx context.Context, qs []graphrag.Question) ([][]store.Hit, error) {
 		queries := make([]store.TextQuery, len(qs))
 		for i, q := range qs {
-			queries[i] = store.TextQuery{Text: q.Text, K: q.Want(), Where: s.Where}
+			queries[i] = store.TextQuery{Text: q.Text, K: q.Want()}
 		}
 		return s.Table.SearchText(ctx, queries...)
 	}}
@@ -50,7 +46,7 @@ func (s Stored) Dense(e embed.Embedder) graphrag.Retriever {
 		return some(len(qs), func(i int) bool { return rows[i] != nil }, func(asked []int) ([][]store.Hit, error) {
 			queries := make([]store.VectorQuery, len(asked))
 			for i, at := range asked {
-				queries[i] = store.VectorQuery{Vector: rows[at], K: qs[at].Want(), Where: s.Where, Effort: s.Effort}
+				queries[i] = store.VectorQuery{Vector: rows[at], K: qs[at].Want()}
 			}
 			return s.Table.SearchVectors(ctx, queries...)
 		})

@@ -24,8 +24,6 @@ type table struct {
 	store.Table
 	records       map[string]store.Record
 	sparse, dense graphrag.Retriever
-	text          store.TextQuery
-	vector        store.VectorQuery
 	err           error
 	calls         int
 }
@@ -33,7 +31,6 @@ type table struct {
 func (t *table) SearchText(ctx context.Context, qs ...store.TextQuery) (out [][]store.Hit, err error) {
 	t.calls++
 	for _, q := range qs {
-		t.text = q
 		hits, err := t.search(ctx, t.sparse, graphrag.Question{Text: q.Text, K: q.K})
 		if err != nil {
 			return nil, err
@@ -47,7 +44,6 @@ func (t *table) SearchText(ctx context.Context, qs ...store.TextQuery) (out [][]
 func (t *table) SearchVectors(ctx context.Context, qs ...store.VectorQuery) (out [][]store.Hit, err error) {
 	t.calls++
 	for _, q := range qs {
-		t.vector = q
 		question := strings.Repeat("typhoon ", int(q.Vector[0])) + strings.Repeat("rain ", int(q.Vector[1]))
 		hits, err := t.search(ctx, t.dense, graphrag.Question{Text: question, K: q.K})
 		if err != nil {
@@ -87,7 +83,7 @@ func TestStored(t *testing.T) {
 	for _, c := range chunks {
 		tab.records[c.ID] = retrieve.ToRecord(c)
 	}
-	stored := retrieve.Stored{Table: tab, Where: store.Equal("domain", "weather"), Effort: 0.5}
+	stored := retrieve.Stored{Table: tab}
 	for _, question := range []string{"typhoon", "rain", "typhoon rain rain", "", "unknown"} {
 		for _, k := range []int{0, 3, 100} {
 			for _, c := range []struct{ got, want graphrag.Retriever }{{stored.Sparse(), sparse}, {stored.Dense(weather), dense}} {
@@ -96,9 +92,6 @@ func TestStored(t *testing.T) {
 				}
 			}
 		}
-	}
-	if d := cmp.Diff(stored.Where, tab.text.Where) + cmp.Diff(stored.Where, tab.vector.Where); d != "" || tab.vector.Effort != 0.5 {
-		t.Errorf("asked with effort %v and another filter: %s", tab.vector.Effort, d)
 	}
 
 	for _, r := range []graphrag.Retriever{stored.Sparse(), stored.Dense(weather)} {

@@ -2,7 +2,7 @@
 
 // Package trace tells what is done for an index or a question, and how long it takes: spans,
 // each within the one that it is a part of. Whoever wants to know puts a [Tracer] into the
-// context of the call: a [Recorder] keeps them, [Log] writes them to log/slog, and
+// context of the call: a [Recorder] keeps them, and
 // graphrag/trace/otel, a module of its own, hands them to OpenTelemetry. Without a tracer
 // nothing is kept.
 //
@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 )
 
 // Tracer is told of each span when it begins. It is safe for concurrent use.
@@ -91,33 +90,4 @@ func ErrorType(err error) string {
 		err = next
 	}
 	return fmt.Sprintf("%T", err)
-}
-
-// Log is a tracer that writes a line for each span when it has ended: at the level of
-// debugging, or of warnings for one that failed.
-func Log(to *slog.Logger) Tracer { return logged{to} }
-
-type logged struct{ to *slog.Logger }
-
-func (l logged) Start(ctx context.Context, name string, attrs ...slog.Attr) (context.Context, Span) {
-	return ctx, &line{ctx, l.to, name, time.Now(), attrs}
-}
-
-type line struct {
-	ctx   context.Context
-	to    *slog.Logger
-	name  string
-	begun time.Time
-	attrs []slog.Attr
-}
-
-func (l *line) Set(attrs ...slog.Attr) { l.attrs = append(l.attrs, attrs...) }
-
-func (l *line) End(err error) {
-	level := slog.LevelDebug
-	attrs := append([]slog.Attr{slog.Duration("took", time.Since(l.begun))}, l.attrs...)
-	if err != nil {
-		level, attrs = slog.LevelWarn, append(attrs, slog.String("error.type", ErrorType(err)))
-	}
-	l.to.LogAttrs(l.ctx, level, l.name, attrs...)
 }

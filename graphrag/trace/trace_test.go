@@ -3,7 +3,6 @@
 package trace_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,23 +95,4 @@ func TestErrorType(t *testing.T) {
 			t.Errorf("%v: %s, want %s", err, got, want)
 		}
 	}
-}
-
-func ExampleLog() {
-	var out bytes.Buffer
-	logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey || a.Key == "took" {
-			return slog.Attr{}
-		}
-		return a
-	}}))
-	ctx, span := trace.Start(trace.With(context.Background(), trace.Log(logger)), "retrieve", slog.String("wildgraph.system", "youtu"))
-	_, inner := trace.Start(ctx, "search")
-	inner.End(errors.New("the secret of the files"))
-	span.Set(slog.Int("wildgraph.hits", 5))
-	span.End(nil)
-	fmt.Print(out.String())
-	// Output:
-	// level=WARN msg=search error.type=*errors.errorString
-	// level=DEBUG msg=retrieve wildgraph.system=youtu wildgraph.hits=5
 }

@@ -17,6 +17,7 @@
 //		})
 //	}
 //
+// [ReadCases] takes cases from a file, and [Suite.Pass] says how many of them have to hold.
 // Without more the judge is the lexical one, which needs no model. A judge by the
 // model of a paid.Client takes the replies that its file holds, so that a test asks
 // once, and then costs nothing and says the same every time. A verdict that could not

@@ -58,6 +58,8 @@ func TestChecks(t *testing.T) {
 		"nothing":   {"moon", Cites(), "cites nothing"},
 		"refuses":   {q, Refuses(), "want it to decline"},
 		"unscored":  {q, States("?"), "unscored"},
+		"grounded":  {q, Grounded(), "the evidence does not support the answer: 0 of 2 claims"},
+		"no other":  {q, States("In 1891.", "In 1892."), `does not state "In 1892."`},
 		"no answer": {"weather", Refuses(), "the system is broken"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,6 +75,34 @@ func TestChecks(t *testing.T) {
 				t.Errorf("unscored: %v", got[0])
 			}
 		})
+	}
+}
+
+// Cases come from a file, and some of them may fail.
+func TestCasesOfAFile(t *testing.T) {
+	cases, err := ReadCases(strings.NewReader(`{"id": "opened", "question": "When was the bridge opened?", "answer": "In 1891.", "aliases": ["In 1890."], "gold": ["bridges.md"], "never": ["In 1892."]}
+{"question": "What is told of the bridge?", "statements": ["It was opened in 1890.", "It is red."], "share": 0.5, "type": "summary"}
+{"question": "Who owns the moon?", "unanswerable": true}
+{"question": "Whose is the bridge?", "answer": "It belongs to Fife."}
+`), "cases.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Suite{Ask: bridge, Cases: cases, Pass: .7}
+	Run(t, s)
+	for held, want := range []bool{false, false, false, true, true} {
+		if err := s.enough(held); (err == nil) != want {
+			t.Errorf("%d of 4: %v", held, err)
+		}
+	}
+	for line, want := range map[string]string{
+		`{"question": "Q?"}`:                       "cases.jsonl, line 1: nothing to check",
+		`{"question": "Q?", "answr": "A."}`:        `unknown field "answr"`,
+		`{"question": "Q?", "gold": [["a", "b"]]}`: "cases.jsonl, line 1",
+	} {
+		if _, err := ReadCases(strings.NewReader(line), "cases.jsonl"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
 	}
 }
 
@@ -110,6 +140,9 @@ func TestCoversNamesWhatIsLacking(t *testing.T) {
 func TestBadSuite(t *testing.T) {
 	s := Suite{Cases: []Case{{Name: "x"}}}
 	if err := s.complete(); err == nil || !strings.Contains(err.Error(), "Ask is nil") || !strings.Contains(err.Error(), `case 0 ("x")`) {
+		t.Errorf("%v", err)
+	}
+	if err := (&Suite{Ask: bridge, Cases: s.Cases, Pass: 19}).complete(); err == nil || !strings.Contains(err.Error(), "Pass is 19") {
 		t.Errorf("%v", err)
 	}
 	if err := (&Suite{Ask: bridge}).complete(); err == nil {

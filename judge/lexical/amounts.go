@@ -14,6 +14,8 @@ type amount struct {
 	base   float64 // in the base unit of the dimension
 	factor float64
 	dim    dimension
+	ranged bool // an end of a range: between 2 and 12
+	side   int8 // +1 in "more than 12", -1 in "fewer than 12"
 	given  bool // the question says it too
 }
 
@@ -28,6 +30,8 @@ const (
 // is reports whether two amounts are the same.
 func (a amount) is(b amount) bool {
 	switch {
+	case a.ranged != b.ranged || a.side*b.side < 0:
+		return false
 	case a.dim == b.dim && a.factor == b.factor:
 		return within(a.value, b.value, sameTolerance)
 	case a.dim == ordinal || b.dim == ordinal:
@@ -71,6 +75,7 @@ func currencyBefore(gap string) dimension {
 // amounts finds the numbers of a statement that are no dates, and marks their
 // tokens used.
 func (s *scan) amounts() (out []amount) {
+	first, last := 0, 0 // tokens of the amount before
 	for i := 0; i < len(s.tokens); i++ {
 		if s.tokens[i].used {
 			continue
@@ -85,6 +90,10 @@ func (s *scan) amounts() (out []amount) {
 		if a.dim == dollars && s.gap(i) == "$" && dollarPrefixes[s.word(i-1)] { // US$100
 			s.tokens[i-1].used = true
 		}
+		if a.side = s.side(i); len(out) > 0 && s.ranges(first, last, i) {
+			out[len(out)-1].ranged, a.ranged = true, true
+		}
+		first, last = i, end
 		out = append(out, a)
 		for k := i; k <= end && k < len(s.tokens); k++ {
 			s.tokens[k].used = true
@@ -94,13 +103,62 @@ func (s *scan) amounts() (out []amount) {
 	return out
 }
 
+// ranges reports whether an amount, of the tokens from first to end, and the one that begins
+// after it are the ends of a range: "between 2 and 12", "2 to 12", "2–12".
+func (s *scan) ranges(first, end, begin int) bool {
+	return begin == end+1 && s.joined(begin) ||
+		begin == end+2 && (s.word(end+1) == "to" || s.word(end+1) == "and" && s.word(first-1) == "between")
+}
+
+// side reads a bound in front of token i: +1 for more than, -1 for fewer than.
+func (s *scan) side(i int) int8 {
+	k := i - 1
+	if w := s.word(k); w == "than" || w == "to" {
+		k--
+	}
+	if w := s.word(k - 1); w == "no" || w == "not" {
+		return 0
+	}
+	return boundsOf[s.word(k)]
+}
+
+// fraction reads "half of", "a third of", "two-thirds": shares, as percentages are.
+func (s *scan) fraction(i int) (a amount, end int, ok bool) {
+	above := 1.0
+	if n, isNumber := numberWordsOf[s.word(i)]; isNumber || s.word(i) == "a" {
+		above, i = max(n, 1), i+1
+	} else if s.word(i) != "half" {
+		return a, i, false
+	}
+	below := fractionsOf[s.word(i)]
+	if next := s.word(i + 1); below == 0 || next != "of" && next != "the" && !(next == "" && above > 1) {
+		return a, i, false
+	}
+	return amount{value: above / below, base: 100 * above / below, factor: 100, dim: percent}, i, true
+}
+
+// negative reports whether token i has a minus sign.
+func (s *scan) negative(i int) bool {
+	g := s.gap(i)
+	before, minus := strings.CutSuffix(g, "-")
+	if !minus {
+		before, minus = strings.CutSuffix(g, "−")
+	}
+	return s.word(i-1) == "minus" || minus && (i == 0 || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "("))
+}
+
 // number reads the amount that begins at token i and returns its last token.
 func (s *scan) number(i int) (a amount, end int, ok bool) {
-	a.factor = 1
 	t := s.tokens[i]
 	rest := ""
+	if a, end, ok = s.fraction(i); ok {
+		return a, end, true
+	}
+	a.factor = 1
 	if t.digits {
-		a.value, rest, end, ok = s.digits(i)
+		if a.value, rest, end, ok = s.digits(i); s.negative(i) {
+			a.value = -a.value
+		}
 	} else {
 		a.value, end, ok = s.spelled(i)
 		if n, isOrdinal := ordinals[t.word]; !ok && isOrdinal {

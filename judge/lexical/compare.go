@@ -20,7 +20,7 @@ const (
 	wholeShare = 0.7
 	// addedShare is demanded of what a reference adds to the question: half of it.
 	addedShare = 0.5
-	// briefWeight is the most that an answer of yes or no may say beside it: three words.
+	// briefWeight is the largest weight of a brief answer of yes or no: three more words.
 	briefWeight = 3.0
 )
 
@@ -58,6 +58,12 @@ func (f *features) statedIn(answer, question *features) finding {
 	}
 	out := finding{share: f.share(answer)}
 	out.same = out.share >= need
+	if out.same && f.swaps(answer) {
+		return finding{denied: true, share: out.share, fault: "the names have changed places"}
+	}
+	if out.same && f.silent(answer, question) {
+		return finding{share: out.share, fault: "it says something else of the same"}
+	}
 	if out.same && f.contradicts(answer) {
 		return finding{denied: true, share: out.share, fault: "one side denies it"}
 	}
@@ -83,11 +89,37 @@ func (f *features) missing(g *features) string {
 		}
 	}
 	for i := range f.names {
-		if n := &f.names[i]; n.strong && !n.given && !n.in(g) {
+		n := &f.names[i]
+		if n.country && slices.ContainsFunc(g.names, func(m name) bool { return m.country && !m.in(f) }) ||
+			n.strong && !n.country && !n.given && !n.in(g) {
 			return "another name, or none"
 		}
 	}
+	for i := range f.terms {
+		if t := &f.terms[i]; t.decisive && !t.given && !g.has(t.hash) {
+			return "another qualifier, or none"
+		}
+	}
 	return ""
+}
+
+// silent reports whether a passage shares names, numbers and dates with f and not one
+// word by which f says something of them. An answer of the name alone is none.
+func (f *features) silent(g, question *features) bool {
+	words, own := 0, 0
+	for i := range f.terms {
+		if t := &f.terms[i]; !t.name {
+			if words++; g.says(t) {
+				return false
+			}
+		}
+	}
+	for i := range g.terms {
+		if t := &g.terms[i]; !t.name && (question == nil || !question.has(t.hash)) {
+			own++
+		}
+	}
+	return words > 1 && own > 2
 }
 
 // replaced reports whether the answer has other dates or numbers in place of those
@@ -110,30 +142,30 @@ func (f *features) replaced(g, question *features) bool {
 
 // words is the weight of the words of f, names aside, that g has.
 func (f *features) words(g *features) float64 {
-	stated := 0.0
+	weight := 0.0
 	for i := range f.terms {
-		if t := &f.terms[i]; !t.name && !t.given && g.has(t.hash) {
-			stated += float64(t.weight)
+		if t := &f.terms[i]; !t.name && !t.given && g.says(t) {
+			weight += float64(t.weight)
 		}
 	}
-	return stated
+	return weight
 }
 
 // share is the share of the weight of f that g states; without what is given, or 1 if
 // all is. A word of a name counts as stated if g has a shorter form of the name.
 func (f *features) share(g *features) float64 {
-	all, stated := 0.0, 0.0
+	all, found := 0.0, 0.0
 	count := func(weight float64, has, given bool) {
 		if given {
 			return
 		}
 		if all += weight; has {
-			stated += weight
+			found += weight
 		}
 	}
 	for i := range f.terms {
 		t := &f.terms[i]
-		count(float64(t.weight), g.has(t.hash) || t.name && f.shortName(t.hash, g), t.given)
+		count(float64(t.weight), g.says(t) || t.name && f.shortName(t.hash, g), t.given)
 	}
 	for i := range f.dates {
 		count(numberWeight, f.dates[i].in(g), f.dates[i].given)
@@ -144,7 +176,7 @@ func (f *features) share(g *features) float64 {
 	if all == 0 {
 		return 1
 	}
-	return stated / all
+	return found / all
 }
 
 // shortName reports whether a word belongs to a name that g has in another form.
@@ -195,7 +227,7 @@ func sides(poles []pole, group int8) (words, meant uint8) {
 // give marks what of f the question says already; the answer need not repeat it.
 func (f *features) give(question *features) {
 	for i := range f.terms {
-		f.terms[i].given = question.has(f.terms[i].hash)
+		f.terms[i].given = question.says(&f.terms[i])
 	}
 	for i := range f.dates {
 		f.dates[i].given = f.dates[i].in(question)
@@ -240,6 +272,15 @@ func (f *features) term(hash uint64) *term {
 }
 
 func (f *features) has(hash uint64) bool { return f.term(hash) != nil }
+
+// says reports whether f has a word, or one of its root; of a name the word itself.
+func (f *features) says(t *term) bool {
+	if f.has(t.hash) {
+		return true
+	}
+	_, ok := slices.BinarySearch(f.roots, t.root)
+	return ok && !t.name
+}
 
 // in reports whether g speaks of the same one: all of the name's words are there,
 // or the name itself (not every part of it is a term: NO.O), an acronym, or a
@@ -287,7 +328,7 @@ func (n *name) shortened(m *name) bool {
 }
 
 // mostTogether is how many statements may state a gold one together. Gold statements are
-// often composite: who, when and where stand in two or three sentences of an answer.
+// often composite: an answer names person, date and place in two or three sentences.
 const mostTogether = 3
 
 // matches finds for every gold statement the predicted ones that state it, alone or
@@ -337,8 +378,8 @@ func together(gold *features, predicted []features) []int {
 			if slices.Contains(chosen, p) || !predicted[p].partOf(gold) {
 				continue
 			}
-			whole := join(append(slices.Clip(joined), predicted[p]))
-			if share := gold.share(&whole); share > best {
+			joint := join(append(slices.Clip(joined), predicted[p]))
+			if share := gold.share(&joint); share > best {
 				best, next = share, p
 			}
 		}
@@ -346,8 +387,8 @@ func together(gold *features, predicted []features) []int {
 			return nil
 		}
 		chosen, joined = append(chosen, next), append(joined, predicted[next])
-		whole := join(joined)
-		if gold.statedIn(&whole, nil).same {
+		joint := join(joined)
+		if gold.statedIn(&joint, nil).same {
 			slices.Sort(chosen)
 			return chosen
 		}

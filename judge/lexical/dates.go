@@ -141,7 +141,7 @@ func (s *scan) numericDate(out []date, i int) ([]date, int) {
 	return out, i
 }
 
-// between reports whether exactly one of the marks stands before token i.
+// between reports whether exactly one of the marks precedes token i.
 func (s *scan) between(i int, marks string) bool {
 	return i > 0 && i < len(s.tokens) && len(s.gap(i)) == 1 && strings.Contains(marks, s.gap(i))
 }

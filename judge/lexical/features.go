@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// features is what the lexical judge sees of a statement. They are computed
+// features are the parts of a statement that the lexical judge compares. They are computed
 // once per statement and not changed afterwards, but for the marks of what is given.
 type features struct {
 	terms   []term // sorted by hash, each once
@@ -22,6 +22,8 @@ type features struct {
 	amounts []amount
 	names   []name
 	poles   []pole
+	roots   []uint64 // of the terms, sorted
+	links   []link
 	// letters are the first letters of the words in order, a blank where a clause
 	// ends: an acronym of common words (GDP) is found there.
 	letters string
@@ -30,11 +32,13 @@ type features struct {
 
 // term is a word that is no stop word, by the hash of its stem.
 type term struct {
-	hash   uint64
-	weight float32
-	mask   uint8 // affirmed, denied or both
-	given  bool  // the question says it too
-	name   bool  // part of a name
+	hash     uint64
+	root     uint64 // hash of the word's beginning, for words alone
+	weight   float32
+	mask     uint8 // affirmed, denied or both
+	given    bool  // the question says it too
+	name     bool  // part of a name
+	decisive bool  // a colour or another qualifier
 }
 
 // The bits of a mask.
@@ -101,6 +105,7 @@ type reader struct {
 
 	// per statement, by token
 	denied, inName []bool
+	relation       []uint64 // hash of the relation whose owner the token names, or 0
 }
 
 // read computes the features of a statement.
@@ -110,8 +115,10 @@ func (r *reader) read(statement string) features {
 	f := features{dates: s.dates()}
 	f.amounts = s.amounts()
 	r.negations()
+	r.relations()
 	r.inName = make([]bool, len(s.tokens))
 	f.names = r.names()
+	f.links = r.links(f.names)
 	for i := range s.tokens {
 		r.term(&f, i)
 	}
@@ -174,21 +181,22 @@ func (r *reader) term(f *features, i int) {
 	if r.denied[i] {
 		mask = denied
 	}
-	if r.inName[i] {
-		f.terms = append(f.terms, term{hash: r.hash(&t), weight: nameWeight, mask: mask, name: true})
+	group := r.lang.poles[t.stem]
+	if group == 0 && t.stop && !r.inName[i] || s.word(i+1) == "t" {
 		return
 	}
-	if t.stop {
-		return
-	}
-	if p := r.lang.poles[t.stem]; p != 0 {
+	if group != 0 {
 		word, side := uint8(affirmed), mask
-		if p < 0 {
-			p, word, side = -p, denied, affirmed+denied-mask
+		if group < 0 {
+			group, word, side = -group, denied, affirmed+denied-mask
 		}
-		f.poles = append(f.poles, pole{p, word, side})
+		f.poles = append(f.poles, pole{group, word, side})
 	}
-	f.terms = append(f.terms, term{hash: r.hash(&t), weight: wordWeight, mask: mask})
+	if r.inName[i] {
+		f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: nameWeight, mask: mask, name: true})
+		return
+	}
+	f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: wordWeight, mask: mask, decisive: decisive[t.word]})
 }
 
 // sort orders the terms and keeps each once, with its largest weight and all
@@ -205,6 +213,11 @@ func (f *features) sort() {
 		kept = append(kept, t)
 	}
 	f.terms = kept
+	f.roots = make([]uint64, len(kept))
+	for i, t := range kept {
+		f.roots[i] = t.root
+	}
+	slices.Sort(f.roots)
 }
 
 // join is the features of several statements together.
@@ -216,6 +229,7 @@ func join(all []features) features {
 		f.amounts = append(f.amounts, g.amounts...)
 		f.names = append(f.names, g.names...)
 		f.poles = append(f.poles, g.poles...)
+		f.links = append(f.links, g.links...)
 		f.letters += " " + g.letters
 	}
 	f.sort()
@@ -240,7 +254,10 @@ type name struct {
 	// acronym is the word of a name that is nothing but capitals, three or more.
 	acronym string
 	strong  bool // not only the capital at the start of a sentence
+	country bool // tells where the place before it lies: Bergen, Norway
 	given   bool // the question says it too
+
+	first, last int // tokens
 }
 
 type namePart struct {
@@ -271,14 +288,16 @@ func (r *reader) names() (found []name) {
 				break
 			}
 		}
-		n := name{strong: i > 0 || last > i}
+		n := name{strong: i > 0 || last > i, first: i, last: last}
+		n.country = i == last && isCountry[s.word(i)] && s.gap(i) == ", " && len(found) > 0 && found[len(found)-1].last == i-1 &&
+			!isCountry[s.word(i-1)] && s.word(i+1) != "and"
 		var acronym []byte
 		for k := i; k <= last; k++ {
 			if !r.nameWord(k) {
 				continue
 			}
 			first, size := utf8.DecodeRuneInString(s.word(k))
-			n.parts = append(n.parts, namePart{hash: r.hash(&s.tokens[k]), first: first, initial: len(s.word(k)) == size})
+			n.parts = append(n.parts, namePart{hash: r.hash(k), first: first, initial: len(s.word(k)) == size})
 			acronym = utf8.AppendRune(acronym, first)
 			r.inName[k] = true
 		}
@@ -299,7 +318,7 @@ func (r *reader) nameWord(i int) bool {
 	return t.upper && !t.used && !t.stop
 }
 
-// nameGap is what may stand inside a name.
+// nameGap reports whether a gap may be part of a name.
 func nameGap(gap string) bool {
 	switch gap {
 	case " ", "-", ".", ". ", "'", "’", "\u00a0":
@@ -308,13 +327,32 @@ func nameGap(gap string) bool {
 	return false
 }
 
-// hash folds the forms of a word: stems, people to countries, letters without accents.
-func (r *reader) hash(t *token) uint64 {
+// hash folds the forms of the word at i: stems, people to countries, letters without
+// accents. "Carrick's brother" is another person than Carrick and gets another hash.
+func (r *reader) hash(i int) uint64 {
+	t := &r.scan.tokens[i]
 	if to, ok := demonymOf[t.word]; ok {
 		return hashOf(r.lang.stem(to))
 	}
-	return hashOf(plainLetters(t.stem))
+	w := plainLetters(t.stem)
+	if t.upper {
+		w = umlauts.Replace(w)
+	}
+	return hashOf(w) ^ r.relation[i]
 }
+
+// rootLetters is how many letters words of one root share: safe and safety do not,
+// withdrew and withdrawal do.
+const rootLetters = 5
+
+// root is the hash of the beginning of the word at i.
+func (r *reader) root(i int) uint64 {
+	w := plainLetters(r.scan.tokens[i].stem)
+	return hashOf(w[:min(len(w), rootLetters)]) ^ r.relation[i]
+}
+
+// umlauts folds how umlauts are written without them: Mueller and Müller.
+var umlauts = strings.NewReplacer("ae", "a", "oe", "o", "ue", "u", "ß", "ss")
 
 // plainLetters removes the accents of a word.
 func plainLetters(word string) string {

@@ -28,7 +28,7 @@ var _ judge.Judge = (*Judge)(nil)
 
 // version changes whenever a rule does: figures of different versions do not
 // compare.
-const version = 5
+const version = 6
 
 // New returns the judge for English texts.
 func New(o judge.Options) (*Judge, error) {
@@ -93,8 +93,8 @@ func (r *reader) fact(c judge.Case) judge.Verdict {
 		}
 	}
 	if !best.denied && len(sentences) > 1 { // the fact may be spread over sentences
-		whole := join(sentences)
-		if f := gold.statedIn(&whole, question); f.same || f.denied {
+		joint := join(sentences)
+		if f := gold.statedIn(&joint, question); f.same || f.denied {
 			best = f
 		}
 	}
@@ -116,7 +116,7 @@ func (r *reader) question(c judge.Case, gold *features) *features {
 	return nil
 }
 
-// bare tells whether a statement is yes or no and nothing else.
+// bare reports whether a statement is yes or no alone.
 func (f *features) bare() bool {
 	return f.answer != 0 && len(f.terms) <= 1 && len(f.dates)+len(f.amounts)+len(f.names) == 0
 }

@@ -24,13 +24,23 @@ var (
 	// notNegating follow a negator that denies nothing: "not only", "no fewer
 	// than", "not until".
 	notNegating = wordSet("only just merely simply fewer less more later earlier until")
-	// dollarPrefixes stand before $: US$100, A$100.
+	// dollarPrefixes precede the sign of a dollar: US$100, A$100.
 	dollarPrefixes = wordSet("america a au c ca nz hk")
 	auxiliaries    = wordSet("did does do is was were are has have had can could will would should")
 	nameJoints     = wordSet("of the de van von di da del la le al bin du der den y")
 	monthsByName   = monthNames()
 	demonymOf      = pairsOf(demonyms)
-	numberWordsOf  = map[string]float64{
+	isCountry      = countryNames()
+	// kin name a person by a relation to another one: Carrick's brother.
+	kin = wordSet("brother sister son daughter father mother wife husband widow widower uncle aunt nephew niece cousin grandson granddaughter " +
+		"grandfather grandmother assistant pupil student secretary deputy successor predecessor")
+	// decisive words are qualifiers that an answer must not leave out.
+	decisive = wordSet("dark light pale bright black white red blue green yellow brown grey gray orange purple pink silver gold golden vice deputy assistant former acting")
+	// directed words connect two names that cannot change places.
+	directed      = wordSet("before after than against from to into above below over under")
+	mutual        = wordSet("and or with between meet met marry married")
+	passives      = wordSet("was were is are been be being has had have did by the a an")
+	numberWordsOf = map[string]float64{
 		"zero": 0, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 		"eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
 		"eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70,
@@ -38,6 +48,11 @@ var (
 	}
 	magnitudes = map[string]float64{
 		"dozen": 12, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9, "mn": 1e6, "k": 1e3,
+	}
+	fractionsOf = map[string]float64{"half": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5}
+	boundsOf    = map[string]int8{
+		"more": 1, "over": 1, "above": 1, "exceeding": 1, "larger": 1, "greater": 1, "least": 1,
+		"fewer": -1, "less": -1, "under": -1, "below": -1, "smaller": -1, "most": -1, "up": -1, "almost": -1, "nearly": -1,
 	}
 	ordinals = map[string]float64{
 		"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10,
@@ -53,6 +68,14 @@ func monthNames() map[string]int8 {
 		for _, n := range strings.Fields(names) {
 			out[n] = int8(i + 1)
 		}
+	}
+	return out
+}
+
+func countryNames() map[string]bool {
+	out := make(map[string]bool)
+	for _, country := range demonymOf {
+		out[country] = true
 	}
 	return out
 }
@@ -74,12 +97,16 @@ bulgarian=bulgaria greek=greece greeks=greece turkish=turkey russian=russia russ
 danish=denmark norwegian=norway finnish=finland icelandic=iceland japanese=japan chinese=china korean=korea koreans=korea
 indian=india indians=india pakistani=pakistan vietnamese=vietnam thai=thailand filipino=philippines philippine=philippines
 western=west eastern=east northern=north southern=south indonesian=indonesia australian=australia canadian=canada canadians=canada mexican=mexico brazilian=brazil argentine=argentina
-egyptian=egypt israeli=israel iranian=iran iraqi=iraq syrian=syria european=europe europeans=europe african=africa asian=asia`
+egyptian=egypt israeli=israel iranian=iran iraqi=iraq syrian=syria european=europe europeans=europe african=africa asian=asia
+qatari=qatar qataris=qatar israelis=israel iranians=iran iraqis=iraq saudi=arabia saudis=arabia emirati=emirates kuwaiti=kuwait
+afghan=afghanistan afghans=afghanistan moroccan=morocco moroccans=morocco tunisian=tunisia ghanaian=ghana nigerian=nigeria kenyan=kenya
+croatian=croatia croatians=croatia serbian=serbia serbs=serbia slovak=slovakia slovenian=slovenia estonian=estonia latvian=latvia
+lithuanian=lithuania ecuadorian=ecuador colombian=colombia chilean=chile peruvian=peru cuban=cuba cubans=cuba swedes=sweden poles=poland`
 
-// antonymGroups are words that cannot both be true of one thing; each line has
-// two sides. Converses like buy and sell are not among them: who sells to
-// somebody is bought from. Irregular forms stand in full, the others are stemmed.
-var antonymGroups = strings.Split(`rise rose risen increase grow grew gain|fall fell fallen decrease decline drop shrink shrank
+// antonymGroups are words that cannot both be true of one thing; each line has two sides.
+// Converses like buy and sell are not listed, since one sale is both. Words are stemmed;
+// irregular forms are listed in full.
+var antonymGroups = strings.Split(`rise rose risen raise increase grow grew gain|cut fall fell fallen decrease decline drop shrink shrank
 win won winner|lose lost loser
 accept approve|reject
 support|oppose
@@ -113,6 +140,13 @@ allow permit|ban prohibit forbid forbade forbidden
 positive|negative
 upper|lower
 urban|rural
+open|close shut
+summer|winter
+survive|destroy
+keep retain preserve|abolish scrap
+hot|cold
+dark|light pale bright
+deep|shallow
 domestic|foreign
 strengthen intensify|weaken
 true|false`, "\n")
@@ -129,7 +163,7 @@ var countryStarts = wordSet("united u usa us great uk soviet ussr european e eu"
 // longestCountry is how many words the longest of them has.
 const longestCountry = 4
 
-// dimension is what a unit measures; amounts of different dimensions differ.
+// dimension is the quantity that a unit measures; amounts of different dimensions differ.
 type dimension uint8
 
 const (

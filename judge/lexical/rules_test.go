@@ -3,6 +3,7 @@
 package lexical
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -92,56 +93,6 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-// What two statements make of each other.
-func TestStatedIn(t *testing.T) {
-	for _, tt := range []struct {
-		gold, answer string
-		want         bool
-	}{
-		// numbers and units
-		{"It took 1.2 million.", "It took 1,200,000.", true},
-		{"It is 5 km long.", "It is 5 mi long.", false},
-		{"It is 5 km long.", "It is 3.1 miles long.", true},
-		{"It is 5 km long.", "It is 5,000 metres long.", true},
-		{"It is 5 km long.", "It is 6 km long.", false},
-		{"It was the second storm.", "It was the third storm.", false},
-		// dates
-		{"It ended on 17 September 2012.", "It ended on 2012-09-17.", true},
-		{"It ended in September 2012.", "It ended on Sept. 17, 2012.", true},
-		{"It ended on 17 September 2012.", "It ended in September 2012.", false},
-		{"It ended in the 1990s.", "It ended in 1995.", true},
-		{"It ended in 1995.", "It ended in the 1990s.", false},
-		{"It ended in 1995.", "It ended in 95 days.", false},
-		// names
-		{"Barack Obama signed it.", "Obama signed it.", true},
-		{"Barack Obama signed it.", "B. Obama signed it.", true},
-		{"Barack Obama signed it.", "Michelle Obama signed it.", false},
-		{"The Japan Meteorological Agency tracked it.", "The JMA tracked it.", true},
-		{"The JMA tracked it.", "The Japan Meteorological Agency tracked it.", true},
-		{"The Bank of England raised rates.", "The Bank of Japan raised rates.", false},
-		{"The French army left.", "The army of France left.", true},
-		{"Jørn Utzon designed it.", "Jorn Utzon designed it.", true},
-		{"South Korea won the game.", "North Korea won the game.", false},
-		// negation and antonyms
-		{"The storm did not hit the coast.", "The storm hit the coast.", false},
-		{"The storm didn’t hit the coast.", "The storm did not hit the coast.", true},
-		{"The storm never hit the coast.", "The storm did not hit the coast.", true},
-		{"The storm failed to hit the coast.", "The storm did not hit the coast.", true},
-		{"The prize went to chemists.", "The prize went not only to chemists.", true},
-		{"No traces were found there.", "Traces were not found there.", true},
-		{"Output rose sharply.", "Output fell sharply.", false},
-		{"Output fell sharply.", "Output did not rise sharply.", true},
-		{"The eastern bank is steep.", "The western bank is steep.", false},
-		{"The war began in 1939.", "The war began in 1939 and ended in 1945.", true},
-	} {
-		r := newReader(t)
-		gold, answer := r.read(tt.gold), r.read(tt.answer)
-		if got := gold.statedIn(&answer, nil); got.same != tt.want {
-			t.Errorf("%q in %q: %+v", tt.gold, tt.answer, got)
-		}
-	}
-}
-
 // A statement states itself, whatever it holds, unless it denies itself.
 func TestStatesItself(t *testing.T) {
 	for _, s := range []string{
@@ -191,34 +142,22 @@ func FuzzFeatures(f *testing.F) {
 	})
 }
 
-// What judges of the same rules once got wrong on real pages, by the rule.
-func TestRulesOfReading(t *testing.T) {
-	for name, tt := range map[string]struct {
-		question, gold, answer string
-		want                   bool
-	}{
-		"a year joined by a hyphen": {"When did prices fall?", "Prices fell in mid-1990.", "Prices fell in 1990.", true},
-		"a dollar of a country":     {"How much did the ship cost?", "The ship cost US$100,000.", "It cost $100,000.", true},
-		// Countries by their commonest names, acronyms of common words.
-		"U.S. of the question":       {"What did the United States sell to Peru?", "The U.S. sold ships to Peru.", "It sold ships to Peru.", true},
-		"U.S. in the answer":         {"Who sold ships to Peru?", "The United States sold ships to Peru.", "The U.S. sold ships to Peru.", true},
-		"American":                   {"Whose ships were sold to Peru?", "American ships were sold to Peru.", "Ships of the United States were sold to Peru.", true},
-		"U.K. for U.S.":              {"Who sold ships to Peru?", "The United States sold ships to Peru.", "The U.K. sold ships to Peru.", false},
-		"an acronym of common words": {"What fell by half?", "Peru's GDP fell by half.", "Peru's gross domestic product fell by half.", true},
-		"two letters are no acronym": {"What did the treaty create?", "The treaty created the EC.", "The treaty created an enormous canal.", false},
-		"another day":                {"On which day of 2012 did Sanba land?", "Sanba landed on September 17, 2012.", "It landed on 18 September.", false},
-		"a year that nobody gave":    {"When did Sanba land?", "Sanba landed on September 17, 2012.", "It landed on 17 September.", false},
-		// The question earns nothing.
-		"the question stated":        {"Did Sanba hit the coast of South Korea in 2012?", "Sanba hit the coast of South Korea in 2012.", "In 2012 Sanba hit the coast of South Korea.", true},
-		"the number that is asked":   {"How many cases did ABC find?", "ABC found 54 cases between August 2015 and April 2020.", "ABC found 45 cases between August 2015 and April 2020.", false},
-		"a number that is not there": {"How many times did Sanba land?", "Sanba landed once, on 17 September 2012.", "Sanba landed once.", false},
-		"the name that is asked for": {"Who ended the Slovak revolt?", "The Slovak revolt was soon suppressed by the Germans.", "German tanks, guns, trucks and bombers of many armies ended the Slovak revolt.", true},
-		"twice is two":               {"How often was it won?", "It was won twice.", "It was won two times.", true},
-	} {
-		r := newReader(t)
-		v := r.fact(judge.Case{Question: tt.question, Reference: tt.gold, Answer: tt.answer})
-		if (v.Value == 1) != tt.want {
-			t.Errorf("%s: %+v, want %v", name, v, tt.want)
+// What the judge makes of statements, one a line: 1 or 0 as a person says, question,
+// reference, answer. A line that begins with ! is one of the judge's known errors.
+func TestStatements(t *testing.T) {
+	table, err := os.ReadFile("testdata/statements.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(table)) {
+		cells := strings.Split(strings.TrimSpace(line), "\t")
+		if len(cells) != 4 {
+			t.Fatalf("%d cells: %q", len(cells), line)
+		}
+		label, known := strings.CutPrefix(cells[0], "!")
+		v := newReader(t).fact(judge.Case{Question: cells[1], Reference: cells[2], Answer: cells[3]})
+		if right := (v.Value == 1) == (label == "1"); right == known {
+			t.Errorf("%s: %v, %s", strings.TrimSpace(line), v.Value, v.Reason)
 		}
 	}
 }

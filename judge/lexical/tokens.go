@@ -51,12 +51,12 @@ func (s *scan) foldCountries(a *text.Standard) {
 		t := s.tokens[i]
 		for n := min(longestCountry, len(s.tokens)-i); n > 0 && t.upper && countryStarts[t.word]; n-- {
 			last := s.tokens[i+n-1]
-			name, ok := countries[phrase(s.tokens[i:i+n])]
+			country, ok := countries[phrase(s.tokens[i:i+n])]
 			if short := last.end-t.start < len("u s s r")+2; !ok || !last.upper || short && !capitals(s.text[t.start:last.end]) {
 				continue
 			}
-			t.word, t.stem, t.end, t.stop = name, name, last.end, false
-			if stem, ok := a.Term(name); ok {
+			t.word, t.stem, t.end, t.stop = country, country, last.end, false
+			if stem, ok := a.Term(country); ok {
 				t.stem = stem
 			}
 			i += n - 1
@@ -103,7 +103,7 @@ func (s *scan) word(i int) string {
 	return s.tokens[i].word
 }
 
-// gap is what stands before token i: after the token to its left.
+// gap is the text between token i and the one to its left.
 func (s *scan) gap(i int) string {
 	switch {
 	case i < 0 || i > len(s.tokens):
@@ -131,8 +131,8 @@ func (s *scan) joined(i int) bool {
 	return false
 }
 
-// near reports whether nothing but blanks and the given marks stand before
-// token i.
+// near reports whether only blanks and the given marks separate token i from the one to
+// its left.
 func (s *scan) near(i int, marks string) bool {
 	return i > 0 && i < len(s.tokens) && strings.Trim(s.gap(i), " \t\n\u00a0\u202f"+marks) == ""
 }

@@ -250,7 +250,7 @@ func TestEndlessStatements(t *testing.T) {
 	}
 	g := judgetest.Grader{Statements: func(string) []string { return many }}
 	s, err := byPaper(t, g, model.Options{}).Summary(t.Context(), judge.Case{Statements: []string{"g"}, Answer: "A."})
-	if err != nil || len(s.Predicted) != judge.MaxStatements || !s.Truncated || s.Precision.State != judge.Scored {
+	if err != nil || len(s.Predicted) != 20 || !s.Truncated || s.Precision.State != judge.Scored {
 		t.Errorf("%d statements, truncated %v, %v", len(s.Predicted), s.Truncated, err)
 	}
 }

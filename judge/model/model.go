@@ -129,13 +129,9 @@ func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.V
 		parts := make([][3]string, len(open))
 		data := slices.Clone(evidence)
 		for i, it := range open {
-			switch it.Index {
-			case exam.True:
-				parts[i] = [3]string{know.Question, know.Fact, know.Restated}
-			case exam.False:
-				parts[i] = [3]string{know.Question, know.Fact, know.Falsehood}
-			default:
-				parts[i] = [3]string{question, reference, answer}
+			parts[i] = [3]string{question, reference, answer}
+			if it.Canary() {
+				parts[i] = [3]string{know.Question, know.Fact, it.Pick(nil, know.Restated, know.Falsehood)}
 			}
 			data = append(data, parts[i][:]...)
 		}

@@ -122,6 +122,9 @@ func TestModelFact(t *testing.T) {
 			if err != nil || got.State != tt.state || got.Value != tt.value || len(m.asked) != tt.calls {
 				t.Errorf("%+v, %v after %d calls, want %s %v after %d", got, err, len(m.asked), tt.state, tt.value, tt.calls)
 			}
+			if !strings.Contains(m.asked[0].Messages[0].Text, "evidence 1]\nE.\n") {
+				t.Errorf("the evidence is not shown:\n%s", m.asked[0].Messages[0].Text)
+			}
 			if tt.name != "mended by the second reply" && tt.name != "never mended" {
 				if diff := cmp.Diff(tt.protocol, got.Protocol); diff != "" {
 					t.Errorf("(-want +got):\n%s", diff)
@@ -173,7 +176,12 @@ func TestModelSummary(t *testing.T) {
 		Same:       pairs("g1 p1, g2 p1, g2 p3"),
 		Holds:      func(_, s string) bool { return s != "p3" },
 	}
-	got, err := byPaper(t, &careful{Grader: g}, model.Options{}).Summary(t.Context(), c)
+	c.Evidence = []string{"E."}
+	m := &careful{Grader: g}
+	got, err := byPaper(t, m, model.Options{}).Summary(t.Context(), c)
+	if last := m.asked[len(m.asked)-1].Messages[0].Text; !strings.Contains(last, "evidence 1]\nE.\n") {
+		t.Errorf("the evidence is not shown:\n%s", last)
+	}
 	want := judge.SummaryJudgment{
 		Predicted: []string{"p1", "p2", "p3", "p4"}, Matches: []judge.Match{{Gold: 0}, {Gold: 1}, {Gold: 1, Predicted: 2}},
 		// Two of three gold statements are matched, two of four predicted.

@@ -22,15 +22,11 @@ type FromOptions struct {
 	// "anthropic:claude-x". Two models with one name would answer for each
 	// other from a cache, so it is required.
 	Name string
-	// CountTokens estimates the usage of replies that come without; nil
-	// means [llm.EstimateTokens]. Such usages are marked as estimated.
-	CountTokens func(string) int
 }
 
 type model struct {
-	m     llms.Model
-	name  string
-	count func(string) int
+	m    llms.Model
+	name string
 }
 
 // From makes an [llm.Model] of a langchaingo model.
@@ -56,11 +52,7 @@ func From(m llms.Model, o FromOptions) (llm.Model, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
-	count := o.CountTokens
-	if count == nil {
-		count = llm.EstimateTokens
-	}
-	return &model{m: m, name: o.Name, count: count}, nil
+	return &model{m: m, name: o.Name}, nil
 }
 
 func (m *model) Name() string { return m.name }
@@ -109,9 +101,9 @@ func (m *model) judge(ctx context.Context, req llm.Request, resp *llms.ContentRe
 	}
 	if !known {
 		for _, msg := range req.Messages {
-			reply.Usage.PromptTokens += m.count(msg.Text)
+			reply.Usage.PromptTokens += llm.EstimateTokens(msg.Text)
 		}
-		reply.Usage.CompletionTokens, reply.Usage.Estimated = m.count(raw), true
+		reply.Usage.CompletionTokens, reply.Usage.Estimated = llm.EstimateTokens(raw), true
 	}
 	reply, err := llm.Finish(reply, raw, stop)
 	if errors.Is(err, llm.ErrEmpty) && !known {

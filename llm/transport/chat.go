@@ -70,7 +70,7 @@ func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) err
 	req := asked{Request: r}
 	if piece != nil {
 		req.stream = &stream{piece: piece, most: r.MaxTokens * bytesPerToken, took: func(came string) llm.Usage {
-			return llm.Usage{Calls: 1, Estimated: true, PromptTokens: m.promptTokens(r), CompletionTokens: m.CountTokens(came)}
+			return llm.Usage{Calls: 1, Estimated: true, PromptTokens: m.promptTokens(r), CompletionTokens: llm.EstimateTokens(came)}
 		}}
 	}
 	for _, s := range settings {
@@ -113,7 +113,7 @@ func (m *chat) ask(ctx context.Context, req asked) (reply llm.Reply, err error) 
 		}
 		if reply.Usage.Estimated {
 			reply.Usage.PromptTokens = m.promptTokens(req.Request)
-			reply.Usage.CompletionTokens = m.CountTokens(reply.Text) + m.CountTokens(reply.Reasoning)
+			reply.Usage.CompletionTokens = llm.EstimateTokens(reply.Text) + llm.EstimateTokens(reply.Reasoning)
 		} else if err == nil && m.cuts {
 			err = m.cut(req.Request, reply.Usage.PromptTokens)
 		}
@@ -130,7 +130,7 @@ func (m *chat) ask(ctx context.Context, req asked) (reply llm.Reply, err error) 
 
 func (e *endpoint) promptTokens(req llm.Request) (n int) {
 	for _, msg := range req.Messages {
-		n += e.CountTokens(msg.Text)
+		n += llm.EstimateTokens(msg.Text)
 	}
 	return n
 }

@@ -46,9 +46,6 @@ type Config struct {
 	// one transport for several models, so that they share the limits.
 	Transport Options
 	Shared    *Transport
-	// CountTokens counts the tokens of a text, where a reply comes without figures; nil
-	// means [llm.EstimateTokens]. Such usages are marked as estimated.
-	CountTokens func(string) int
 	// ContextTokens is Ollama's num_ctx, for chat and embeddings; longer
 	// prompts are cut silently by its server. 0 leaves it to the server.
 	ContextTokens int
@@ -99,9 +96,6 @@ func (c Config) check(provider, defaultURL string) (*endpoint, error) {
 	}
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
-	}
-	if c.CountTokens == nil {
-		c.CountTokens = llm.EstimateTokens
 	}
 	return &endpoint{Config: c, url: u, t: shared}, nil
 }

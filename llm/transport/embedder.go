@@ -102,7 +102,7 @@ func (e *Embedder) embed(ctx context.Context, texts []string) (vectors [][]float
 		v, u, err := e.read(body, len(texts))
 		if u.Estimated {
 			for _, t := range texts {
-				u.EmbeddedTokens += e.CountTokens(t)
+				u.EmbeddedTokens += llm.EstimateTokens(t)
 			}
 		}
 		if err == nil {

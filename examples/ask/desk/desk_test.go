@@ -10,6 +10,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
@@ -47,7 +48,7 @@ func TestNeighbours(t *testing.T) {
 func TestWhere(t *testing.T) {
 	d := desktest.Open(t, "wild")
 	c, err := graphrag.ParseCondition(`kind = "csv"`)
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	if r, err := d.Ask(t.Context(), desk.Query{Question: "What does the barn owl hear in the light?", Where: &c}); err != nil || !r.Refused || len(r.Passages) == 0 || strings.Contains(fmt.Sprint(r), "owl.md") {
 		t.Errorf("%+v, %v", r, err)
 	}

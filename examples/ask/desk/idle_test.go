@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
-	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
@@ -23,10 +23,10 @@ import (
 func TestIdleTimeEncodes(t *testing.T) {
 	const pages, vector = 70, 64 * 4 // of bytes
 	dir, model := t.TempDir(), t.TempDir()
-	desktest.OK(t, embedtest.WriteBERT(model))
+	baselinestest.OK(t, embedtest.WriteBERT(model))
 	for i := range pages {
 		page := fmt.Sprintf("# Owl %d\n\nThe barn owl number %d hears a mouse.\n", i, i)
-		desktest.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), []byte(page), 0o600))
+		baselinestest.OK(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.md", i)), []byte(page), 0o600))
 	}
 	asked := int64(0) // what is kept of what a question needs
 	for _, encode := range []bool{false, true} {
@@ -37,25 +37,25 @@ func TestIdleTimeEncodes(t *testing.T) {
 				t.Fatal(files)
 			}
 			info, err := os.Stat(files[0])
-			desktest.OK(t, err)
+			baselinestest.OK(t, err)
 			return info.Size()
 		}
 		s, flags := lab.Settings{Mode: "reject"}, flag.NewFlagSet("desk", flag.ContinueOnError)
 		s.Flags(flags, func(string) string { return "" }, "")
-		desktest.OK(t, flags.Parse([]string{"-cache", filepath.Join(cache, "replies.journal"), "-embed-model", "file:" + model}))
+		baselinestest.OK(t, flags.Parse([]string{"-cache", filepath.Join(cache, "replies.journal"), "-embed-model", "file:" + model}))
 		if problems := s.Complete(flags, all.Names()); len(problems) > 0 {
 			t.Fatal(problems)
 		}
 		wild, _ := all.Find("wild")
 		sys, err := wild.With("pages.among", "3")
-		desktest.OK(t, err)
+		baselinestest.OK(t, err)
 		d, err := desk.Open(t.Context(), desk.Options{
 			Docs: dir, Index: filepath.Join(t.TempDir(), "index"), System: sys, Settings: s, K: 5, Log: cli.NewLogger(t.Output()), Encode: encode,
 		})
-		desktest.OK(t, err)
+		baselinestest.OK(t, err)
 		ask := func() desk.Reply {
 			r, err := d.Ask(t.Context(), desk.Query{Question: "What does barn owl number 17 hear?"})
-			desktest.OK(t, err)
+			baselinestest.OK(t, err)
 			return r
 		}
 		first := ask()

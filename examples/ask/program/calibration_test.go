@@ -18,7 +18,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
-	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
@@ -185,7 +185,7 @@ func passageSubject(t *testing.T, dir string) subject {
 // pages are taken away.
 func pageSubjects(t *testing.T, dir string) (out []subject) {
 	set, err := wildgraph.Load(os.DirFS(dir), wildgraph.Options{})
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, d := range set.Domains {
 		s, gone, n := subject{kind: "web pages", files: map[string]string{}}, map[string]bool{}, 0
@@ -206,7 +206,7 @@ func pageSubjects(t *testing.T, dir string) (out []subject) {
 			}
 		}
 		for doc, err := range d.Documents() {
-			desktest.OK(t, err)
+			baselinestest.OK(t, err)
 			if !gone[doc.ID] {
 				s.files[fmt.Sprintf("%s.txt", record.Digest(doc.ID))] = doc.Title + "\n" + doc.Text
 			}
@@ -253,21 +253,21 @@ func (s subject) each(t *testing.T, wrap func(reader.Reader) reader.Reader, tell
 	if s.dir == "" {
 		s.dir = t.TempDir()
 		for name, data := range s.files {
-			desktest.OK(t, os.WriteFile(filepath.Join(s.dir, name), []byte(data), 0o600))
+			baselinestest.OK(t, os.WriteFile(filepath.Join(s.dir, name), []byte(data), 0o600))
 		}
 	}
 	parts, err := kit.Offline(kit.OfflineOptions{Seed: 1, Mode: reader.Open})
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	files := new(folder.Files)
 	parts.Read = files.Reader(wrap(parts.Read), true)
 	system, err := wild.New(parts, wild.Options{})
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	f, _, err := folder.Open(t.Context(), folder.Options{Docs: s.dir, Index: t.TempDir(), System: system, Files: files})
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	defer f.Close()
 	for _, p := range s.probes {
 		a, err := f.System.Answer(t.Context(), graphrag.Question{Text: p.Question, K: 5})
-		desktest.OK(t, err)
+		baselinestest.OK(t, err)
 		tell(p, a)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 )
 
 // noted is a folder of notes with questions; the answer to one that they do not answer is "".
@@ -111,7 +112,7 @@ func TestLanguageOfNoNote(t *testing.T) {
 	for _, name := range []string{"english", "german", "russian", "japanese", "chinese", "dutch", "swedish"} {
 		for _, q := range sets[name].Questions {
 			r, err := d.Ask(t.Context(), desk.Query{Question: q.Question})
-			desktest.OK(t, err)
+			baselinestest.OK(t, err)
 			if !r.Refused {
 				t.Errorf("%s: %s is answered %q (%.2f)", name, q.Question, r.Answer, r.Confidence)
 			}

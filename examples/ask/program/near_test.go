@@ -11,6 +11,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 )
 
 // Questions whose answers stand in a sentence with a pronoun, in a cell, or are asked after
@@ -40,14 +41,14 @@ func TestNearMisses(t *testing.T) {
 			asked := desk.Query{Question: q.Question, Before: q.Before}
 			for _, before := range q.Before {
 				r, err := d.Ask(t.Context(), desk.Query{Question: before})
-				desktest.OK(t, err)
+				baselinestest.OK(t, err)
 				if r.Refused {
 					r.Answer = ""
 				}
 				asked.Answers = append(asked.Answers, r.Answer)
 			}
 			r, err := d.Ask(t.Context(), asked)
-			desktest.OK(t, err)
+			baselinestest.OK(t, err)
 			has := func(part string) bool { return strings.Contains(r.Answer, part) }
 			cites := slices.ContainsFunc(r.Sources, func(s desk.Source) bool { return s.File == q.File })
 			switch {

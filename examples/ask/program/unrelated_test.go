@@ -9,6 +9,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 )
 
 // Long files that have no part in an answer do not change it, nor make it a refusal, whatever
@@ -36,15 +37,15 @@ func TestUnrelatedFiles(t *testing.T) {
 	alone := desktest.OpenFiles(t, files, "wild")
 	for _, name := range []string{"systems.md", "benchmark.md", "stores.md", "judge.md"} {
 		b, err := os.ReadFile("../../docs/" + name)
-		desktest.OK(t, err)
+		baselinestest.OK(t, err)
 		files[name] = string(b)
 	}
 	among := desktest.OpenFiles(t, files, "wild")
 	for _, q := range asked {
 		before, err := alone.Ask(t.Context(), desk.Query{Question: q})
-		desktest.OK(t, err)
+		baselinestest.OK(t, err)
 		after, err := among.Ask(t.Context(), desk.Query{Question: q})
-		desktest.OK(t, err)
+		baselinestest.OK(t, err)
 		if before.Refused != after.Refused || before.Answer != after.Answer {
 			t.Errorf("%s is answered %q (%.2f), and %q (%.2f) among files of something else", q, before.Answer, before.Confidence, after.Answer, after.Confidence)
 		}

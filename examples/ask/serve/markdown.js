@@ -112,7 +112,7 @@ class Drawing {
 }
 
 // Files that are read as Markdown, or converted to it. In plain text the end of a line is one.
-const MARKDOWN = /\.(mdx?|markdown|x?html?|doc[xm]|xls[xm]|pp[ts][xm]|odt|epub|eml|ipynb|json|jsonl|ndjson|org|adoc|asciidoc|rst|rest|csv|tsv|pdf|txt|text|log)$/i, PLAIN = /\.(txt|text|log)$/i;
+const MARKDOWN = /\.(mdx?|markdown|x?html?|doc[xm]|xls[xm]|pp[ts][xm]|odt|epub|eml|ipynb|json|jsonl|ndjson|csv|tsv|pdf|txt|text|log)$/i, PLAIN = /\.(txt|text|log)$/i;
 
 // draw replaces what an element shows by a text: a model's answer, or that of a file.
 function draw(to, s, file, words) {

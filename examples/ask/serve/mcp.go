@@ -124,33 +124,28 @@ func version() string {
 
 // RunMCP serves one client on a pair of streams until it leaves or ctx ends.
 func RunMCP(ctx context.Context, d *desk.Desk, in io.Reader, out io.Writer) error {
-	reader := &closer{Reader: in}
-	err := MCPServer(d).Run(ctx, &mcp.IOTransport{Reader: reader, Writer: nopCloser{out}, MaxLineLength: maxLine})
+	closeOnce := sync.OnceValue(func() error {
+		if c, ok := in.(io.Closer); ok {
+			return c.Close()
+		}
+		return nil
+	})
+	open := func() error { return nil }
+	err := MCPServer(d).Run(ctx, &mcp.IOTransport{Reader: stream{Reader: in, close: closeOnce}, Writer: stream{Writer: out, close: open}, MaxLineLength: maxLine})
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) || ctx.Err() != nil {
 		return nil // the client left
 	}
 	return fmt.Errorf("mcp: %w", err)
 }
 
-// closer is a reader that is at its end once it is closed.
-type closer struct {
+// stream is one direction of a connection.
+type stream struct {
 	io.Reader
-	once sync.Once
+	io.Writer
+	close func() error
 }
 
-func (c *closer) Close() error {
-	var err error
-	c.once.Do(func() {
-		if closable, ok := c.Reader.(io.Closer); ok {
-			err = closable.Close()
-		}
-	})
-	return err
-}
-
-type nopCloser struct{ io.Writer }
-
-func (nopCloser) Close() error { return nil }
+func (s stream) Close() error { return s.close() }
 
 // tools are the functions behind the tools. turn bounds how many run at a time.
 type tools struct {

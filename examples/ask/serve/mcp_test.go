@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 )
 
 // client is a client of a server over pipes, as a process has them, and what waits for
@@ -42,7 +43,7 @@ func overMCP(t *testing.T, d *desk.Desk, progress ...func(*sdk.ProgressNotificat
 		},
 	})
 	s, err := c.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	if v := s.InitializeResult().ServerInfo.Version; v == "" {
 		t.Error("the server has no version")
 	}
@@ -80,7 +81,7 @@ func call(t *testing.T, s *sdk.ClientSession, tool string, arguments map[string]
 	if err == nil {
 		err = json.Unmarshal(data, out)
 	}
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	return ""
 }
 
@@ -301,7 +302,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // or a folder, or a path does.
 func TestLinksOut(t *testing.T) {
 	outside := t.TempDir()
-	desktest.OK(t, os.WriteFile(filepath.Join(outside, "secret.md"), []byte("The passphrase is swordfish.\n"), 0o600))
+	baselinestest.OK(t, os.WriteFile(filepath.Join(outside, "secret.md"), []byte("The passphrase is swordfish.\n"), 0o600))
 	d := desktest.OpenFiles(t, map[string]string{"owl.md": "The barn owl hears a mouse.\n"}, "bm25")
 	for name, target := range map[string]string{"link.md": filepath.Join(outside, "secret.md"), "linked": outside} {
 		if err := os.Symlink(target, filepath.Join(d.Docs(), name)); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	api "github.com/wildgraph/wildgraph/graphrag/serve"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
@@ -45,7 +46,7 @@ func start(t *testing.T, system string, args ...string) (url string, end func() 
 func handler(t *testing.T, d *desk.Desk, address string) http.Handler {
 	t.Helper()
 	h, err := serve.Handler(d, address, nil)
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	return h
 }
 
@@ -53,7 +54,7 @@ func handler(t *testing.T, d *desk.Desk, address string) http.Handler {
 func send(t *testing.T, method, url, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")
 		if name == "Host" {
@@ -62,10 +63,10 @@ func send(t *testing.T, method, url, body string, headers ...string) (int, http.
 		r.Header.Set(name, value)
 	}
 	reply, err := http.DefaultClient.Do(r)
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	defer reply.Body.Close()
 	data, err := io.ReadAll(reply.Body)
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	return reply.StatusCode, reply.Header, string(data)
 }
 
@@ -98,7 +99,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	desktest.SlowModel(t, shown)
 	url, _ := start(t, "wild", "-model", "fake")
 	reply, err := http.Post(url+"api/ask", "application/json", strings.NewReader(`{"question":"What does the barn owl hear?"}`))
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	defer reply.Body.Close()
 	lines := json.NewDecoder(reply.Body)
 	var first, last desk.Reply
@@ -108,7 +109,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	close(shown)
 	for lines.More() {
 		last = desk.Reply{}
-		desktest.OK(t, lines.Decode(&last))
+		baselinestest.OK(t, lines.Decode(&last))
 	}
 	if last.Answer != desktest.Beginning+"below the snow." || len(last.Sources) != 1 {
 		t.Errorf("%+v", last)
@@ -247,7 +248,7 @@ func TestLetThrough(t *testing.T) {
 func TestSilentClient(t *testing.T) {
 	url, end := start(t, "wild")
 	c, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(url, "http://"), "/"))
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	defer c.Close()
 	if _, err := io.WriteString(c, "POST /api/ask HTTP/1.1\r\n"); err != nil {
 		t.Fatal(err)
@@ -335,9 +336,9 @@ func TestAPI(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	tokens, err := api.ReadTokens(strings.NewReader(`{"token-of-tables-0123": {"scope": "kind = \"csv\"", "write": true}}`))
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	h, err := serve.Handler(desktest.Open(t, "wild"), "", tokens)
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	server := httptest.NewServer(h)
 	defer server.Close()
 	const bearer = "Authorization: Bearer token-of-tables-0123"
@@ -386,7 +387,7 @@ func TestPDF(t *testing.T) {
 		"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n"
 	d := desktest.OpenFiles(t, map[string]string{"owl.pdf": pdf, "notes.md": "The light is red."}, "bm25")
 	h, err := serve.Handler(d, "127.0.0.1:80", nil)
-	desktest.OK(t, err)
+	baselinestest.OK(t, err)
 	get := func(query, site string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest("GET", "http://127.0.0.1/api/pdf?"+query, nil)
 		r.Header.Set("Sec-Fetch-Site", site)

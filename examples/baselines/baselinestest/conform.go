@@ -50,9 +50,7 @@ var Questions = []graphrag.Question{
 func OfflineKit(t testing.TB) kit.Kit {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	OK(t, err)
 	return k
 }
 
@@ -87,9 +85,7 @@ func Conform(t *testing.T, make Maker) {
 func (make Maker) over(t *testing.T, k kit.Kit, docs ...graphrag.Document) *kit.System {
 	t.Helper()
 	s, err := make(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	OK(t, err)
 	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
 		t.Fatal(err)
 	}
@@ -200,13 +196,9 @@ func (make Maker) retrieves(t *testing.T) {
 		for _, tokens := range []int{0, 25, 60} {
 			q.Tokens = tokens
 			found, err := s.Retrieve(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			OK(t, err)
 			a, err := s.Answer(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			OK(t, err)
 			if diff := cmp.Diff(found, a.Found, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
 				t.Errorf("%q (-Retrieve +Answer):\n%.2000s", q.Text, diff)
 			}
@@ -245,9 +237,7 @@ func (make Maker) asks(t *testing.T) {
 
 func (make Maker) errors(t *testing.T) {
 	s, err := make(OfflineKit(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	OK(t, err)
 	if _, err := s.Answer(t.Context(), Questions[0]); err == nil || !strings.Contains(err.Error(), s.Name()) {
 		t.Errorf("asked before Index: %v", err)
 	}

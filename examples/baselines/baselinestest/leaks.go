@@ -148,9 +148,7 @@ func LeaksIn(t *testing.T, s store.Store, name string, recipe func(kit.Kit, kit.
 	k := OfflineKit(t)
 	k.Place = kit.Place{Store: s, Prefix: name, Encoder: k.Encoder}
 	system, err := recipe(k, kit.Common{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	OK(t, err)
 	Leaks(t, system, questions)
 	if err := system.Close(); err != nil {
 		t.Error(err)

@@ -39,14 +39,10 @@ func LoadMuSiQue(t testing.TB) *MuSiQue {
 		t.Skip("set MUSIQUE_DIR, without -short")
 	}
 	set, err := multihop.Load(os.DirFS(dir), multihop.Options{Sets: []string{multihop.MuSiQue}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	OK(t, err)
 	m := &MuSiQue{Items: set.Domains[0].Items}
 	for d, err := range set.Domains[0].Documents() {
-		if err != nil {
-			t.Fatal(err)
-		}
+		OK(t, err)
 		m.Docs = append(m.Docs, d)
 	}
 	if m.Triples = readPassages(t, filepath.Join(dir, "openie_results_ner_gpt-3.5-turbo-1106.json")); len(m.Triples) != 1890 {
@@ -72,9 +68,7 @@ func readPassages(t testing.TB, name string) Passages {
 	if err == nil {
 		err = json.Unmarshal(bytes.ReplaceAll(data, []byte(": NaN"), []byte(": null")), &file) // as Python writes it
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	OK(t, err)
 	out := make(Passages)
 	for _, d := range file.Docs {
 		var x kg.Extraction
@@ -87,15 +81,6 @@ func readPassages(t testing.TB, name string) Passages {
 			}
 		}
 		out[strings.Join(strings.Fields(d.Passage), " ")] = x
-	}
-	return out
-}
-
-// EntitiesOnly returns the records without their triples.
-func (r Passages) EntitiesOnly() Passages {
-	out := make(Passages)
-	for text, x := range r {
-		out[text] = kg.Extraction{Mentions: x.Mentions}
 	}
 	return out
 }
@@ -143,9 +128,7 @@ func (m *MuSiQue) Measure(t testing.TB, s graphrag.System) Recall {
 	r := Recall{map[int]float64{}, map[int]float64{}, map[int][]float64{}}
 	for _, it := range m.Items {
 		a, err := s.Answer(t.Context(), graphrag.Question{Text: it.Question.Text, K: 5, Depth: 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		OK(t, err)
 		docs := make([]string, len(a.Ranked))
 		for i, h := range a.Ranked {
 			docs[i] = h.Chunk.Doc

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/llm"
@@ -33,10 +34,8 @@ func Index(t testing.TB, s *kit.System, docs ...graphrag.Document) {
 // share words.
 func ModelKit(t testing.TB, m llm.Model) kit.Kit {
 	t.Helper()
-	k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: sharedWords{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: sharedWords})
+	OK(t, err)
 	return k
 }
 
@@ -46,19 +45,14 @@ func Filled[O any](o O) O {
 	return o
 }
 
-type sharedWords struct{}
-
-func (sharedWords) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+// sharedWords embeds texts by their words.
+var sharedWords = embed.Func(func(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, t := range texts {
 		out[i] = llmtest.HashVector(strings.ToLower(t), 256)
 	}
 	return out, ctx.Err()
-}
-
-func (sharedWords) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	return llmtest.HashVector(strings.ToLower(text), 256), ctx.Err()
-}
+})
 
 // Alike are texts by how like they are to every query.
 type Alike []float64
@@ -95,22 +89,20 @@ func Stages(s *llmtest.Script) map[string]int {
 // without a word or a name of the pages finds the page that it means.
 func Vectors(t *testing.T, make Maker) {
 	t.Helper()
-	s := make.over(t, OfflineKit(t).WithEmbedder(latin{}), Pages...)
+	s := make.over(t, OfflineKit(t).WithEmbedder(latin), Pages...)
 	a, err := s.Answer(t.Context(), graphrag.Question{Text: "quis navem aedificavit?", K: 1, Depth: 5})
 	if err != nil || len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != "fram.md" {
 		t.Errorf("%+v, %v; want fram.md first", a.Ranked, err)
 	}
 }
 
-// latin embeds texts by their words, and knows what three Latin ones mean.
-type latin struct{}
-
 var translated = strings.NewReplacer("quis", "colin archer", "navem", "the fram, ship of fridtjof nansen,", "aedificavit", "built in larvik")
 
-func (latin) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	return sharedWords{}.EmbedDocuments(ctx, texts)
-}
-
-func (latin) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	return llmtest.HashVector(translated.Replace(strings.ToLower(text)), 256), ctx.Err()
-}
+// latin embeds texts by their words, and has translations of three Latin ones.
+var latin = embed.Func(func(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = translated.Replace(strings.ToLower(t))
+	}
+	return sharedWords(ctx, out)
+})

@@ -60,9 +60,7 @@ func Stored(t *testing.T, name string, recipe func(kit.Kit, kit.Common) (*kit.Sy
 func evidence(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), k kit.Kit, trips func() int64, most *int64) (ids [][]string) {
 	t.Helper()
 	system, err := recipe(k, kit.Common{Cut: kit.Cut{Size: 60}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	OK(t, err)
 	defer func() {
 		if err := system.Close(); err != nil {
 			t.Error(err)
@@ -76,9 +74,7 @@ func evidence(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error
 				before = trips()
 			}
 			found, err := system.Retrieve(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			OK(t, err)
 			if trips != nil {
 				*most = max(*most, (trips()-before+steps(found)-1)/steps(found))
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
@@ -19,6 +20,9 @@ func TestMuSiQue(t *testing.T) {
 	m := baselinestest.LoadMuSiQue(t)
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})
 	baselinestest.OK(t, err)
+	for text, x := range m.Triples {
+		m.Triples[text] = kg.Extraction{Mentions: x.Mentions}
+	}
 	tfidf := k
 	tfidf.Find = byTFIDF(len(m.Docs))
 	musique := linearrag.Options{Threshold: .1, Sentences: 4, Iterations: 5, Ratio: 2}
@@ -35,7 +39,7 @@ func TestMuSiQue(t *testing.T) {
 		{"musique, no steps", tfidf, linearrag.Options{Threshold: .1, Iterations: 1}, 50},
 		{"musique, max", tfidf, linearrag.Options{Threshold: .1, Sentences: 4, Iterations: 5, Ratio: 2, Activation: linearrag.Max}, 50},
 	} {
-		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples.EntitiesOnly(), true
+		tt.o.Extract, tt.o.Cut.KeepLinks = m.Triples, true
 		s, err := linearrag.New(tt.kit, tt.o)
 		baselinestest.OK(t, err)
 		r := m.Measure(t, s)

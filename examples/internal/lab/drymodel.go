@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/report"
@@ -85,7 +86,7 @@ func (d *dryServer) Model(name string) (llm.Model, error) { return dryModel{d, n
 
 // Embedder hands out an embedder.
 func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
-	return dryEmbedder{d, name}, nil
+	return dryEmbedder{d.vectors(name), name}, nil
 }
 
 // Judge is a model whose calls are those of a judge.
@@ -461,30 +462,24 @@ func asJSON(pairs ...any) string {
 }
 
 type dryEmbedder struct {
-	*dryServer
+	embed.Func
 	name string
 }
 
 func (e dryEmbedder) Name() string { return e.name }
 
-func (e dryEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	out := make([][]float32, len(texts))
-	for i, t := range texts {
-		v, err := e.EmbedQuery(ctx, t)
-		if err != nil {
-			return nil, err
+// vectors counts texts under the name of an embedder, and makes vectors that are not zero.
+func (d *dryServer) vectors(name string) embed.Func {
+	return func(ctx context.Context, texts []string) ([][]float32, error) {
+		out := make([][]float32, len(texts))
+		for i, text := range texts {
+			d.add(ctx, name+"\x00"+text, "embed", name, sum{embedded: float64(d.count(text))})
+			out[i] = make([]float32, 16)
+			for j, b := range []byte(text) {
+				out[i][(j+int(b))%16] += float32(b)
+			}
+			out[i][0]++
 		}
-		out[i] = v
+		return out, nil
 	}
-	return out, nil
-}
-
-func (e dryEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	e.add(ctx, e.name+"\x00"+text, "embed", e.name, sum{embedded: float64(e.count(text))})
-	v := make([]float32, 16)
-	for i, b := range []byte(text) {
-		v[(i+int(b))%len(v)] += float32(b)
-	}
-	v[0]++ // never zero
-	return v, nil
 }

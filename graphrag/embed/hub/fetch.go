@@ -15,17 +15,16 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
-	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 const (
 	defaultEndpoint = "https://huggingface.co"
 	defaultStall    = 30 * time.Second
+	defaultStale    = 10 * time.Second
 	attempts        = 4 // without a new byte between them
 	maxRedirects    = 5
 	partly          = ".part" // ends the name of a folder or file that is not whole
@@ -35,8 +34,7 @@ const (
 type fetcher struct {
 	model
 	Options
-	client *http.Client
-	part   string // the folder that is filled
+	part string // the folder that is filled
 }
 
 // final is an error that another attempt does not mend.
@@ -49,24 +47,22 @@ var errMissing = final{errors.New("the server has no such file")}
 // fetch fills a folder beside dir and gives it the name when it is whole. Of several
 // processes one does it, the others wait.
 func (m model) fetch(ctx context.Context, dir string, o Options) error {
-	o.Endpoint, o.stall, o.pause = cmp.Or(o.Endpoint, defaultEndpoint), cmp.Or(o.stall, defaultStall), cmp.Or(o.pause, time.Second)
+	o.Endpoint, o.stall = cmp.Or(o.Endpoint, defaultEndpoint), cmp.Or(o.stall, defaultStall)
+	o.stale, o.pause = cmp.Or(o.stale, defaultStale), cmp.Or(o.pause, time.Second)
 	at, err := url.Parse(o.Endpoint)
 	if err != nil || at.Scheme != "https" || at.Host == "" {
 		return fmt.Errorf("hub: the endpoint %.200q is no https://HOST", o.Endpoint)
 	}
-	f := fetcher{m, o, new(http.Client), dir + partly}
-	if o.Client != nil {
-		*f.client = *o.Client
-	}
+	f := fetcher{m, o, dir + partly}
 	f.client.CheckRedirect = func(to *http.Request, via []*http.Request) error { return allowed(to.URL, at.Host, len(via)) }
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return fmt.Errorf("hub: %w: %s", err, f.byHand(dir))
 	}
-	lock, err := wait(ctx, dir+".lock")
+	unlock, err := lock(ctx, dir+".lock", o.stale)
 	if err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
-	defer lock.Close() // nothing is written to it
+	defer unlock()
 	if err := m.check(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err // another process was faster
 	}
@@ -78,19 +74,6 @@ func (m model) fetch(ctx context.Context, dir string, o Options) error {
 		return fmt.Errorf("hub: %s: %w: %s", m.repo, err, f.byHand(dir))
 	}
 	return nil
-}
-
-// wait takes the lock, which dies with the process that has it.
-func wait(ctx context.Context, name string) (*journal.Journal, error) {
-	for {
-		lock, err := journal.Open(name, journal.Header{Schema: "wildgraph hub lock"}, journal.Options{})
-		if !errors.Is(err, journal.ErrLocked) {
-			return lock, err
-		}
-		if err := sleep(ctx, 100*time.Millisecond); err != nil {
-			return nil, fmt.Errorf("another process fetches the model: %w", err)
-		}
-	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -134,31 +117,22 @@ func (f *fetcher) address(x file) string {
 	return strings.TrimSuffix(f.Endpoint, "/") + "/" + f.repo + "/resolve/" + f.revision + "/" + x.Name
 }
 
-// all fetches what is not there yet, and records the sums that are not pinned.
+// all fetches what is not there yet. Of a model without pinned sums it records them, and
+// removes one that package local cannot read, if possible before its weights are fetched.
 func (f *fetcher) all(ctx context.Context) error {
+	wanted := f.files
 	if f.files == nil {
-		return f.unknown(ctx)
+		wanted = parts
 	}
-	for _, x := range f.files {
-		if x.check(x.in(f.part)) == nil {
-			continue
-		}
-		if _, err := f.one(ctx, x); err != nil {
-			return err
-		}
-	}
-	return f.write(f.part)
-}
-
-// unknown fetches a model of which no sum is known, and records them. What package local
-// does not read is refused, if possible before its weights are fetched.
-func (f *fetcher) unknown(ctx context.Context) error {
 	var sums []file
-	for _, x := range parts {
-		if x.Name == weights {
+	for _, x := range wanted {
+		if f.files == nil && x.Name == weights {
 			if err := f.readable(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
+		}
+		if f.files != nil && x.check(x.in(f.part)) == nil {
+			continue
 		}
 		got, err := f.one(ctx, x)
 		if errors.Is(err, errMissing) && x.may {
@@ -169,18 +143,18 @@ func (f *fetcher) unknown(ctx context.Context) error {
 		}
 		sums = append(sums, got)
 	}
-	if err := f.readable(); err != nil {
-		return err
+	if f.files != nil {
+		return f.write(f.part)
 	}
 	b, err := json.MarshalIndent(sums, "", "\t")
-	if err != nil {
+	if err = errors.Join(f.readable(), err); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(f.part, sumsFile), b)
+	return os.WriteFile(filepath.Join(f.part, sumsFile), b, 0o644)
 }
 
-// readable tells whether package local reads what is there. The weights that are missing
-// are fs.ErrNotExist; whatever else it refuses is removed.
+// readable reports whether package local reads what is there. Missing weights are
+// fs.ErrNotExist; what is refused otherwise is removed.
 func (f *fetcher) readable() error {
 	_, err := local.Open(f.part, local.Options{})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -198,7 +172,7 @@ func (f *fetcher) one(ctx context.Context, x file) (file, error) {
 		return file{}, err
 	}
 	for failed, most := 1, int64(0); ; failed++ {
-		end, err := f.try(ctx, &x, half)
+		end, err := f.try(ctx, x, half)
 		if err == nil {
 			size, sum, err := sumOf(half)
 			if err == nil && x.Sum != "" {
@@ -221,9 +195,8 @@ func (f *fetcher) one(ctx context.Context, x file) (file, error) {
 	}
 }
 
-// try asks once, appends what comes to what is there, and returns how far that goes. Where
-// no sum is pinned it takes that which the Hub names.
-func (f *fetcher) try(ctx context.Context, x *file, half string) (end int64, err error) {
+// try asks once, appends what comes to what is there, and returns how far that goes.
+func (f *fetcher) try(ctx context.Context, x file, half string) (end int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	quiet := time.AfterFunc(f.stall, func() { cancel(fmt.Errorf("the server says nothing for %s", f.stall)) })
@@ -232,7 +205,7 @@ func (f *fetcher) try(ctx context.Context, x *file, half string) (end int64, err
 	if info, err := os.Stat(half); err == nil && x.Sum != "" && info.Size() < x.Size { // without a sum nothing would notice what does not belong together
 		have = info.Size()
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.address(*x), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.address(x), nil)
 	if err != nil {
 		return 0, final{err}
 	}
@@ -244,7 +217,7 @@ func (f *fetcher) try(ctx context.Context, x *file, half string) (end int64, err
 	if err == nil {
 		defer resp.Body.Close()
 		if have, err = begin(resp, have, x); err == nil {
-			end, err = f.copy(half, resp, *x, have, quiet)
+			end, err = f.copy(half, resp, x, have, quiet)
 		}
 	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
@@ -256,11 +229,8 @@ func (f *fetcher) try(ctx context.Context, x *file, half string) (end int64, err
 	return end, err
 }
 
-// linkedSum is the SHA-256 that the Hub names for a large file before it redirects.
-var linkedSum = regexp.MustCompile(`^"?([0-9a-f]{64})"?$`)
-
 // begin looks at what a server answers before it is read, and returns from which byte on it is.
-func begin(resp *http.Response, have int64, x *file) (int64, error) {
+func begin(resp *http.Response, have int64, x file) (int64, error) {
 	total := resp.ContentLength
 	switch {
 	case resp.StatusCode == http.StatusPartialContent && have > 0:
@@ -277,13 +247,8 @@ func begin(resp *http.Response, have int64, x *file) (int64, error) {
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/html" {
 		return 0, final{errors.New("the server answers with a web page, perhaps the login of a network")}
 	}
-	if total > x.Size || x.Sum != "" && resp.ContentLength >= 0 && total != x.Size {
+	if total > x.Size {
 		return 0, final{fmt.Errorf("the server sends %d bytes, want %d", total, x.Size)}
-	}
-	for r := resp; r != nil && x.Sum == "" && total > 0; r = r.Request.Response {
-		if m := linkedSum.FindStringSubmatch(r.Header.Get("X-Linked-Etag")); m != nil {
-			x.Size, x.Sum = total, m[1]
-		}
 	}
 	return have, nil
 }

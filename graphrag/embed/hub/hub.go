@@ -24,17 +24,16 @@ type Options struct {
 	Dir string
 	// Endpoint is a mirror, https://HOST; "" is https://huggingface.co.
 	Endpoint string
-	// Client sends the requests; nil is one that takes proxies from the environment. Its
-	// CheckRedirect is not used.
-	Client *http.Client
 	// Progress, if set, is called while a file is fetched: its name, how many bytes are
 	// there, and how many it will have, 0 if that is not known.
 	Progress func(file string, done, total int64)
 	// Int8 is that of [local.Options], for Open.
 	Int8 bool
 
-	stall time.Duration // how long a server may say nothing
-	pause time.Duration // between two attempts
+	client http.Client
+	stall  time.Duration // how long a server may say nothing
+	stale  time.Duration // the age of a lock that a killed process left
+	pause  time.Duration // between two attempts
 }
 
 const (

@@ -12,8 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // model is a commit of a repository of the Hub.
@@ -154,18 +152,11 @@ func (m model) write(dir string) error {
 		if b, err := os.ReadFile(full); err == nil && string(b) == content {
 			continue
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), writeFile(full, []byte(content))); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(content), 0o644)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func writeFile(name string, b []byte) error {
-	return journal.WriteFile(name, func(w io.Writer) error {
-		_, err := w.Write(b)
-		return err
-	})
 }
 
 // recorded reads the sums that were recorded when a model was fetched, of names that a

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -283,17 +282,4 @@ func TestFull(t *testing.T) {
 	s := open(t, opensearch.Options{Wait: time.Second})
 	defer s.Close()
 	storetest.Full(t, s, fill, free)
-}
-
-// WILDGRAPH_ROWS passages (20,000) and queries with and without conditions; see storetest.Bench.
-func BenchmarkEngines(b *testing.B) {
-	rows := 20_000
-	if n, err := strconv.Atoi(os.Getenv("WILDGRAPH_ROWS")); err == nil {
-		rows = n
-	}
-	b.Run("opensearch", func(b *testing.B) {
-		s := open(b, opensearch.Options{})
-		defer s.Close()
-		storetest.Bench(b, s, rows)
-	})
 }

@@ -373,30 +373,3 @@ func TestFull(t *testing.T) {
 	defer s.Close()
 	storetest.Full(t, s, fill, free)
 }
-
-// WILDGRAPH_ROWS passages (20,000), and queries with and without conditions; storetest.Bench has
-// the rest.
-func BenchmarkEngines(b *testing.B) {
-	rows := 20_000
-	if n, err := strconv.Atoi(os.Getenv("WILDGRAPH_ROWS")); err == nil {
-		rows = n
-	}
-	for _, engine := range []struct {
-		name string
-		open func(b *testing.B) store.Store
-	}{
-		{"disk", func(b *testing.B) store.Store {
-			s, err := disk.Open(b.TempDir(), disk.Options{})
-			texttest.OK(b, err)
-			return s
-		}},
-		{"postgres", func(b *testing.B) store.Store { return open(b, postgres.Options{}) }},
-		{"postgres-hnsw", func(b *testing.B) store.Store { return open(b, postgres.Options{HNSW: &postgres.HNSW{}}) }},
-	} {
-		b.Run(engine.name, func(b *testing.B) {
-			s := engine.open(b)
-			defer s.Close()
-			storetest.Bench(b, s, rows)
-		})
-	}
-}

@@ -185,14 +185,14 @@ func (l *lines) read(id string, raw json.RawMessage, depth int) {
 	isObject := json.Unmarshal(raw, &object) == nil && object != nil
 	switch {
 	case depth > maxNested:
-	case object["id"] != nil:
-		l.Results = append(l.Results, object)
-	case anID.MatchString(id):
+	case object["id"] != nil, anID.MatchString(id):
 		if !isObject {
 			object = Line{"score": raw, "by": raw, "gold": raw, "statements": raw}
 		}
-		object["id"] = json.RawMessage(strconv.Quote(id))
-		l.Results = append(l.Results, object)
+		if object["id"] == nil {
+			object["id"] = json.RawMessage(strconv.Quote(id))
+		}
+		l.Results = append(l.Results, object.scored())
 	case isObject:
 		for _, key := range slices.Sorted(maps.Keys(object)) {
 			if key == "number" {
@@ -220,14 +220,28 @@ func word(raw json.RawMessage) string { return strings.ToLower(Word(raw)) }
 
 // Value reads a 0 or a 1 as models write them. Anything else is unusable: a
 // guess would be a score.
-func (l Line) Value() (int, bool) {
-	switch strings.Trim(word(l["score"]), "*.") {
-	case "1", "1.0", "true", "yes", "correct":
-		return 1, true
-	case "0", "0.0", "false", "no", "incorrect":
-		return 0, true
+func (l Line) Value() (n int, ok bool) {
+	n, ok = values[strings.Trim(word(l["score"]), "*.")]
+	return n, ok
+}
+
+var values = map[string]int{"1": 1, "1.0": 1, "true": 1, "yes": 1, "correct": 1, "0": 0, "0.0": 0, "false": 0, "no": 0, "incorrect": 0}
+
+// scored has the score of a line that models wrote under other keys, if these agree.
+func (l Line) scored() Line {
+	if l["score"] != nil {
+		return l
 	}
-	return 0, false
+	for _, key := range []string{"verdict", "result", "value", "answer", "label", "grade", "correct", "supported", "stated", "match"} {
+		n, ok := Line{"score": l[key]}.Value()
+		if before, has := l.Value(); ok && has && n != before {
+			delete(l, "score")
+			break
+		} else if ok {
+			l["score"] = l[key]
+		}
+	}
+	return l
 }
 
 func (l Line) same(o Line) bool {

@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string) error {
 func edges(name string) (list graphtest.List, set string, err error) {
 	switch name {
 	case "names":
-		list, err = graphtest.Cooccurrence(os.DirFS(os.Getenv("WILDGRAPHBENCH_DIR")))
+		list, err = namesOf(os.DirFS(os.Getenv("WILDGRAPHBENCH_DIR")))
 		return merged(list), "names that stand together on the pages", err
 	case "planted":
 		return graphtest.Planted(1e6, 5e6, 1000, .3, 1), "planted partition, 1,000,000 nodes", nil

@@ -16,17 +16,10 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 )
-
-// OK ends a test at an error.
-func OK(t testing.TB, err error) {
-	if err != nil {
-		t.Helper()
-		t.Fatal(err)
-	}
-}
 
 // Open opens a desk of a system over an owl, a table, and Ada, with flags that ask shares
 // with other programs.
@@ -63,9 +56,7 @@ func OpenFiles(t testing.TB, files map[string]string, system string, args ...str
 		t.Fatal(problems)
 	}
 	d, err := desk.Open(t.Context(), desk.Options{Docs: dir, Index: filepath.Join(t.TempDir(), "index"), System: sys, Settings: s, K: 5, Log: cli.NewLogger(t.Output())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	baselinestest.OK(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)

@@ -1,0 +1,104 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag/graph"
+	"github.com/wildgraph/wildgraph/graphrag/graph/graphtest"
+)
+
+// window is the number of words in which names occur together.
+const window = 75
+
+// namesOf returns a graph of the names in the text files below folders
+// called reference_pages, as in a WildGraphBench data set. A name is a run of
+// capitalised words; each window of 75 words joins all pairs of different names
+// in it by an edge of weight 1, so that a pair stands in the list once for each
+// window. Names are numbered in order of appearance; those that never meet
+// another one are left out.
+func namesOf(pages fs.FS) (graphtest.List, error) {
+	c := cooccurrence{ids: map[string]int32{}}
+	err := fs.WalkDir(pages, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() || path.Base(path.Dir(name)) != "reference_pages" {
+			return err
+		}
+		text, err := fs.ReadFile(pages, name)
+		if err != nil {
+			return err
+		}
+		words := strings.Fields(string(text))
+		for w := range slices.Chunk(words, window) {
+			c.join(w)
+		}
+		return nil
+	})
+	if err != nil {
+		return graphtest.List{}, fmt.Errorf("co-occurrence: %w", err)
+	}
+	return graphtest.List{N: len(c.ids), Edges: c.edges}, nil
+}
+
+type cooccurrence struct {
+	ids   map[string]int32
+	edges []graph.Edge
+}
+
+// join adds the edges of one window.
+func (c *cooccurrence) join(words []string) {
+	found := names(words)
+	if len(found) < 2 {
+		return
+	}
+	ids := make([]int32, len(found))
+	for i, name := range found {
+		id, ok := c.ids[name]
+		if !ok {
+			id = int32(len(c.ids))
+			c.ids[name] = id
+		}
+		ids[i] = id
+	}
+	for i, u := range ids {
+		for _, v := range ids[i+1:] {
+			c.edges = append(c.edges, graph.Edge{From: u, To: v, Weight: 1})
+		}
+	}
+}
+
+// names returns the different runs of capitalised words. Punctuation at the end
+// of a word ends the run.
+func names(words []string) []string {
+	var found, run []string
+	end := func() {
+		if name := strings.Join(run, " "); name != "" && !slices.Contains(found, name) {
+			found = append(found, name)
+		}
+		run = run[:0]
+	}
+	for _, word := range words {
+		bare := strings.TrimFunc(word, notWord)
+		if first, _ := utf8.DecodeRuneInString(bare); !unicode.IsUpper(first) {
+			end()
+			continue
+		}
+		if !strings.HasPrefix(word, bare) {
+			end()
+		}
+		run = append(run, bare)
+		if !strings.HasSuffix(word, bare) {
+			end()
+		}
+	}
+	end()
+	return found
+}
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

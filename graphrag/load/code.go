@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+const fence = "```\n"
+
+// codeExtensions are the extensions of source code and configuration, which are read line by line.
+const codeExtensions = ".go .py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .groovy .c .h .cc .cpp .cxx .hpp .hh .cs .rs .swift .m .mm " +
+	".rb .php .pl .pm .lua .r .jl .ex .exs .erl .hs .ml .fs .clj .el .lisp .dart .zig .nim .sh .bash .zsh .fish .ps1 .bat .sql .proto .graphql " +
+	".css .scss .vue .svelte .tf .cmake .mk .gradle .yaml .yml .toml .ini .cfg .conf .properties .xml .tex"
+
+var definition = regexp.MustCompile(`^(?i:(?:export|default|pub(?:\([a-z]+\))?|public|private|protected|internal|static|abstract|final|async|unsafe|override|create(?: or replace)?) +)*` +
+	`(?i:func|fn|fun|def|defn|defp|defmodule|class|struct|enum|interface|trait|impl|type|function|module|namespace|object|record|protocol|message|service|table|view|procedure)\b.*`)
+
+// codeFile reads source code: each definition at the start of a line is a section with that line as
+// its heading, and includes the comment before it.
+func codeFile(name, source string) *File {
+	if manyLines(source) {
+		return Markdown(name, source)
+	}
+	w := &writer{}
+	mark := fence
+	if strings.Contains(source, "```") {
+		mark = "~~~~~~\n"
+	}
+	open := false
+	var pending []int // lines of a comment, which may belong to the next definition
+	var text []string
+	var at []int
+	write := func(i int) {
+		if !open && strings.TrimSpace(text[i]) != "" {
+			w.add(mark, at[i])
+			open = true
+		}
+		if open {
+			w.add(text[i]+"\n", at[i])
+		}
+	}
+	flush := func() {
+		for _, i := range pending {
+			write(i)
+		}
+		pending = pending[:0]
+	}
+	for offset, line := range lines(source) {
+		i := len(text)
+		text, at = append(text, strings.TrimRight(line, "\r\n")), append(at, offset)
+		switch {
+		case isComment(text[i]):
+			pending = append(pending, i)
+			continue
+		case len(text[i]) <= maxLine && definition.MatchString(text[i]):
+			if open {
+				w.out.WriteString(mark)
+				open = false
+			}
+			w.blank()
+			w.add("## ", offset)
+			w.add(strings.TrimRight(text[i], " \t{:(")+"\n\n", offset)
+		}
+		flush()
+		write(i)
+	}
+	flush()
+	if open {
+		w.out.WriteString(mark)
+	}
+	f := w.file(name, source)
+	f.Document.Title = path.Base(name)
+	return f
+}
+
+// isComment reports whether a line without indentation is a comment or an annotation.
+func isComment(line string) bool {
+	for _, mark := range []string{"//", "#", "/*", " *", "*/", "--", ";;", "@", `"""`} {
+		if strings.HasPrefix(line, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// writer writes the text of a document as Markdown, with a mapping to the file.
+type writer struct {
+	out     strings.Builder
+	anchors anchors
+}
+
+// add writes a piece of text from an offset of the file.
+func (w *writer) add(s string, at int) {
+	w.anchors.add(w.out.Len(), at)
+	w.out.WriteString(s)
+}
+
+// from is the offset of a cell in the file, or in the text if at has none.
+func (w *writer) from(at []int, cell int) int {
+	if len(at) == 0 {
+		return w.out.Len()
+	}
+	return at[min(cell, len(at)-1)]
+}
+
+// blank ends a paragraph.
+func (w *writer) blank() {
+	switch s := w.out.String(); {
+	case s == "", strings.HasSuffix(s, "\n\n"):
+	case strings.HasSuffix(s, "\n"):
+		w.out.WriteByte('\n')
+	default:
+		w.out.WriteString("\n\n")
+	}
+}
+
+func (w *writer) file(name, source string) *File {
+	f := &File{anchors: w.anchors}
+	f.Document.Text = w.out.String()
+	f.finish(name, source)
+	return f
+}
+
+// maxHeader is the longest header of a table that Lead can find, and headerEvery the distance after
+// which the header is repeated, in bytes.
+const (
+	maxHeader   = 3 * maxLine / 2
+	headerEvery = maxBack / 4
+)
+
+// grid writes a table.
+type grid struct {
+	w      *writer
+	header []string
+	at     []int // offsets of the header; nil: that of the first row
+	began  int   // offset of the last header in the text
+	rows   int   // 0 before the header
+}
+
+// row writes one row; at are the offsets of its cells, none for those in the text.
+func (g *grid) row(cells []string, at []int) {
+	if g.rows == 0 || g.w.out.Len()-g.began > headerEvery {
+		if g.at == nil {
+			g.at = at[:min(1, len(at))]
+		}
+		g.head(g.at)
+		g.at = nil
+	}
+	g.line(cells, at)
+}
+
+// head writes the header.
+func (g *grid) head(at []int) {
+	g.w.blank()
+	g.began = g.w.out.Len()
+	g.line(g.header, at)
+	g.w.out.WriteString("|" + strings.Repeat("---|", len(g.header)) + "\n")
+	g.rows++
+}
+
+func (g *grid) line(cells []string, at []int) {
+	g.w.add("|", g.w.from(at, 0))
+	for i := range g.header {
+		cell := ""
+		if i < len(cells) {
+			cell = cellText(cells[i])
+		}
+		g.w.out.WriteByte(' ')
+		g.w.add(cell, g.w.from(at, i))
+		g.w.out.WriteString(" |")
+	}
+	g.w.out.WriteByte('\n')
+}
+
+var inCell = strings.NewReplacer(`\`, `\\`, "|", `\|`)
+
+// cellText returns a text as a cell: on one line, with bars escaped.
+func cellText(s string) string { return inCell.Replace(strings.Join(strings.Fields(s), " ")) }
+
+// narrow reports whether a header can be that of a Markdown table: it has few enough columns, and
+// Lead can find it.
+func narrow(header []string) bool {
+	size := 0
+	for _, h := range header[:min(len(header), maxColumns)] {
+		size += len(cellText(h)) + len(" | ---|")
+	}
+	return len(header) <= maxColumns && size <= maxHeader
+}
