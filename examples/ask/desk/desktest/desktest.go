@@ -37,7 +37,7 @@ func OpenFiles(t testing.TB, files map[string]string, system string, args ...str
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range files {
-		OK(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
+		baselinestest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	return OpenDir(t, dir, system, args...)
 }
