@@ -208,7 +208,7 @@ func TestStream(t *testing.T) {
 	defer end2()
 	line(in)
 	s.next <- errors.New("the model left")
-	if got := line(in); !strings.Contains(got, `{"error":{"code":"server_error","message":"the model left"`) || line(in) != "the end" {
+	if got := line(in); !strings.Contains(got, `{"error":{"code":"server_error","message":"the system failed`) || line(in) != "the end" {
 		t.Errorf("an error in the middle: %s", got)
 	}
 }
