@@ -43,16 +43,40 @@ func TestReadmeProgram(t *testing.T) {
 	if err := os.WriteFile(list, overlay, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	notes := filepath.Join(dir, "notes")
-	if err := os.Mkdir(notes, 0o755); err != nil {
+	bin, empty := filepath.Join(dir, "program"), filepath.Join(dir, "empty")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-overlay", list, "-o", bin, "../examples/readme").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.Mkdir(empty, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(notes, "owls.md"), []byte("Barn owls hunt by ear. They hear mice under the snow."), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command("go", "run", "-buildvcs=false", "-overlay", list, "../examples/readme", notes, "How do barn owls hunt?").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "Barn owls hunt by ear.") || !strings.Contains(string(out), "owls.md") {
-		t.Errorf("%v\n%s", err, out)
+	const office = "../examples/ask/testdata/office/docs"
+	for _, tt := range []struct {
+		folder, question, want string
+		fails                  bool
+	}{
+		{office, "When is the deposit of Kari Foss paid back?", "within thirty days", false},
+		{office, "When is the deposit of Olav Berge paid back?", "within thirty days", false},
+		{office, "zzz?", "", false},
+		{empty, "zzz?", "no file that can be read", true},
+	} {
+		out, err := exec.CommandContext(t.Context(), bin, tt.folder, tt.question).CombinedOutput()
+		if (err != nil) != tt.fails || !strings.Contains(string(out), tt.want) || strings.Contains(string(out), "panic") {
+			t.Errorf("%s: %v\n%s", tt.question, err, out)
+		}
+		said, files, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		if tt.fails || tt.want == "" {
+			continue
+		}
+		for name := range strings.FieldsSeq(files) { // each source holds what it is cited for
+			text, err := os.ReadFile(filepath.Join(office, name))
+			if flat := strings.Join(strings.Fields(string(text)), " "); err != nil || !strings.Contains(flat, tt.want) || !strings.Contains(flat, strings.TrimSuffix(strings.Fields(tt.question)[6], "?")) {
+				t.Errorf("%s: %q cites %s, %v", tt.question, said, name, err)
+			}
+		}
+		if files == "" {
+			t.Errorf("%s: %q cites nothing", tt.question, said)
+		}
 	}
 }
 
