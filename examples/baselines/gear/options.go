@@ -42,6 +42,27 @@ const (
 	ExpandNever  Expansion = "never"
 )
 
+// Linking says by what triples are linked and aligned.
+type Linking string
+
+// The linkings: BM25 over the words of triples and passages (GeAR-s, equation 3), and the
+// cosine of their vectors, which the paper leaves open.
+const (
+	LinkWords Linking = "words"
+	LinkDense Linking = "dense"
+)
+
+// Classifier says which questions the graph is used for.
+type Classifier string
+
+// The classifiers: every question, or those that take several steps by their form in
+// English, or by the judgment of the kit's model.
+const (
+	WhenEvery Classifier = "every"
+	WhenForm  Classifier = "form"
+	WhenModel Classifier = "model"
+)
+
 // Options of the system. The zero value is GeAR-s, but over the graph of the corpus: the
 // paper's is from elsewhere, and is given.
 type Options struct {
@@ -57,8 +78,9 @@ type Options struct {
 	Reader llm.Model `source:"GeAR-s, sections 4 and 5: the kit's model in place of two"`
 	// Original is the system of arXiv 2412.18431.
 	Original bool `source:"arXiv 2412.18431"`
-	// Expand says in which steps the graph is used.
+	// Expand says in which steps the graph is used, and When for which questions.
 	Expand Expansion
+	When   Classifier
 	// Steps is how many searches there are at most, Passages how many passages triples
 	// are read from; 0 is the default of each.
 	Steps, Passages int
@@ -68,6 +90,13 @@ type Options struct {
 	// find, as in equation 3 of GeAR-s.
 	LinkShare  float64 `source:"ours: GeAR-s reports drift and has no threshold"`
 	PlainLinks bool    `source:"GeAR-s, equation 3"`
+	// Link says by what triples are linked and aligned. LinkShare stands beside a cosine, too.
+	Link Linking
+	// Share is the part of the graph's triples that is there, above 0 and up to 1; 0 is all of
+	// them. They are chosen by a hash with Seed: those of a small share are among those of a
+	// larger one.
+	Share float64
+	Seed  uint64
 	// Beam are the options of the search through the graph.
 	Beam path.BeamOptions `source:"GeAR, section 4.2"`
 }
@@ -78,6 +107,9 @@ func (o Options) check() error {
 	c.Min("Passages", float64(o.Passages), 0)
 	c.Range("LinkShare", o.LinkShare, 0, 1)
 	c.Want(o.Expand == "" || o.Expand == ExpandLater || o.Expand == ExpandAlways || o.Expand == ExpandNever, "Expand", o.Expand, "later, always or never")
+	c.Want(o.When == "" || o.When == WhenEvery || o.When == WhenForm || o.When == WhenModel, "When", o.When, "every, form or model")
+	c.Want(o.Link == "" || o.Link == LinkWords || o.Link == LinkDense, "Link", o.Link, "words or dense")
+	c.Range("Share", o.Share, 0, 1)
 	c.Add(o.Beam.Check())
 	if o.Graph != nil && (o.Original || o.Extract != nil) {
 		c.Add(errors.New("a Graph is given, and Original and Extract are of the corpus: set one of them"))
@@ -93,5 +125,6 @@ func (o Options) Defaults() Options {
 	}
 	o.Steps, o.Expand = cmp.Or(o.Steps, steps), cmp.Or(o.Expand, expand)
 	o.Passages, o.LinkShare = cmp.Or(o.Passages, DefaultPassages), cmp.Or(o.LinkShare, DefaultLinkShare)
+	o.When, o.Link, o.Share = cmp.Or(o.When, WhenEvery), cmp.Or(o.Link, LinkWords), cmp.Or(o.Share, 1)
 	return o
 }
