@@ -101,13 +101,14 @@ type Options struct {
 	Beam path.BeamOptions `source:"GeAR, section 4.2"`
 }
 
-func (o Options) check() error {
+func (o Options) check(m llm.Model) error {
 	var c kit.Checks
 	c.Min("Steps", float64(o.Steps), 0)
 	c.Min("Passages", float64(o.Passages), 0)
 	c.Range("LinkShare", o.LinkShare, 0, 1)
 	c.Want(o.Expand == "" || o.Expand == ExpandLater || o.Expand == ExpandAlways || o.Expand == ExpandNever, "Expand", o.Expand, "later, always or never")
 	c.Want(o.When == "" || o.When == WhenEvery || o.When == WhenForm || o.When == WhenModel, "When", o.When, "every, form or model")
+	c.Want(o.When != WhenModel || m != nil, "When", "model", "an AnswerModel in the kit, or form")
 	c.Want(o.Link == "" || o.Link == LinkWords || o.Link == LinkDense, "Link", o.Link, "words or dense")
 	c.Range("Share", o.Share, 0, 1)
 	c.Add(o.Beam.Check())

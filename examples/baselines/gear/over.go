@@ -21,7 +21,7 @@ func Over(p Parts, o Options) (graphrag.Retriever, error) {
 	if p.Passages != nil {
 		s.base, err2 = retrieve.PerDoc(p.Passages, o.MaxPerDoc)
 	}
-	if err := errors.Join(o.check(), s.check(o), err1, err2); err != nil {
+	if err := errors.Join(o.check(p.Kit.AnswerModel), s.check(o), err1, err2); err != nil {
 		return nil, fmt.Errorf("gear: %w", err)
 	}
 	if s.Find == nil {
@@ -39,7 +39,6 @@ func (s *searcher) check(o Options) error {
 	c.Want(o.Graph == nil && o.Extract == nil && o.Cut == kit.Cut{} && o.Link == "" && o.Share == 0,
 		"Graph, Extract, Cut, Link or Share", "set", "none of them: they are of corpora that New reads")
 	c.Want(!(o.Original && s.o.Expand != ExpandNever) || s.sourced(), "Graph", "of no passages", "a Sourced one for Original")
-	c.Want(o.When != WhenModel || s.Kit.AnswerModel != nil, "When", "model", "an AnswerModel in the kit, or form")
 	if s.o.Expand == ExpandNever {
 		return c.Err()
 	}
