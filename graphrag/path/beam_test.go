@@ -260,3 +260,53 @@ func TestTies(t *testing.T) {
 		}
 	}
 }
+
+// hub is one triple, the last, with all others as neighbors; a chain has the score of its end.
+type hub []float64
+
+func (g hub) Neighbors(_ context.Context, triples []int32, _ int) (out [][]int32, err error) {
+	for range triples {
+		var all []int32
+		for i := range int32(len(g) - 1) {
+			all = append(all, i)
+		}
+		out = append(out, all)
+	}
+	return out, nil
+}
+
+func (g hub) Scores(_ context.Context, chains [][]int32) (out []float64, err error) {
+	for _, c := range chains {
+		out = append(out, g[c[len(c)-1]])
+	}
+	return out, nil
+}
+
+// The defaults are those of the paper: ten chains of two triples, γ twice the width; beyond γ
+// no chain is worth less, and a score below 0 counts as 0.
+func TestPenalty(t *testing.T) {
+	ones := make(hub, 14)
+	for i := range ones {
+		ones[i] = 1
+	}
+	for _, x := range []struct {
+		g    hub
+		o    path.BeamOptions
+		want []float64 // over the score of the chain without the penalty
+	}{
+		{ones, path.BeamOptions{}, []float64{1, .951229, .904837, .860708, .818731, .778801, .740818, .704688, .67032, .637628}},
+		{ones, path.BeamOptions{Width: 3}, []float64{1, .846482, .716531}},
+		{ones, path.BeamOptions{Width: 6, Diversity: 2}, []float64{1, .606531, .367879, .367879, .367879, .367879}},
+		{hub{-1, -1, 2}, path.BeamOptions{Diversity: path.None}, []float64{1, 1}},
+	} {
+		chains, err := path.Beam(t.Context(), x.g, []int32{int32(len(x.g) - 1)}, x.o)
+		if err != nil || len(chains) != len(x.want) {
+			t.Fatalf("%+v: %v, %v", x.o, chains, err)
+		}
+		for i, c := range chains {
+			if math.Abs(c.Score-2*x.want[i]) > 1e-5 || len(c.Triples) != 2 {
+				t.Errorf("%+v: chain %d is %v, want %v", x.o, i, c, 2*x.want[i])
+			}
+		}
+	}
+}
