@@ -72,33 +72,34 @@ type Options struct {
 	Extract extract.Extractor
 	// Graph is a graph from elsewhere. With it nothing is extracted from the corpus
 	// when it is indexed.
-	Graph *triples.Index
+	Graph *triples.Index `source:"GeAR-s, section 3"`
 	// Reader, when set, reads triples from passages in place of the kit's model, which
 	// reflects, filters and answers: GeAR-s has a smaller one for it.
 	Reader llm.Model `source:"GeAR-s, sections 4 and 5: the kit's model in place of two"`
 	// Original is the system of arXiv 2412.18431.
-	Original bool `source:"arXiv 2412.18431"`
+	Original bool `source:"GeAR-s; the system before it is GeAR, arXiv 2412.18431"`
 	// Expand says in which steps the graph is used, and When for which questions.
-	Expand Expansion
-	When   Classifier
+	Expand Expansion  `source:"GeAR-s, section 5; GeAR expands always"`
+	When   Classifier `source:"ours: every question"`
 	// Steps is how many searches there are at most, Passages how many passages triples
 	// are read from; 0 is the default of each.
-	Steps, Passages int
+	Steps    int `source:"GeAR-s, section 4; GeAR has 4 on MuSiQue"`
+	Passages int `source:"GeAR, section 4.2; GeAR-s gives no value"`
 	// LinkShare is the least score of a triple of the graph beside that of the triple
 	// it stands for, above 0 and up to 1. The two have the name of an end in common, too.
 	// PlainLinks drops both conditions: each triple is linked to the first that its words
 	// find, as in equation 3 of GeAR-s.
 	LinkShare  float64 `source:"ours: GeAR-s reports drift and has no threshold"`
-	PlainLinks bool    `source:"GeAR-s, equation 3"`
+	PlainLinks bool    `source:"ours: GeAR-s, equation 3, has neither condition"`
 	// Link says by what triples are linked and aligned. LinkShare stands beside a cosine, too.
-	Link Linking
+	Link Linking `source:"GeAR-s, equation 3"`
 	// Share is the part of the graph's triples that is there, above 0 and up to 1; 0 is all of
 	// them. They are chosen by a hash with Seed: those of a small share are among those of a
 	// larger one.
-	Share float64
-	Seed  uint64
+	Share float64 `source:"ours: all of the graph"`
+	Seed  uint64  `source:"ours"`
 	// Beam are the options of the search through the graph.
-	Beam path.BeamOptions `source:"GeAR, section 4.2"`
+	Beam path.BeamOptions `source:"GeAR, section 4.2; GeAR-s gives no value"`
 }
 
 func (o Options) check(m llm.Model) error {

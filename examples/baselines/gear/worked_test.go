@@ -162,7 +162,7 @@ func firstOf(t *testing.T, r graphrag.Retriever, q string, k int) (docs, expande
 // One passage has the words of the question, another its meaning; equation 1 finds both.
 func TestBothHalves(t *testing.T) {
 	r := systemOf(t, Options{Steps: 1, Graph: graphFrom(t, "A\tb\tC")}, baselinestest.OfflineKit(t),
-		"A shipwright is at work.", "Colin Archer was famous.", "The tide comes in.", "The sea is wide.")
+		"A shipwright is at work.", "Colin Archer was famous.", "The shipwright sleeps.", "The sea is wide.")
 	docs, _ := firstOf(t, r, "Which builder was Archer?", 2)
 	if slices.Sort(docs); !slices.Equal(docs, []string{"d0", "d1"}) {
 		t.Errorf("found %v", docs)
