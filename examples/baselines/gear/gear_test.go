@@ -57,7 +57,7 @@ func model(steps int) *llmtest.Script {
 			text := req.Messages[len(req.Messages)-1].Text
 			n := strings.Count(text, ". Query ") + 1
 			if n >= steps {
-				return llm.Reply{Text: `{"answerable": true}`}
+				return llm.Reply{Text: `{"answerable": true, "next_question": "What else is told of oysters?"}`}
 			}
 			return llm.Reply{Text: fmt.Sprintf(`{"answerable": false, "missing": "where he lived", "next_question": "Query %d about oysters"}`, n)}
 		}).
