@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -42,6 +43,16 @@ type question struct {
 	Unanswerable bool          `json:"unanswerable"`
 
 	Where *graphrag.Condition `json:"where"`
+
+	// What DataMorgana, the LiveRAG challenge's maker of questions, writes beside these.
+	Categories  []category `json:"question_categories"`
+	Users       []category `json:"user_categories"`
+	DocumentIDs []string   `json:"document_ids"`
+}
+
+// category is one of DataMorgana's.
+type category struct {
+	Name string `json:"category_name"`
 }
 
 // Load reads questions and the documents that they are about into a data set of one
@@ -64,7 +75,8 @@ type question struct {
 //	unanswerable  true if the documents do not say: refusing is right
 //	where         a condition that limits it to some documents, see graphrag.ParseCondition
 //
-// The lines of DataMorgana, of the LiveRAG challenge, are such objects.
+// The lines of DataMorgana, of the LiveRAG challenge, are such objects: the categories of a
+// question and its user make its type, those of document_ids that are here its evidence.
 //
 // A file is named by its path in the folder, or by its name alone where no other file
 // has it.
@@ -106,13 +118,9 @@ func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphra
 	return pages, skipped, err
 }
 
-// read are the keys of a question, and dataMorgana those that DataMorgana (the LiveRAG
-// challenge's maker of questions) writes beside question and answer: its documents are of
-// another corpus.
-var (
-	read        = []string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable", "where"}
-	dataMorgana = []string{"context", "question_categories", "user_categories", "document_ids", "prompt"}
-)
+// read are the keys of a question, with those of DataMorgana that mean nothing here.
+var read = []string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable", "where",
+	"question_categories", "user_categories", "document_ids", "context", "prompt"}
 
 // line is a question and the keys of its object that mean nothing.
 type line struct {
@@ -127,25 +135,44 @@ func (l *line) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if !slices.Contains(read, strings.ToLower(key)) && !slices.Contains(dataMorgana, key) {
+		if !slices.Contains(read, strings.ToLower(key)) {
 			l.unknown = append(l.unknown, key)
 		}
 	}
 	return nil
 }
 
-// typesOf lists the types that items have.
-func typesOf(items []benchmark.Item) []benchmark.Type {
-	return slices.DeleteFunc(Types(), func(t benchmark.Type) bool {
-		return !slices.ContainsFunc(items, func(it benchmark.Item) bool { return it.Type == t.Key })
-	})
+// What stands between a type and its categories, and between two of these; and how many types
+// a report has at most, before only the first category of each question counts.
+const (
+	byCategory, andCategory = ": ", " / "
+	mostTypes               = 12
+)
+
+// typesOf lists the types that items have, those with categories in their order.
+func typesOf(items []benchmark.Item) (out []benchmark.Type) {
+	for _, t := range Types() {
+		keys := make(map[string]bool)
+		for _, it := range items {
+			if base, _, _ := strings.Cut(it.Type, byCategory); base == t.Key {
+				keys[it.Type] = true
+			}
+		}
+		for _, t.Key = range slices.Sorted(maps.Keys(keys)) {
+			if _, c, ok := strings.Cut(t.Key, byCategory); ok {
+				t.Title, t.Short, t.Plural = c, c, "questions of "+c
+			}
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // most is how many problems of a file are listed.
 const most = 10
 
 func readQuestions(name string, r io.Reader, named names) (items []benchmark.Item, notes []string, err error) {
-	told := make(map[string]bool)
+	told, elsewhere := make(map[string]bool), 0
 	var problems []error
 	lines := make(map[string]int)
 	for l, err := range jsonl.Read[line](r, jsonl.Options{Name: name}) {
@@ -170,6 +197,18 @@ func readQuestions(name string, r io.Reader, named names) (items []benchmark.Ite
 		}
 		lines[it.Question.ID] = l.Number
 		items = append(items, it)
+		if len(l.Value.DocumentIDs) > len(it.Gold) {
+			elsewhere++
+		}
+	}
+	if elsewhere > 0 {
+		notes = append(notes, fmt.Sprintf("questions with document_ids that are no file here, and are no evidence: %d", elsewhere))
+	}
+	if n := len(typesOf(items)); n > mostTypes {
+		notes = append(notes, fmt.Sprintf("%d combinations of categories: the first category of each question is its type", n))
+		for i := range items {
+			items[i].Type, _, _ = strings.Cut(items[i].Type, andCategory)
+		}
 	}
 	if len(items) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf(`%s holds no question; want a line such as {"question": "…", "answer": "…"}`, name))
@@ -216,6 +255,20 @@ func (q question) item(named names) (benchmark.Item, error) {
 		return it, errors.New(`nothing to judge by: want an "answer", "statements" or "gold" pages`)
 	case it.Type == Search && (it.Reference != "" || len(it.Statements) > 0):
 		return it, errors.New("a question that is only searched for, with an answer: leave the type or the answer out")
+	}
+	var categories []string
+	for _, c := range slices.Concat(q.Categories, q.Users) {
+		if name := strings.Join(strings.Fields(text.OneLine(c.Name)), " "); name != "" {
+			categories = append(categories, fmt.Sprintf("%.40s", name))
+		}
+	}
+	if len(categories) > 0 {
+		it.Type += byCategory + strings.Join(categories, andCategory)
+	}
+	for _, id := range q.DocumentIDs {
+		if page, err := named.find(id); err == nil && len(q.Gold) == 0 {
+			it.Gold = append(it.Gold, benchmark.Unit{page})
+		}
 	}
 	for _, any := range q.Gold {
 		var unit benchmark.Unit
