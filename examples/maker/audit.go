@@ -142,7 +142,7 @@ func (a auditing) load(ctx context.Context) (*benchmark.Dataset, error) {
 	return own.Load(ctx, filepath.Base(a.questions), f, docs, files.Options)
 }
 
-// open opens the model, whose calls are in a ledger beside the worksheet.
+// open opens the model, whose replies and bill are beside the worksheet.
 func (a auditing) open(stderr io.Writer) (*paid.Client, llm.Model, error) {
 	o := transport.Options{Concurrency: 8, Logger: cli.NewLogger(stderr)}
 	server, err := transport.ProviderFromEnv(o)
@@ -153,7 +153,7 @@ func (a auditing) open(stderr io.Writer) (*paid.Client, llm.Model, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	client, err := paid.Open(paid.Options{Run: run, Tokens: a.tokens, Defaults: cli.Settings(nil, a.seed), Logger: o.Logger})
+	client, err := paid.Open(paid.Options{File: a.out + ".replies", Run: run, Tokens: a.tokens, Defaults: cli.Settings(nil, a.seed), Logger: o.Logger})
 	if err != nil {
 		return nil, nil, err
 	}
