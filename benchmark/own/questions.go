@@ -44,13 +44,12 @@ type question struct {
 
 	Where *graphrag.Condition `json:"where"`
 
-	// What DataMorgana, the LiveRAG challenge's maker of questions, writes beside these.
 	Categories  []category `json:"question_categories"`
 	Users       []category `json:"user_categories"`
 	DocumentIDs []string   `json:"document_ids"`
 }
 
-// category is one of DataMorgana's.
+// category is one of DataMorgana's, the LiveRAG challenge's maker of questions.
 type category struct {
 	Name string `json:"category_name"`
 }
@@ -142,12 +141,9 @@ func (l *line) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// What stands between a type and its categories, and between two of these; and how many types
-// a report has at most, before only the first category of each question counts.
-const (
-	byCategory, andCategory = ": ", " / "
-	mostTypes               = 12
-)
+// Between a type and its categories, and between these; and the types of a report at most, before
+// only the first category of each question counts.
+const byCategory, andCategory, mostTypes = ": ", " / ", 12
 
 // typesOf lists the types that items have, those with categories in their order.
 func typesOf(items []benchmark.Item) (out []benchmark.Type) {
@@ -238,23 +234,22 @@ func (q question) item(named names) (benchmark.Item, error) {
 		}
 	}
 	answered := it.Type == wildgraph.SingleFact || it.Type == wildgraph.MultiFact
-	switch {
-	case it.Question.Text == "":
-		return it, errors.New(`no "question"`)
-	case !answered && it.Type != wildgraph.Summary && it.Type != Search:
-		return it, fmt.Errorf("the type %.80q is none of %s, %s, %s and %s", it.Type, wildgraph.SingleFact, wildgraph.MultiFact, wildgraph.Summary, Search)
-	case it.Unanswerable && (it.Reference != "" || len(it.Statements) > 0 || !answered):
-		return it, errors.New("an unanswerable question with an answer: leave one out")
-	case it.Reference != "" && len(it.Statements) > 0:
-		return it, errors.New(`both "answer" and "statements": an answer is judged by one of them, leave the other out`)
-	case answered && !it.Unanswerable && it.Reference == "":
-		return it, fmt.Errorf(`a question of type %s without an "answer"`, it.Type)
-	case it.Type == wildgraph.Summary && len(it.Statements) == 0:
-		return it, errors.New(`a summary without "statements": a list of what a good answer says`)
-	case it.Type == Search && len(q.Gold) == 0:
-		return it, errors.New(`nothing to judge by: want an "answer", "statements" or "gold" pages`)
-	case it.Type == Search && (it.Reference != "" || len(it.Statements) > 0):
-		return it, errors.New("a question that is only searched for, with an answer: leave the type or the answer out")
+	for _, bad := range []struct {
+		is   bool
+		text string
+	}{
+		{it.Question.Text == "", `no "question"`},
+		{!answered && it.Type != wildgraph.Summary && it.Type != Search, fmt.Sprintf("the type %.80q is none of %s, %s, %s and %s", it.Type, wildgraph.SingleFact, wildgraph.MultiFact, wildgraph.Summary, Search)},
+		{it.Unanswerable && (it.Reference != "" || len(it.Statements) > 0 || !answered), "an unanswerable question with an answer: leave one out"},
+		{it.Reference != "" && len(it.Statements) > 0, `both "answer" and "statements": an answer is judged by one of them, leave the other out`},
+		{answered && !it.Unanswerable && it.Reference == "", fmt.Sprintf(`a question of type %s without an "answer"`, it.Type)},
+		{it.Type == wildgraph.Summary && len(it.Statements) == 0, `a summary without "statements": a list of what a good answer says`},
+		{it.Type == Search && len(q.Gold) == 0, `nothing to judge by: want an "answer", "statements" or "gold" pages`},
+		{it.Type == Search && (it.Reference != "" || len(it.Statements) > 0), "a question that is only searched for, with an answer: leave the type or the answer out"},
+	} {
+		if bad.is {
+			return it, errors.New(bad.text)
+		}
 	}
 	var categories []string
 	for _, c := range slices.Concat(q.Categories, q.Users) {

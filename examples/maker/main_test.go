@@ -128,7 +128,7 @@ func TestAuditByModel(t *testing.T) {
 		switch prompt := req.Messages[0].Text + req.Messages[len(req.Messages)-1].Text; {
 		case strings.Contains(prompt, `{"triples": [[`):
 			return llm.Reply{Text: `{"triples": [["Fram","builder","Archer"],["Archer","born in","Larvik"]]}`}
-		case strings.Contains(prompt, `{"label": "`) && strings.Contains(prompt, "Larvik"):
+		case strings.Contains(prompt, `{"label": "`) && strings.Contains(prompt, "Larvik") && strings.Contains(prompt, "was built by"):
 			return llm.Reply{Text: `{"label": "misaligned"}`}
 		}
 		return llm.Reply{Text: `nothing`}

@@ -4,7 +4,6 @@ package gear
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -68,22 +67,10 @@ func simpleByModel(m llm.Model) simple {
 		if err != nil {
 			return false, err
 		}
-		reply, _, err := llm.Decode[class](ctx, m, req)
+		reply, _, err := llm.Decode[struct{ Simple bool }](ctx, m, req)
 		if llm.OfOneReply(err) {
 			return false, nil
 		}
-		return err == nil && *reply.Simple, err
+		return reply.Simple, err
 	}
-}
-
-type class struct {
-	Simple *bool `json:"simple"`
-}
-
-// Check implements what llm.Decode asks of replies.
-func (c class) Check() error {
-	if c.Simple == nil {
-		return errors.New(`the key "simple" is missing`)
-	}
-	return nil
 }
