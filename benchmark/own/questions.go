@@ -75,7 +75,7 @@ type category struct {
 //	where         a condition that limits it to some documents, see graphrag.ParseCondition
 //
 // The lines of DataMorgana, of the LiveRAG challenge, are such objects: the categories of a
-// question and its user make its type, those of document_ids that are here its evidence.
+// question and its user make its type, and files that document_ids names are its evidence.
 //
 // A file is named by its path in the folder, or by its name alone where no other file
 // has it.
@@ -117,7 +117,7 @@ func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphra
 	return pages, skipped, err
 }
 
-// read are the keys of a question, with those of DataMorgana that mean nothing here.
+// read lists the keys of a question, and keys of DataMorgana that mean nothing here.
 var read = []string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable", "where",
 	"question_categories", "user_categories", "document_ids", "context", "prompt"}
 
@@ -251,15 +251,7 @@ func (q question) item(named names) (benchmark.Item, error) {
 			return it, errors.New(bad.text)
 		}
 	}
-	var categories []string
-	for _, c := range slices.Concat(q.Categories, q.Users) {
-		if name := strings.Join(strings.Fields(text.OneLine(c.Name)), " "); name != "" {
-			categories = append(categories, fmt.Sprintf("%.40s", name))
-		}
-	}
-	if len(categories) > 0 {
-		it.Type += byCategory + strings.Join(categories, andCategory)
-	}
+	it.Type += q.categories()
 	for _, id := range q.DocumentIDs {
 		if page, err := named.find(id); err == nil && len(q.Gold) == 0 {
 			it.Gold = append(it.Gold, benchmark.Unit{page})
@@ -279,6 +271,18 @@ func (q question) item(named names) (benchmark.Item, error) {
 		}
 	}
 	return it, nil
+}
+
+// categories follow the type of a question.
+func (q question) categories() (out string) {
+	by := byCategory
+	for _, c := range slices.Concat(q.Categories, q.Users) {
+		if name := strings.Join(strings.Fields(text.OneLine(c.Name)), " "); name != "" {
+			out += fmt.Sprintf("%s%.40s", by, name)
+			by = andCategory
+		}
+	}
+	return out
 }
 
 // names are the paths of files, by path and by name.

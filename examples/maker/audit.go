@@ -49,7 +49,7 @@ type alignment struct {
 	Label      string  `json:"label"`           // for people: aligned, misaligned or unsure
 	Model      string  `json:"model,omitempty"` // what a model says
 	Rule       string  `json:"rule"`            // misaligned where the passage lacks a name of the triple, word for word
-	Of         int     `json:"of"`              // how many alignments its band has: it stands for a part of them
+	Of         int     `json:"of"`              // the number of alignments in its band
 }
 
 const (
@@ -149,11 +149,11 @@ func (a auditing) open(stderr io.Writer) (*paid.Client, llm.Model, error) {
 	if err != nil && !cli.OfVendors(a.model) {
 		return nil, nil, cli.Usagef("-model: %w", err)
 	}
-	run, err := filepath.Abs(a.out)
+	dir, err := filepath.Abs(filepath.Dir(a.out))
 	if err != nil {
 		return nil, nil, err
 	}
-	client, err := paid.Open(paid.Options{File: a.out + ".replies", Run: run, Tokens: a.tokens, Defaults: cli.Settings(nil, a.seed), Logger: o.Logger})
+	client, err := paid.Open(paid.Options{File: a.out + ".replies", Run: dir, Tokens: a.tokens, Defaults: cli.Settings(nil, a.seed), Logger: o.Logger})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -342,7 +342,7 @@ func (l *listener) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]g
 	return found, err
 }
 
-// ruled tells whether a passage states both names of a triple, word for word. It knows neither
+// ruled reports whether a passage states both names of a triple, word for word. It knows neither
 // other names of a thing nor what is said about it.
 func ruled(passage string, names [2]string) string {
 	words := func(s string) string {

@@ -12,7 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// simple tells whether a question is answered without the graph.
+// simple reports whether the graph is skipped for a question.
 type simple func(ctx context.Context, question string) (bool, error)
 
 // when searches by one retriever for simple questions, by the other for the rest.
@@ -29,9 +29,9 @@ func when(is simple, flat, whole graphrag.Retriever) graphrag.Retriever {
 	})
 }
 
-// Words that begin English questions, those of them that ask for a thing by what it is, and
-// words that join two facts: "Who is the mayor of Oslo?" asks for one fact, "Where was the mayor
-// of Oslo born?" for two.
+// Words that begin English questions, words that join two facts, and words before a copula with
+// no fact between: "Who is the mayor of Oslo?" asks for one fact, "Where was the mayor of Oslo
+// born?" for two.
 var (
 	openers = strings.Fields("who whom whose what what's who's which when where how why is are was were did does do has have")
 	joints  = strings.Fields("of that who whom whose which where than both same between")
@@ -39,8 +39,8 @@ var (
 	copulas = strings.Fields("is was are were")
 )
 
-// simpleByForm counts the facts that a question asks for. One that begins in another way than
-// English questions do is not simple.
+// simpleByForm counts the facts that a question asks for. A question that begins otherwise than
+// English ones is not simple.
 func simpleByForm(_ context.Context, question string) (bool, error) {
 	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(question), "’", "'"), func(r rune) bool {
 		return r != '\'' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
@@ -48,16 +48,16 @@ func simpleByForm(_ context.Context, question string) (bool, error) {
 	if len(words) < 2 || !slices.Contains(openers, words[0]) {
 		return false, nil
 	}
-	facts := 1
+	n := 1
 	if words[0] == "what's" || words[0] == "who's" || slices.Contains(naming, words[0]) && slices.Contains(copulas, words[1]) {
-		facts = 0
+		n = 0
 	}
 	for _, w := range words[1:] {
 		if slices.Contains(joints, w) || strings.HasSuffix(w, "'s") || strings.HasSuffix(w, "s'") {
-			facts++
+			n++
 		}
 	}
-	return facts < 2, nil
+	return n < 2, nil
 }
 
 // simpleByModel asks a model. A reply that cannot be used leaves the graph in.
