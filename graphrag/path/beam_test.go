@@ -211,45 +211,27 @@ func TestOrderFree(t *testing.T) {
 	}
 }
 
-// tied is a hub whose triples have one of a few scores.
-type tied int32
-
-func (g tied) Neighbors(_ context.Context, triples []int32, _ int) (out [][]int32, err error) {
-	for range triples {
-		var all []int32
-		for i := range int32(g) {
-			all = append(all, i)
-		}
-		out = append(out, all)
-	}
-	return out, nil
-}
-
-func (g tied) Scores(_ context.Context, chains [][]int32) (out []float64, err error) {
-	for _, c := range chains {
-		out = append(out, float64(c[len(c)-1]*37%7)/8)
-	}
-	return out, nil
-}
-
 // A narrow beam is the beginning of a wide one, and few neighbors are the first of all
 // in the order of a ranking, also among equal scores.
 func TestTies(t *testing.T) {
 	const n = 200
+	tied := make(hub, n+1)
 	var all []int32
-	for i := range int32(n) {
-		all = append(all, i)
+	for i := range tied {
+		tied[i] = float64(i*37%7) / 8
+		all = append(all, int32(i))
 	}
-	wide, err := path.Beam(t.Context(), tied(n), all, path.BeamOptions{Width: n, Length: 1})
+	all = all[:n]
+	wide, err := path.Beam(t.Context(), tied, all, path.BeamOptions{Width: n, Length: 1})
 	if err != nil || len(wide) != n {
 		t.Fatal(wide, err)
 	}
 	for k := 1; k < n; k += 9 {
-		narrow, err := path.Beam(t.Context(), tied(n), all, path.BeamOptions{Width: k, Length: 1})
+		narrow, err := path.Beam(t.Context(), tied, all, path.BeamOptions{Width: k, Length: 1})
 		if diff := gocmp.Diff(wide[:k], narrow); err != nil || diff != "" {
 			t.Fatalf("width %d: %v, %s", k, err, diff)
 		}
-		grown, err := path.Beam(t.Context(), tied(n), []int32{n}, path.BeamOptions{Width: n, Neighbors: k, Diversity: path.None})
+		grown, err := path.Beam(t.Context(), tied, []int32{n}, path.BeamOptions{Width: n, Neighbors: k, Diversity: path.None})
 		if err != nil || len(grown) != k {
 			t.Fatalf("%d neighbors: %v, %v", k, grown, err)
 		}

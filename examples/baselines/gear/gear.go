@@ -81,15 +81,12 @@ func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error
 		n, at = len(c.Graph.Relations), func(i int32) triples.Triple { return relation(c.Graph, i) }
 	}
 	var there []int32
-	for i := range int32(n) {
-		if covered(at(i), o) {
-			there = append(there, i)
-		}
-	}
 	ix, err := triples.New(ctx, func(yield func(triples.Triple, error) bool) {
-		for _, i := range there {
-			if !yield(at(i), nil) {
-				return
+		for i := range int32(n) {
+			if t := at(i); covered(t, o) {
+				if there = append(there, i); !yield(t, nil) {
+					return
+				}
 			}
 		}
 	}, triples.Options{})
