@@ -57,10 +57,8 @@ type category struct {
 // Load reads questions and the documents that they are about into a data set of one
 // domain; name is that of the file of questions. Documents are the files that o reads, or, of one
 // .csv, .tsv or .jsonl alone, its rows ([load.Rows]).
-// What is left out is in the notes of the data set, and so are keys that are none of
-// those below. All problems found are
-// reported together, the first few of the questions: those of a line are
-// [*jsonl.Error].
+// Notes of the data set have what is left out, and keys that are none of these. All problems
+// are reported together, the first few of the questions: those of a line are [*jsonl.Error].
 //
 // A line is an object with the keys
 //

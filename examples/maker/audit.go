@@ -197,10 +197,10 @@ func (a auditing) write(ctx context.Context, stdout io.Writer, m llm.Model, all 
 	}
 	var whole tally
 	for _, x := range all {
-		whole.add(x.Rule, 0)
+		whole.add(x.Rule)
 	}
 	_, err = fmt.Fprintf(stdout, "A name of the triple is missing in the passage, %% of all alignments: %s\n%d of them, some of each band of similarity: %s\nFor people: set \"label\" to %s, %s or %s in each line; then: maker audited %s\n",
-		whole.rate(), len(chosen), a.out, aligned, misaligned, unsure, a.out)
+		rate(whole), len(chosen), a.out, aligned, misaligned, unsure, a.out)
 	return err
 }
 
@@ -381,23 +381,23 @@ func sample(all []alignment, seed uint64) []alignment {
 	})
 }
 
-// tally counts the labels of each band, and has how many alignments there are.
-type tally [bands]struct{ right, wrong, of int }
+// tally counts the labels of a band, and has the number of its alignments.
+type tally struct{ right, wrong, of int }
 
-func (l *tally) add(label string, b int) {
+func (t *tally) add(label string) {
 	switch label {
 	case aligned:
-		l[b].right++
+		t.right++
 	case misaligned:
-		l[b].wrong++
+		t.wrong++
 	}
 }
 
 // rate is the share of alignments that are wrong, each label counting for as many as it stands
 // for, with Wilson's 95 % interval for the effective number of labels (Kish).
-func (l *tally) rate() string {
+func rate(list ...tally) string {
 	wrong, all, squares, n := 0., 0., 0., 0
-	for _, b := range l {
+	for _, b := range list {
 		if m := b.right + b.wrong; m > 0 {
 			of := float64(max(b.of, m))
 			n += m
@@ -426,8 +426,8 @@ func runAudited(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // only read
-	var by [3]tally
+	defer f.Close()        // only read
+	var by [3][bands]tally // by people, a model, the rule
 	var problems []error
 	for line, err := range jsonl.Read[alignment](f, jsonl.Options{Name: args[0]}) {
 		x := line.Value
@@ -442,21 +442,19 @@ func runAudited(_ context.Context, args []string, stdout, _ io.Writer) error {
 			continue
 		}
 		for i, label := range []string{people, x.Model, x.Rule} {
-			by[i].add(label, band(x.Similarity))
-			by[i][band(x.Similarity)].of = x.Of
+			t := &by[i][band(x.Similarity)]
+			t.add(label)
+			t.of = x.Of
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%-14s %-26s %-26s %s\n", "similarity", "wrong by people, %", "by a model, %", "by the rule (a name is missing), %")
+	const row = "%-14s %-26s %-26s %s\n"
+	fmt.Fprintf(stdout, row, "similarity", "wrong by people, %", "by a model, %", "by the rule (a name is missing), %")
 	for b := range bands {
-		var one [3]tally
-		for i := range by {
-			one[i][b] = by[i][b]
-		}
-		fmt.Fprintf(stdout, "%-14s %-26s %-26s %s\n", fmt.Sprintf("from %.1f", float64(b)/bands), one[0].rate(), one[1].rate(), one[2].rate())
+		fmt.Fprintf(stdout, row, fmt.Sprintf("from %.1f", float64(b)/bands), rate(by[0][b]), rate(by[1][b]), rate(by[2][b]))
 	}
-	_, err = fmt.Fprintf(stdout, "%-14s %-26s %-26s %s\n", "all, weighted", by[0].rate(), by[1].rate(), by[2].rate())
+	_, err = fmt.Fprintf(stdout, row, "all, weighted", rate(by[0][:]...), rate(by[1][:]...), rate(by[2][:]...))
 	return err
 }

@@ -42,22 +42,18 @@ const (
 	ExpandNever  Expansion = "never"
 )
 
-// Linking says by what triples are linked and aligned.
-type Linking string
-
-// The linkings: BM25 over the words of triples and passages (GeAR-s, equation 3), and the
-// cosine of their vectors, which the paper leaves open.
-const (
-	LinkWords Linking = "words"
-	LinkDense Linking = "dense"
+// Linking says by what triples are linked and aligned, Classifier for which questions.
+type (
+	Linking    string
+	Classifier string
 )
 
-// Classifier says which questions the graph is used for.
-type Classifier string
-
-// The classifiers: every question, or those that take several steps by their form in
-// English, or by the judgment of the kit's model.
+// The linkings: BM25 over words (GeAR-s, equation 3), and the cosine of vectors, which the paper
+// leaves open. The classifiers: every question, or only those of several facts, by their form in
+// English or by the kit's model.
 const (
+	LinkWords Linking    = "words"
+	LinkDense Linking    = "dense"
 	WhenEvery Classifier = "every"
 	WhenForm  Classifier = "form"
 	WhenModel Classifier = "model"
