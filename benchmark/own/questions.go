@@ -162,7 +162,7 @@ func typesOf(items []benchmark.Item) (out []benchmark.Type) {
 	return out
 }
 
-// most is how many problems of a file are listed.
+// most is how many problems of a file are listed, and categories of a question.
 const most = 10
 
 func readQuestions(name string, r io.Reader, named names) (items []benchmark.Item, notes []string, err error) {
@@ -250,7 +250,7 @@ func (q question) item(named names) (benchmark.Item, error) {
 		}
 	}
 	it.Type += q.categories()
-	for _, id := range q.DocumentIDs {
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(q.DocumentIDs))) {
 		if page, err := named.find(id); err == nil && len(q.Gold) == 0 {
 			it.Gold = append(it.Gold, benchmark.Unit{page})
 		}
@@ -271,10 +271,10 @@ func (q question) item(named names) (benchmark.Item, error) {
 	return it, nil
 }
 
-// categories follow the type of a question.
+// categories follow the type of a question, the first few of them.
 func (q question) categories() (out string) {
-	by := byCategory
-	for _, c := range slices.Concat(q.Categories, q.Users) {
+	by, all := byCategory, slices.Concat(q.Categories, q.Users)
+	for _, c := range all[:min(len(all), most)] {
 		if name := strings.Join(strings.Fields(text.OneLine(c.Name)), " "); name != "" {
 			out += fmt.Sprintf("%s%.40s", by, name)
 			by = andCategory

@@ -138,7 +138,7 @@ func TestLoadErrors(t *testing.T) {
 // A line as DataMorgana writes it is a question with its answer. Its categories are its type,
 // its documents the evidence, where they are here; of too many types the first category stays.
 func TestDataMorgana(t *testing.T) {
-	const line = `{"question": "who lit the tower %d", "answer": "Winstanley", "context": ["A page."], "question_categories": [{"categorization_name": "hops", "category_name": "%s"}%s], "user_categories": [{"categorization_name": "expertise", "category_name": " expert\nin it "}], "document_ids": ["a.md", "<urn:uuid:1>"]}`
+	const line = `{"question": "who lit the tower %d", "answer": "Winstanley", "context": ["A page."], "question_categories": [{"categorization_name": "hops", "category_name": "%s"}%s], "user_categories": [{"categorization_name": "expertise", "category_name": " expert\nin it "}], "document_ids": ["a.md", "<urn:uuid:1>", "a.md"]}`
 	more := ""
 	for _, x := range []struct {
 		lines int
