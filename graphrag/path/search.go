@@ -19,14 +19,14 @@ import (
 type Options struct {
 	// Depth is the number of edges of the longest path, 0 for 5. MaxPaths is how
 	// many paths are kept, 0 for 50.
-	Depth    int `default:"5" min:"0" source:"the paper, section 3.3"`
-	MaxPaths int `default:"50" min:"0" source:"ours"`
+	Depth    int `source:"the paper, section 3.3" default:"5" min:"0"`
+	MaxPaths int `default:"50" min:"0"`
 	// MaxExpand is how many arcs are walked in all, 0 for 5,000. MaxNeighbors is
 	// how many of a node are tried, those with the best arcs, 0 for 100.
-	MaxExpand    int `default:"5000" min:"0" source:"ours"`
-	MaxNeighbors int `default:"100" min:"0" source:"ours"`
+	MaxExpand    int `default:"5000" min:"0"`
+	MaxNeighbors int `default:"100" min:"0"`
 	// Cost is what each edge takes from the score of a path.
-	Cost float64 `min:"0" source:"ours"`
+	Cost float64 `min:"0"`
 }
 
 // Check fills in what zero stands for, and reports everything that is wrong.
