@@ -4,8 +4,10 @@ package perception
 
 import (
 	"math"
+	"slices"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag/cluster"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
@@ -56,6 +58,9 @@ func TestRelationSimilarityWorked(t *testing.T) {
 	vectors, triples := worked()
 	p := perceive(t, vectors, triples, Options{})
 	near(t, "S_r", p.relational(p.profiles.of(0), p.group([]int32{0, 1, 2})), .5)
+	// Of an outsider the union has what it has more: {directed 2, born_in 1} and {directed 1,
+	// spouse 2} have 1 in common and 2 + 1 + 2 together.
+	near(t, "S_r", p.relational(p.profiles.of(0), p.group([]int32{1, 2})), .2)
 }
 
 func TestScoreWorked(t *testing.T) {
@@ -100,5 +105,46 @@ func TestClusters(t *testing.T) {
 		if got := m.opts.clusters(n); got != want {
 			t.Errorf("%d entities: %d clusters, want %d", n, got, want)
 		}
+	}
+}
+
+// K-means has five starts from seed 42; with one start, or another seed, the clusters of
+// these vectors are others.
+func TestStarts(t *testing.T) {
+	var vectors []float32
+	for i := range 60 {
+		vectors = append(vectors, float32(i*i%61), float32(i*i*i%67))
+	}
+	m, err := newMerger(t.Context(), vectors, 2, nil, Options{})
+	texttest.OK(t, err)
+	got, err := m.kmeans(vectors, 6)
+	texttest.OK(t, err)
+	for o, same := range map[cluster.KMeansOptions]bool{{Seed: 42, Inits: 5}: true, {Seed: 42, Inits: 1}: false, {Seed: 7, Inits: 5}: false} {
+		c, err := cluster.KMeans(t.Context(), vectors, 2, 6, o)
+		texttest.OK(t, err)
+		if slices.Equal(got, c.Labels) != same {
+			t.Errorf("%+v: the same clusters %t, want %t", o, !same, same)
+		}
+	}
+}
+
+// A centre is compared with its ten nearest, of twelve; two communities of fifty merge, and
+// with one member more they do not.
+func TestNeighbors(t *testing.T) {
+	vectors := make([]float32, 24)
+	for i := range 12 {
+		vectors[2*i], vectors[2*i+1] = float32(math.Cos(float64(i)/8)), float32(math.Sin(float64(i)/8))
+	}
+	m, err := newMerger(t.Context(), vectors, 2, nil, Options{})
+	texttest.OK(t, err)
+	m.divide([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
+	nearest, err := m.neighbors()
+	texttest.OK(t, err)
+	if want := []int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; !slices.Equal(nearest[0], want) {
+		t.Errorf("the nearest of 0 are %v, want %v", nearest[0], want)
+	}
+	fifty, more := &group{members: make([]int32, 50)}, &group{members: make([]int32, 51)}
+	if !m.fits(fifty, fifty) || m.fits(fifty, more) {
+		t.Error("communities merge up to 100 members")
 	}
 }
