@@ -3,6 +3,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -115,11 +116,11 @@ func (it Item) GoldStatements() []string {
 	return []string{it.Reference}
 }
 
-// Source names the page a question is about, the first of its gold pages:
-// questions about one page are not independent.
+// Source names the page a question is about, the first of its gold pages, or the question where
+// none is known: questions about one page are not independent, nor is one that is asked again.
 func (it Item) Source() string {
 	if len(it.Gold) == 0 || len(it.Gold[0]) == 0 {
-		return it.Question.ID
+		return cmp.Or(it.Question.Text, it.Question.ID)
 	}
 	return it.Gold[0][0]
 }

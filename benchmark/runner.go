@@ -42,6 +42,9 @@ type Entry struct {
 	Also []string
 	// New makes a fresh system; it is called once per domain.
 	New func(domain string) (System, error)
+	// Again makes a fresh system with another seed, for the questions that are asked once more;
+	// nil where these differ by the sample of a model alone, and one system is asked all.
+	Again func(domain string, repeat int) (System, error)
 	// Settings decide the answers of this system, beside Options.Settings.
 	Settings map[string]any
 	// NotApplicable, when set, says why the system cannot run with these
@@ -80,9 +83,8 @@ type Options struct {
 	Depth int
 	// Limit is the largest number of questions per domain and type; 0 is all.
 	Limit int
-	// Kit names the set of parts the systems were built from; may be "". With
-	// "offline", or a judge whose name begins with "lexical/" whatever the kit, the
-	// judged figures are reported under "lexical".
+	// Kit names the set of parts the systems were built from; may be "". The figures
+	// of a judge whose name begins with "lexical/" or "exact/" are reported under "lexical".
 	Kit string
 	// Settings are what every system was built with: with others the answers
 	// would be others.
@@ -94,7 +96,7 @@ type Options struct {
 	// "-chunk-size 600"; they stand above the tables of a report.
 	Changed []string
 	// Repeat is how often each question is asked, each time as another sample of the models
-	// ([llm.WithSample]); 0 is once. The ID of the second time has ~2 behind it.
+	// ([llm.WithSample]), or of a system with another seed ([Entry].Again); 0 is once. The ID of the second time has ~2 behind it.
 	Repeat int
 	// Concurrency is how many questions are answered at a time; 0 is the
 	// number of CPUs.

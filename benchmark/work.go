@@ -300,12 +300,36 @@ func (s *state) runCell(ctx context.Context, e Entry, d Domain) error {
 		s.emit(Event{System: e.Name, Domain: d.Name, Stage: "failed"}, len(missing), 0)
 		return nil
 	}
-	s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, 0, 0) // the index is there
-	err = s.work(ctx, system, e, d, missing)
+	s.emit(Event{System: e.Name, Domain: d.Name, Stage: "answer"}, 0, 0)   // the index is there
+	other := func(it Item) bool { return e.Again != nil && it.Repeat > 0 } // asked of another system
+	err = s.work(ctx, system, e, d, slices.DeleteFunc(slices.Clone(missing), other))
 	if err = errors.Join(err, shut(system)); err != nil {
 		return err
 	}
+	if err := s.repeated(ctx, e, d, missing); err != nil {
+		return err
+	}
 	return s.log.Add(record.Closing{Cell: cell, PeakRSSMB: peakRSS()})
+}
+
+// repeated asks systems with other seeds the questions that are asked once more. The record of the
+// index is of the first system.
+func (s *state) repeated(ctx context.Context, e Entry, d Domain, missing []Item) error {
+	for repeat := 1; e.Again != nil && repeat < s.opts.Repeat; repeat++ {
+		asked := slices.DeleteFunc(slices.Clone(missing), func(it Item) bool { return it.Repeat != repeat })
+		if len(asked) == 0 {
+			continue
+		}
+		e.New = func(domain string) (System, error) { return e.Again(domain, repeat) }
+		system, err := s.built(ctx, e, d)
+		if err != nil || system == nil {
+			return err
+		}
+		if err := errors.Join(s.work(ctx, system, e, d, asked), shut(system)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // missing are the questions that are to be answered or judged, and whether there is

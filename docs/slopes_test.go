@@ -89,7 +89,7 @@ func TestSlopes(t *testing.T) {
 		t.Skip("some seconds")
 	}
 	page := func(data []byte) error {
-		_, _, err := chunk.NewSite(context.Background(), []graphrag.Document{{ID: "a", Text: string(data)}}, chunk.PageOptions{})
+		_, err := chunk.Pages(context.Background(), []graphrag.Document{{ID: "a", Text: string(data)}}, chunk.PageOptions{})
 		return err
 	}
 	sentences := func(data []byte) error {

@@ -2,7 +2,10 @@
 
 package graphrag
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Document is one loaded text: a web page, a file, a record.
 type Document struct {
@@ -40,13 +43,24 @@ type Chunk struct {
 	Text string `json:"text"`
 	// Lead is what stands before Text in its document and is needed to understand it:
 	// headings, the header of a table it begins in (see chunk.Options.Lead). It is
-	// neither indexed nor part of the source span; readers that look for structure
-	// read it before Text.
+	// neither indexed nor part of the source span; readers read it before Text.
 	Lead string `json:"lead,omitempty"`
 	// Tokens is the length of Text in the splitter's own units.
 	Tokens int `json:"tokens,omitempty"`
 	// Fields are those of the document, shared by its chunks and not to be changed.
 	Fields Fields `json:"fields,omitempty"`
+}
+
+// Shown returns the text as prompts show it: after the header of the table, the line above the
+// list, or the fence of the code that it begins in. The headings of Lead are left out: they would
+// take a twelfth of a budget.
+func (c Chunk) Shown() string {
+	lead := c.Lead
+	for strings.HasPrefix(lead, "#") {
+		_, lead, _ = strings.Cut(lead, "\n")
+		lead = strings.TrimLeft(lead, "\n")
+	}
+	return lead + c.Text
 }
 
 // Triple is one statement of a knowledge graph.

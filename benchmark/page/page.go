@@ -63,9 +63,9 @@ type Measure struct {
 	Title string `json:"title"`
 	// Help says what it is, in a sentence or two.
 	Help string `json:"help,omitempty"`
-	// Level tells by system whether it is level with the best, over all questions;
-	// nil where that was not tested.
-	Level []bool `json:"level,omitempty"`
+	// Class tells by system how it stands to the best over all questions: "level",
+	// "probable" or "certain" of those behind; nil where that was not tested.
+	Class []string `json:"class,omitempty"`
 	// Values are by domain (first all of them together), by type of questions (first
 	// all) and by system.
 	Values [][][]Value `json:"values"`

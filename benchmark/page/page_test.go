@@ -42,7 +42,7 @@ func small() *page.Page {
 			Systems:  []page.System{{Name: "fox"}, {Name: "owl", Note: "too much failed"}},
 			Domains:  []string{"birds", "fish"},
 			Types:    []page.Type{{Title: "Fact", Fact: true}, {Title: "Overview"}},
-			Measures: []page.Measure{{Key: "recall", Title: "Recall", Help: "Share.", Level: []bool{true, false}, Values: [][][]page.Value{{{value(.5), {}}, {value(.25), {Mean: share(1.0 / 3)}}}}}},
+			Measures: []page.Measure{{Key: "recall", Title: "Recall", Help: "Share.", Class: []string{"level", "certain"}, Values: [][][]page.Value{{{value(.5), {}}, {value(.25), {Mean: share(1.0 / 3)}}}}}},
 			Questions: []page.Question{
 				{ID: "1", Text: "Who?", Statements: []string{"The fox."}, Gold: [][]string{{"a.md", "b.md"}}, Answers: []page.Answer{
 					{

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/page"
@@ -20,40 +22,66 @@ import (
 // tooFew stands for an interval or a test of fewer questions.
 const tooFew = "too few"
 
+// Families of pairs: each is corrected by itself.
+const (
+	// OfBest holds, for one figure, the best system against every other: the comparison of
+	// the verdict.
+	OfBest = "best"
+	// OfBaselines holds, for one figure, every system against every baseline.
+	OfBaselines = "baselines"
+)
+
+// Classes of a pair.
+const (
+	Certain  = "certain"  // the corrected p-value is below .05
+	Probable = "probable" // the p-value alone is
+	Level    = "level"    // neither is
+)
+
 // Pair compares two systems on the questions for which both have the figure.
 type Pair struct {
 	A      string `json:"a"`
 	B      string `json:"b"`
 	Figure string `json:"figure"`
-	// Best is true if B has the highest mean of all systems, Baseline that one of
-	// the two is a baseline.
-	Best     bool `json:"best,omitempty"`
-	Baseline bool `json:"baseline,omitempty"`
-	// Lexical is true if the figure is a lexical judge's.
-	Lexical bool `json:"lexical,omitempty"`
-	N       int  `json:"n"`
+	// Family is [OfBest], where B has the highest mean of all, or [OfBaselines].
+	Family string `json:"family,omitempty"`
+	N      int    `json:"n"`
 	// MeanA and MeanB are the means over these questions.
 	MeanA float64 `json:"-"`
 	MeanB float64 `json:"-"`
 	// Difference is the mean of B minus the mean of A, Low to High its 95 %
-	// interval by the paired bootstrap over source pages.
+	// interval over source pages: it excludes 0 exactly where P is below .05.
 	Difference float64  `json:"difference"`
 	Low        *float64 `json:"low,omitempty"`
 	High       *float64 `json:"high,omitempty"`
-	// Detectable is the smallest difference that a test over so many questions detects.
-	Detectable *float64 `json:"detectable,omitempty"`
-	// P is the p-value of the permutation test, PHolm the same corrected for
-	// all pairs and figures of the report. Below [MinQuestions] there is neither
-	// interval nor test.
+	// P is the p-value, PHolm the same corrected for the Tests of the family. Below
+	// [MinQuestions] there is neither interval nor test.
 	P     *float64 `json:"p,omitempty"`
 	PHolm *float64 `json:"p_holm,omitempty"`
+	Tests int      `json:"tests,omitempty"`
+	// Detectable is the least true difference that is found with probability .8 after the
+	// correction.
+	Detectable *float64 `json:"detectable,omitempty"`
+
+	compared stats.Comparison
+}
+
+// Class returns [Certain], [Probable] or [Level]; "" without a test.
+func (p Pair) Class() string {
+	switch {
+	case p.PHolm == nil:
+		return ""
+	case *p.PHolm < .05:
+		return Certain
+	case *p.P < .05:
+		return Probable
+	}
+	return Level
 }
 
 // pairs compares, by each of the headline figures, the best system with every other,
-// and every system with the baselines: what a reader asks, and few enough to leave
-// p-values after the correction for their number.
-func pairs(run *benchmark.Run, systems []benchmark.SystemRun) ([]Pair, error) {
-	var out []Pair
+// and every system with the baselines.
+func pairs(systems []benchmark.SystemRun) (all []Pair, err error) {
 	for _, f := range figures {
 		if !f.compared {
 			continue
@@ -65,27 +93,37 @@ func pairs(run *benchmark.Run, systems []benchmark.SystemRun) ([]Pair, error) {
 			}
 		}
 		best := f.best(measured)
-		for i, a := range measured {
-			for j, b := range measured {
-				ofBest := j == best && i != j
-				ofBaseline := a.Baseline && i != j && !(b.Baseline && j < i)
-				if !ofBest && (!ofBaseline || i == best) {
-					continue
+		for _, of := range []struct {
+			family string
+			has    func(i, j int) bool // of the systems a and b
+		}{
+			{OfBest, func(i, j int) bool { return j == best }},
+			{OfBaselines, func(i, j int) bool { return measured[i].Baseline && !(measured[j].Baseline && j < i) }},
+		} {
+			var family []Pair
+			for i, a := range measured {
+				for j, b := range measured {
+					if i == j || !of.has(i, j) {
+						continue
+					}
+					p, err := f.compare(a, b)
+					if errors.Is(err, stats.ErrTooFew) {
+						continue
+					}
+					if err != nil {
+						return nil, fmt.Errorf("report: comparing %s and %s by %s: %w", a.Name, b.Name, f.key, err)
+					}
+					p.Family = of.family
+					family = append(family, p)
 				}
-				p, err := f.compare(a, b)
-				if errors.Is(err, stats.ErrTooFew) {
-					continue
-				}
-				if err != nil {
-					return nil, fmt.Errorf("report: comparing %s and %s by %s: %w", a.Name, b.Name, f.key, err)
-				}
-				p.Best, p.Baseline = ofBest, a.Baseline || b.Baseline
-				p.Lexical = f.judged && labelOf(run).lexical
-				out = append(out, p)
 			}
+			if err := Correct(family); err != nil {
+				return nil, err
+			}
+			all = append(all, family...)
 		}
 	}
-	return out, Correct(out)
+	return all, nil
 }
 
 // best is the place of the system with the highest mean, the first of equal ones; -1
@@ -96,7 +134,7 @@ func (f figure) best(systems []benchmark.SystemRun) int {
 		var all sample
 		for _, d := range s.Domains {
 			for _, r := range d.Results {
-				all.add(f.of(r), source(r))
+				all.add(f.of(r), r)
 			}
 		}
 		if m := all.mean(); m != nil && (best < 0 || *m > highest) {
@@ -120,17 +158,17 @@ func (f figure) pair(a, b string, ofA, ofB []benchmark.Result) (Pair, error) {
 	var left, right sample
 	for i, r := range ofA {
 		if x, y := f.of(r), f.of(ofB[i]); x != nil && y != nil {
-			left.add(x, source(r))
-			right.add(y, source(r))
+			left.add(x, r)
+			right.add(y, r)
 		}
 	}
 	c, err := stats.Compare(left.values, right.values, stats.Number(left.sources), stats.Options{})
-	p := Pair{A: a, B: b, Figure: f.key, N: c.Effect.N, Difference: c.Effect.Estimate, MeanA: c.MeanA, MeanB: c.MeanB}
+	p := Pair{A: a, B: b, Figure: f.key, N: left.questions, Difference: c.Effect.Estimate, MeanA: c.MeanA, MeanB: c.MeanB, compared: c}
 	if p.N >= MinQuestions {
-		p.Low, p.High, p.P = &c.Effect.Low, &c.Effect.High, &c.Test.P
-		if c.Detectable > 0 {
-			p.Detectable = &c.Detectable
+		if !f.size { // no share differs by more than all
+			c.Effect.Low, c.Effect.High = max(c.Effect.Low, -1), min(c.Effect.High, 1)
 		}
+		p.Low, p.High, p.P = &c.Effect.Low, &c.Effect.High, &c.P
 	}
 	return p, err
 }
@@ -143,7 +181,7 @@ func Compare(nameA, nameB string, a, b []Judgment, keys ...string) ([]Pair, erro
 		out := make([]benchmark.Result, len(all))
 		for i, j := range all {
 			out[i] = benchmark.Result{
-				Domain: j.Domain, Item: benchmark.Item{Question: graphrag.Question{ID: j.ID}, Gold: j.Gold},
+				Domain: j.Domain, Item: benchmark.Item{Question: graphrag.Question{ID: j.ID, Text: j.Question}, Gold: j.Gold},
 				Judgment: record.Judgment{Fact: j.Fact, Summary: j.Summary}, Evidence: j.Metrics,
 			}
 		}
@@ -179,74 +217,49 @@ func Correct(all []Pair) error {
 		return fmt.Errorf("report: correcting p-values: %w", err)
 	}
 	for i, of := range tested {
-		of.PHolm = &corrected[i]
+		of.PHolm, of.Tests = &corrected[i], len(tested)
+		of.Detectable = ref(of.compared.Detectable(len(tested)))
 	}
 	return nil
-}
-
-// turned is the pair with the systems in the other order.
-func (p Pair) turned() Pair {
-	p.A, p.B, p.MeanA, p.MeanB, p.Difference = p.B, p.A, p.MeanB, p.MeanA, 0-p.Difference // not -0
-	if p.Low != nil {
-		p.Low, p.High = ref(0-*p.High), ref(0-*p.Low)
-	}
-	return p
 }
 
 // texts are difference, interval, detectable difference and p-values.
 func (p Pair) texts() []string {
 	if p.P == nil {
-		return []string{points(p.Difference), tooFew, "–", "–", "–"}
+		return []string{points(p.Difference), tooFew, "–", "–", "–", "–"}
 	}
-	detectable := "–"
-	if p.Detectable != nil {
-		detectable = points(*p.Detectable)
-	}
-	return []string{points(p.Difference), points(*p.Low) + " to " + points(*p.High), detectable, pValue(*p.P), pValue(*p.PHolm)}
+	return []string{points(p.Difference), points(*p.Low) + " to " + points(*p.High), pValue(*p.P), pValue(*p.PHolm), p.Class(), points(*p.Detectable)}
 }
 
-func (r *Report) addPair(t *page.Table, p Pair) {
-	name := spelled(p.Figure)
-	if p.Lexical {
-		name = "lexical " + name
-	}
-	addTexts(t, p.B+" − "+p.A, append([]string{name, text.Digits(p.N)}, p.texts()...)...)
-}
-
-// pairTables compare, by each figure, the best system with every other, and every
-// system with the baselines.
-func (r *Report) pairTables() []page.Table {
-	columns := []page.Group{{Columns: []string{"Figure", "Questions", "Points", "95 % interval", "Detectable", "p", "p (Holm)"}}}
-	best := page.Table{
-		Title: "The best system and the others", Heading: "Best − other", Groups: columns,
-		Notes: []string{fmt.Sprintf("Paired over the same questions, by source page: bootstrap interval and permutation test; p (Holm) is corrected for all pairs of this table and of the baselines'. "+
-			"Detectable is the least difference that so many questions show (power 0.8). With fewer than %d questions there is neither interval nor test.", MinQuestions)},
-	}
-	baseline := page.Table{Title: "The systems and the baselines", Heading: "System − baseline", Groups: columns}
-	isBaseline := make(map[string]bool)
-	for _, s := range r.Systems {
-		isBaseline[s.System] = s.baseline
-	}
+// pairTable shows the pairs of a family, and how many were corrected together.
+func (r *Report) pairTable(family, title, heading string) page.Table {
+	t := page.Table{Title: title, Heading: heading, Groups: []page.Group{{Columns: []string{"Figure", "Questions", "Points", "95 % interval", "p", "p (Holm)", "Difference", "Detectable"}}}}
+	var tests []string
 	for _, p := range r.Pairs {
-		if p.Best {
-			r.addPair(&best, p)
+		if p.Family != family {
+			continue
 		}
-		if p.Baseline {
-			if !isBaseline[p.A] {
-				p = p.turned()
-			}
-			r.addPair(&baseline, p)
+		f, _ := find(p.Figure)
+		name := lower(f.words(r.label))
+		if said := fmt.Sprintf("%d by %s", p.Tests, name); p.Tests > 0 && !slices.Contains(tests, said) {
+			tests = append(tests, said)
 		}
+		addTexts(&t, p.B+" − "+p.A, append([]string{name, text.Digits(p.N)}, p.texts()...)...)
 	}
-	return []page.Table{best, baseline}
+	if len(tests) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("Paired over the same questions, by source page. Interval and p are of one method; p (Holm) is corrected within this table, for each figure by itself (%s). "+
+			"A difference is certain where p (Holm) is below .05, probable where p alone is. Detectable: true differences of so many points are found with probability .8 after the correction.", strings.Join(tests, ", ")))
+	}
+	t.Notes = append(t.Notes, fmt.Sprintf("With fewer than %d questions there is neither interval nor test.", MinQuestions))
+	return t
 }
 
 // writePairs writes the compared pairs as CSV, as fractions; what is not known is empty.
 func (r *Report) writePairs(w io.Writer) error {
 	out := csv.NewWriter(w)
-	rows := [][]string{{"a", "b", "figure", "n", "difference", "low", "high", "p", "p_holm"}}
+	rows := [][]string{{"a", "b", "figure", "family", "tests", "n", "difference", "low", "high", "p", "p_holm", "class"}}
 	for _, p := range r.Pairs {
-		row := []string{csvText(p.A), csvText(p.B), csvText(p.Figure), strconv.Itoa(p.N)}
+		row := []string{csvText(p.A), csvText(p.B), csvText(p.Figure), p.Family, strconv.Itoa(p.Tests), strconv.Itoa(p.N)}
 		for _, v := range []*float64{&p.Difference, p.Low, p.High, p.P, p.PHolm} {
 			cell := ""
 			if v != nil {
@@ -254,7 +267,7 @@ func (r *Report) writePairs(w io.Writer) error {
 			}
 			row = append(row, cell)
 		}
-		rows = append(rows, row)
+		rows = append(rows, append(row, p.Class()))
 	}
 	return out.WriteAll(rows)
 }

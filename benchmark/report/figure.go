@@ -200,7 +200,17 @@ func (t Type) Figure(key string) (float64, bool) {
 	return deref(value), value != nil
 }
 
-// spelled is the key of a figure in words.
-func spelled(key string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(key, "_", " "), "ndcg", "nDCG")
+// Words is the name of a figure in words, by its key, to stand within a sentence.
+func Words(key string) string {
+	if name, ok := named[key]; ok {
+		return name
+	}
+	return strings.ReplaceAll(key, "_", " ")
+}
+
+// named are the names of figures whose keys are no words.
+var named = map[string]string{
+	"hit_at_5": "any gold page in the first 5", "all_at_5": "all gold pages in the first 5", "ndcg_at_10": "nDCG at 10", "mrr": "mean reciprocal rank",
+	"recall": "recall of statements", "precision": "precision of statements", "f1_mean_of_questions": "mean F1 of statements", "f1_of_means": "F1 of mean recall and precision",
+	"statement_coverage": "coverage of gold statements", "precision_ceiling": "ceiling of precision", "grounded": "grounded answers", unscoredKey: "share without a score",
 }

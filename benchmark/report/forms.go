@@ -208,12 +208,12 @@ var latexEscapes = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", 
 func latexText(s string) string { return latexEscapes.Replace(text.OneLine(s)) }
 
 // WriteCSV writes one row per system, domain and question type; the domain "*" is all
-// domains together, and a domain of that name is "'*". The column judge tells lexical
-// figures from a model's. The ends of intervals stand behind all figures, under their keys
+// domains together, and a domain of that name is "'*". The columns answers and judge tell who
+// answered and who judged. The ends of intervals stand behind all figures, under their keys
 // with _low and _high. Undefined figures are empty.
 func (r *Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	header := []string{"system", "domain", "type", "n", "k", "judge"}
+	header := []string{"system", "domain", "type", "n", "k", "answers", "judge"}
 	figures := append(Keys(), r.scoreNames(func(s System) Type { return s.Overall.Types[benchmark.All] })...)
 	header = append(append(header, figures...), "answered_right", "answered_wrong", "refused_rightly", "refused_wrongly")
 	var sure []string // have intervals
@@ -234,7 +234,7 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	for _, s := range r.Systems {
 		for _, d := range append(slices.Clone(s.Domains), Domain{Types: s.Overall.Types}) {
 			for _, key := range keys {
-				if err := out.Write(csvRow(s.System, cmp.Or(csvText(d.Domain), allDomains), key, d.Types[key], figures, sure)); err != nil {
+				if err := out.Write(csvRow([]string{csvText(s.System), cmp.Or(csvText(d.Domain), allDomains), key}, r.label.by(s), r.label.judge, d.Types[key], figures, sure)); err != nil {
 					return err
 				}
 			}
@@ -247,15 +247,11 @@ func (r *Report) WriteCSV(w io.Writer) error {
 // allDomains stands for the domains together.
 const allDomains = "*"
 
-func csvRow(system, domain, key string, t Type, figures, sure []string) []string {
-	kind := "model"
-	switch {
-	case t.Lexical != nil:
-		kind = "lexical"
-	case t.Judged == nil:
-		kind = ""
+func csvRow(of []string, by, judged string, t Type, figures, sure []string) []string {
+	if t.Verdicts() == nil {
+		by, judged = "", ""
 	}
-	row := []string{csvText(system), domain, key, strconv.Itoa(t.N), strconv.Itoa(t.K), kind}
+	row := append(of, strconv.Itoa(t.N), strconv.Itoa(t.K), by, judged)
 	share := func(f float64) string { return strconv.FormatFloat(f, 'f', 6, 64) }
 	for _, key := range figures {
 		value := ""

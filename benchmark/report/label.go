@@ -3,60 +3,107 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 )
 
-// Offline is the name of the kit whose judged figures are lexical.
+// Offline is the name of the kit whose answers are extracted by rules.
 const Offline = "offline"
 
-// label marks figures that are not a language model's, in every form of a report. Its
-// texts are empty where a model answered and judged.
+// Who answered, as a column of the CSV file says.
+const (
+	byRules   = "extracted"
+	byModel   = "model"
+	elsewhere = "elsewhere"
+)
+
+// label tells who answered and who judged, in every form of a report. Its texts are empty
+// where nothing is answered.
 type label struct {
-	lexical bool   // judged by words, or made offline
-	prefix  string // before the name of a judged figure
-	title   string // behind a title of judged figures
-	heading string // behind the name of the data set
-	note    string // below tables
-	strong  string // at the top of the page, before text
-	text    string
+	answers, judge string // of columns
+	words          bool   // the judge compares words
+	found          bool   // what was found says more than the verdicts
+	prefix         string // before the name of a judged figure
+	title          string // behind a title of judged figures
+	strong         string // both facts at the top of the page
+	note           string // and in sentences
 	// published is true if published figures compare: a model answered, and one judged
 	// by the procedure of the paper.
 	published bool
 }
 
+// kindOfJudge holds the words for judges whose names begin alike.
+type kindOfJudge struct{ begins, kind, prefix, short, note string }
+
+// judges are the kinds that there are, the last of any name.
+var judges = []kindOfJudge{
+	{"lexical/", "lexical", "Lexical ", "lexical judge", "Verdicts compare words, to which right answers in other words are mostly wrong."},
+	{"exact/", "lexical", "Lexical ", "lexical judge", "Verdicts compare words."},
+	{"entailment/", "entailment", "Entailed ", "judged by entailment", "Verdicts are those of a small model that tells whether one text follows from another."},
+	{"wildgraph/", byModel, "Model-judged ", "judged by a model", "Verdicts are a language model's."},
+	{"", "other", "", "other judge", "Verdicts are by a judge from outside of the library."},
+}
+
 // labelOf reads the names of kit and judge. The kind of the parts that answer
 // stands last in a kit's name such as "model+offline", the kind of a judge first
 // in its name.
-func labelOf(run *benchmark.Run) label {
-	var l label
-	switch {
-	case !answers(run.Dataset.Types): // retrieval needs no label
-	case run.Kit == Offline || strings.HasSuffix(run.Kit, "+"+Offline):
-		l.lexical, l.title, l.heading = true, " (offline)", ", offline kit"
-		l.note = "Offline kit: extracted answers and a lexical judge. These figures are not a language model's and do not compare with published ones."
-		l.strong, l.text = "Offline kit.", "Retrieval is real. Answers are extracted sentences and verdicts are lexical: "+
-			"no language model took part, and these figures do not compare with a model's."
-	case strings.HasPrefix(run.Judge, "lexical/"):
-		l.lexical, l.title, l.heading = true, " (lexical judge)", ", lexical judge"
-		l.strong, l.text = "Lexical judge.", "Verdicts compare words: they are not a language model's, and do not compare with published ones."
-		l.note = "Lexical judge: the verdicts compare words. They are not a language model's and do not compare with published ones."
-	default:
-		profile, _, _ := strings.Cut(strings.TrimPrefix(run.Judge, "wildgraph/"), "/")
-		l.published = profile == "paper" || profile == "shortanswer"
+func labelOf(run *benchmark.Run) (l label) {
+	if !answers(run.Dataset.Types) {
+		return l
 	}
-	if l.lexical {
-		l.prefix = "Lexical "
-	}
-	if strings.HasPrefix(run.Judge, "entailment/") {
-		l.prefix = "Entailed "
-		l.strong, l.text = "Judged by entailment.", "Verdicts are those of a small model that was trained to tell whether one text follows from another: they do not compare with published ones."
-		l.note = "Judged by whether answers entail the gold statements: these figures do not compare with published ones."
-		l.title, l.published = " (entailment)", false
+	short, note := l.answered(run)
+	j := judges[slices.IndexFunc(judges, func(j kindOfJudge) bool { return strings.HasPrefix(run.Judge, j.begins) })]
+	l.judge, l.prefix, l.words = j.kind, j.prefix, j.kind == "lexical"
+	l.found = l.words || l.answers == byRules && l.judge != byModel
+	profile, _, _ := strings.Cut(strings.TrimPrefix(run.Judge, "wildgraph/"), "/")
+	l.published = l.judge == byModel && l.answers != byRules && (profile == "paper" || profile == "shortanswer")
+	both := strings.TrimPrefix(short+", "+j.short, ", ")
+	l.title, l.strong = " ("+both+")", capital(both)+"."
+	l.note = strings.TrimSpace(note + " " + j.note)
+	if !l.published {
+		l.note += " These figures do not compare with published ones."
 	}
 	return l
+}
+
+// answered tells who answered: in the column of rows that the kit made, in a few words, and in sentences.
+func (l *label) answered(run *benchmark.Run) (short, note string) {
+	var foreign []string
+	ran := 0
+	for _, s := range run.Systems {
+		if s.NotApplicable == "" {
+			ran++
+			if s.Foreign {
+				foreign = append(foreign, s.Name)
+			}
+		}
+	}
+	switch {
+	case run.Kit == Offline || strings.HasSuffix(run.Kit, "+"+Offline):
+		l.answers, short, note = byRules, "extracted answers", "Answers are sentences that rules extracted: no language model wrote them."
+	case run.Kit != "":
+		l.answers, short, note = byModel, "a model's answers", "Answers are a language model's."
+	}
+	switch n := len(foreign); {
+	case n == 0:
+	case n == ran:
+		return "answers made elsewhere", "All answers were made elsewhere: what they cost is not known, and what was found only where they say it."
+	default:
+		short = strings.TrimPrefix(short+" and answers made elsewhere", " and ")
+		note = strings.TrimSpace(fmt.Sprintf("%s Those of %s were made elsewhere.", note, strings.Join(foreign, ", ")))
+	}
+	return short, note
+}
+
+// by tells who answered for a system.
+func (l label) by(s System) string {
+	if s.foreign {
+		return elsewhere
+	}
+	return l.answers
 }
 
 // answers reports whether there are questions that are answered, and not only searched for.

@@ -20,12 +20,17 @@ import (
 func (r *Report) WriteHTML(w io.Writer, run *benchmark.Run) error {
 	k := r.rank()
 	p := page.Page{
-		Title: r.heading(), Summary: r.summary() + unfinished(run), Strong: r.label.strong, Note: r.label.text,
+		Title: r.heading(), Summary: r.summary() + unfinished(run), Strong: r.label.strong, Note: r.label.note,
 		Verdict: k.verdict(r.label), Certainty: strings.Join(strings.Fields(r.Payoff.sentence()+" "+k.interval(r.questions())+" "+k.certain(r.questions())), " "), Remarks: k.failed,
 		Run: r.pageRun(run), Settings: settings(r.Config), Help: helps(), Tables: r.Tables(),
 	}
 	if len(k.unranked) > 0 && len(k.standings) > 0 {
 		p.Remarks = append(p.Remarks, "Not ranked: "+strings.Join(k.unranked, ", ")+".")
+	}
+	for _, said := range []string{r.seeds(k.figure), r.unscored()} {
+		if said != "" {
+			p.Remarks = append(p.Remarks, said)
+		}
 	}
 	return p.Write(w)
 }
@@ -35,18 +40,38 @@ func (k ranking) verdict(l label) string {
 	if len(k.standings) == 0 {
 		return ""
 	}
-	best := k.standings[0]
-	what := fmt.Sprintf("%.1f %% %s", 100**best.value, lower(k.figure.words(l)))
-	switch level := k.level(); {
-	case len(k.standings) == 1:
-		return fmt.Sprintf("%s has %s.", best.name, what)
-	case level == 1:
-		return fmt.Sprintf("%s is ahead of all others with %s.", best.name, what)
-	case level == 2:
-		return fmt.Sprintf("%s leads with %s; one other system is level with it.", best.name, what)
-	default:
-		return fmt.Sprintf("%s leads with %s; %s others are level with it.", best.name, what, text.Digits(level-1))
+	what := fmt.Sprintf("%.1f %% %s", 100**k.standings[0].value, lower(k.figure.words(l)))
+	var leaders, others []string
+	for _, s := range k.standings {
+		if *s.value == *k.standings[0].value {
+			leaders = append(leaders, s.name)
+		}
 	}
+	for _, class := range []struct{ key, is, are string }{
+		{Certain, "is certainly behind", "are certainly behind"}, {Probable, "is probably behind", "are probably behind"}, {Level, "is level", "are level"},
+	} {
+		switch n := len(k.of(class.key)); {
+		case n == 1:
+			others = append(others, "one "+class.is)
+		case n > 1:
+			others = append(others, text.Digits(n)+" "+class.are)
+		}
+	}
+	said := k.standings[0].name + " leads with " + what
+	switch n := len(leaders); {
+	case len(k.standings) == 1:
+		return k.standings[0].name + " has " + what + "."
+	case n == len(k.standings):
+		return fmt.Sprintf("All %s systems have %s.", text.Digits(n), what)
+	case n > 3:
+		said = fmt.Sprintf("%s and %s others lead with %s", leaders[0], text.Digits(n-1), what)
+	case n > 1:
+		said = strings.Join(leaders[:n-1], ", ") + " and " + leaders[n-1] + " lead with " + what
+	}
+	if len(others) > 0 {
+		said += "; of the others " + strings.Join(others, ", ")
+	}
+	return said + "."
 }
 
 // interval says how sure the first figure is, in a sentence.
@@ -151,7 +176,7 @@ func (r *Report) measures(systems []System) []page.Measure {
 	judged := []string{"accuracy", "f1_mean_of_questions", "recall", "precision", "grounded"}
 	found := []string{"evidence_recall_at_5", "evidence_recall_at_10", "mrr", "evidence_recall", "statement_coverage"}
 	keys := slices.Concat(judged, found)
-	if r.label.lexical {
+	if r.label.found {
 		keys = slices.Concat(found, judged)
 	}
 	var out []page.Measure
@@ -160,7 +185,7 @@ func (r *Report) measures(systems []System) []page.Measure {
 		if len(systems) == 0 || !r.has(benchmark.All, key) {
 			continue
 		}
-		m := page.Measure{Key: key, Title: f.words(r.label), Help: f.help, Level: r.level(f, systems)}
+		m := page.Measure{Key: key, Title: f.words(r.label), Help: f.help, Class: r.classes(f, systems)}
 		m.Values = append(m.Values, r.values(f, systems, func(s System) Types { return s.Overall.Types }))
 		for d := range systems[0].Domains {
 			m.Values = append(m.Values, r.values(f, systems, func(s System) Types { return s.Domains[d].Types }))
@@ -194,14 +219,19 @@ func (r *Report) values(f figure, systems []System, of func(System) Types) [][]p
 	return out
 }
 
-// level tells which systems are level with the best; nil where that was not tested.
-func (r *Report) level(f figure, systems []System) []bool {
-	out := make([]bool, len(systems))
+// classes tell how the systems stand to the best; nil where that was not tested.
+func (r *Report) classes(f figure, systems []System) []string {
+	out := make([]string, len(systems))
 	tested := false
 	for i, s := range systems {
 		p, ok := r.toBest(f, s)
 		tested = tested || ok
-		out[i] = s.compared() && !(f.ranked && s.provenance) && !(ok && p.behind())
+		switch {
+		case ok:
+			out[i] = p.Class()
+		case s.compared() && !(f.ranked && s.provenance):
+			out[i] = Level // the best itself
+		}
 	}
 	if !tested {
 		return nil

@@ -20,23 +20,21 @@ type standing struct {
 	name string
 	measured
 	second measured
-	behind bool // certainly, of the best
+	to     Pair // the best; without a test for the best itself
 }
 
-// ranking orders the systems by the figure that says most of this run: what they
-// found where no model judged, else what they answered.
+// ranking orders the systems by the figure that says most of this run.
 type ranking struct {
 	figure, second figure
 	standings      []standing
 	unranked       []string // they do not have the figure
 	failed         []string // and why they are not compared
-	detectable     float64  // difference to the best that so many questions show; 0 is not known
 }
 
 // rank makes the ranking.
 func (r *Report) rank() ranking {
 	keys := []string{"accuracy", "f1_mean_of_questions", "ndcg_at_10", "evidence_recall_at_5"}
-	if r.label.lexical {
+	if r.label.found {
 		keys = []string{"ndcg_at_10", "evidence_recall_at_5", "accuracy", "f1_mean_of_questions"}
 	}
 	keys = slices.DeleteFunc(keys, func(key string) bool { return !r.has(benchmark.All, key) })
@@ -67,10 +65,7 @@ func (r *Report) rank() ranking {
 		if len(keys) > 1 {
 			st.second = s.Overall.Types.measured(benchmark.All, out.second.key)
 		}
-		if p, ok := r.toBest(out.figure, s); ok {
-			st.behind = p.behind()
-			out.detectable = max(out.detectable, deref(p.Detectable))
-		}
+		st.to, _ = r.toBest(out.figure, s)
 		out.standings = append(out.standings, st)
 	}
 	slices.SortStableFunc(out.standings, func(a, b standing) int { return cmp.Compare(*b.value, *a.value) })
@@ -81,7 +76,7 @@ func (r *Report) rank() ranking {
 // best itself or without a test.
 func (r *Report) toBest(f figure, s System) (Pair, bool) {
 	i := slices.IndexFunc(r.Pairs, func(p Pair) bool {
-		return p.Best && p.Figure == f.key && p.A == s.System && p.PHolm != nil
+		return p.Family == OfBest && p.Figure == f.key && p.A == s.System && p.PHolm != nil
 	})
 	if i < 0 {
 		return Pair{}, false
@@ -89,51 +84,78 @@ func (r *Report) toBest(f figure, s System) (Pair, bool) {
 	return r.Pairs[i], true
 }
 
-// behind reports whether A is certainly behind B.
-func (p Pair) behind() bool { return *p.PHolm < .05 && *p.Low > 0 }
-
-// level is how many systems are not certainly behind the best, with it.
-func (k ranking) level() int {
-	n := 0
+// of are the names of the systems of a class.
+func (k ranking) of(class string) (names []string) {
 	for _, s := range k.standings {
-		if !s.behind {
-			n++
+		if s.to.Class() == class {
+			names = append(names, s.name)
 		}
 	}
-	return n
+	return names
 }
 
-// certain says in a sentence what is certain and what is not.
+// certain says in sentences what is certain and what is not.
 func (k ranking) certain(questions int) string {
-	behind := len(k.standings) - k.level()
-	shows := ""
-	if k.detectable > 0 {
-		shows = fmt.Sprintf(": %s show differences of about %s points or more", text.Counted(questions, "question"), decimal(ref(math.Ceil(100*k.detectable)), 0))
-	}
-	switch level := k.level(); {
+	certain, probable, level := k.of(Certain), k.of(Probable), k.of(Level)
+	tested := len(certain) + len(probable) + len(level)
+	switch {
 	case len(k.standings) < 2:
 		return ""
-	case behind == 0:
-		return "No system is certainly better than another" + shows + "."
-	case level == 1:
-		return k.standings[0].name + " is certainly ahead of all others."
-	default:
-		var names []string
-		for _, s := range k.standings {
-			if s.behind {
-				names = append(names, s.name)
-			}
-		}
-		return fmt.Sprintf("Certainly behind %s: %s (%s of %d). The others are level with it, as far as can be told%s.",
-			k.standings[0].name, strings.Join(names, ", "), text.Counted(behind, "system"), len(k.standings), shows)
+	case tested == 0:
+		return fmt.Sprintf("Too few questions to tell which is better: %s.", text.Digits(questions))
 	}
+	best := k.standings[0].name
+	if k.standings[0].to.PHolm != nil { // another one of the same mean
+		best = "the best"
+	}
+	corrected := "p below .05"
+	if tested > 1 {
+		corrected = fmt.Sprintf("p below .05 after Holm's correction for %s with it", text.Counted(tested, "comparison"))
+	}
+	var said []string
+	switch {
+	case len(certain) == tested:
+		said = append(said, fmt.Sprintf("Certainly ahead of all others: %s (%s).", best, corrected))
+	case len(certain) > 0:
+		said = append(said, fmt.Sprintf("Certainly behind %s: %s (%s).", best, strings.Join(certain, ", "), corrected))
+	default:
+		said = append(said, fmt.Sprintf("No system is certainly behind %s (%s).", best, corrected))
+	}
+	if len(probable) > 0 {
+		said = append(said, fmt.Sprintf("Probably behind: %s (p below .05 before the correction alone).", strings.Join(probable, ", ")))
+	}
+	if len(level) > 0 {
+		said = append(said, fmt.Sprintf("Level with it: %s. Over %s a true difference of %s is found with probability .8, after the correction.",
+			text.Counted(len(level), "system"), text.Counted(questions, "question"), k.detectable()))
+	}
+	return strings.Join(said, " ")
+}
+
+// detectable are the least true differences that are found between the best and those level with
+// it, from the system that is most like it to the one that is least.
+func (k ranking) detectable() string {
+	var level []standing
+	for _, s := range k.standings {
+		if s.to.Class() == Level {
+			level = append(level, s)
+		}
+	}
+	slices.SortStableFunc(level, func(a, b standing) int { return cmp.Compare(*a.to.Detectable, *b.to.Detectable) })
+	least := func(s standing) float64 { return math.Ceil(100 * *s.to.Detectable) }
+	first, last := level[0], level[len(level)-1]
+	if least(first) == least(last) {
+		return fmt.Sprintf("%.0f points", least(last))
+	}
+	return fmt.Sprintf("%.0f (%s) to %.0f points (%s)", least(first), first.name, least(last), last.name)
 }
 
 const (
 	rankingRows  = 12
 	rankingWidth = 100
-	rankingName  = 25
-	rankingBar   = 20
+	rankingBar   = 17
+	rankingRest  = 57 // of a line, without the name and the second figure
+	rankingWords = 21 // of the second figure
+	rankingValue = 16 // the second figure with its interval
 )
 
 // WriteRanking writes for a terminal, in lines of a hundred characters, who is ahead by the
@@ -151,6 +173,8 @@ func (r *Report) WriteRanking(w io.Writer) error {
 	for _, why := range k.failed {
 		fill(b, why)
 	}
+	fill(b, r.seeds(k.figure))
+	fill(b, r.unscored())
 	fill(b, r.label.note)
 	return b.Flush()
 }
@@ -159,27 +183,28 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 	if len(k.standings) == 0 {
 		return
 	}
-	first, second := k.figure.words(l), k.second.words(l)
-	if shown := k.standings[:min(len(k.standings), rankingRows)]; len(shown) > 1 && !slices.ContainsFunc(shown, func(s standing) bool { return percent(s.second.value) != percent(k.standings[0].second.value) }) {
-		second = "" // the same in all rows
+	first, second := cut(k.figure.words(l)+", %", 7+rankingBar), ""
+	if k.second.key != "" {
+		second = pad(cut(k.second.words(l), rankingWords), -rankingValue)
 	}
 	name := len("System")
 	for _, s := range k.standings {
-		name = min(max(name, width(s.name)), rankingName)
+		name = min(max(name, width(s.name)), rankingWidth-rankingRest-width(second))
 	}
-	fmt.Fprintf(b, "\n     %s  %s  %13s  %s\n", pad("System", -name), pad(first+", %", -(7+rankingBar)), "95 % interval", second)
+	line := func(format string, args ...any) {
+		b.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
+	}
+	line("\n     %s  %s  %13s  %s", pad("System", -name), pad(first, -(7+rankingBar)), "95 % interval", second)
 	for i, s := range k.standings {
 		if i == rankingRows && len(k.standings) > rankingRows+1 {
 			fmt.Fprintf(b, "     … and %d more\n", len(k.standings)-i)
 			break
 		}
-		interval, mark := "too few", ""
+		interval := tooFew
 		if s.interval != nil {
 			interval = s.interval.text(" to ")
 		}
-		if s.behind {
-			mark = "  behind"
-		}
+		mark := map[string]string{Certain: "  behind", Probable: "  behind?"}[s.to.Class()]
 		said := ""
 		if second != "" {
 			said = percent(s.second.value)
@@ -189,21 +214,21 @@ func (k ranking) writeRows(b *bufio.Writer, l label) {
 			said = pad(said, -width(second))
 		}
 		bar := strings.Repeat("█", int(math.Round(rankingBar**s.value)))
-		fmt.Fprintf(b, "%3d  %s  %6s %s  %13s  %s%s\n", i+1, pad(cut(text.OneLine(s.name), name), -name), percent(s.value), pad(bar, -rankingBar), interval, said, mark)
+		line("%3d  %s  %6s %s  %13s  %s%s", i+1, pad(cut(text.OneLine(s.name), name), -name), percent(s.value), pad(bar, -rankingBar), interval, said, mark)
 	}
 	b.WriteByte('\n')
 }
 
 // words are the name of a figure, written out.
 func (f figure) words(l label) string {
-	name := spelled(f.key)
-	if f.judged {
-		name = l.prefix + name
-	}
-	if strings.HasPrefix(name, "nDCG") {
+	name := Words(f.key)
+	switch {
+	case f.judged && l.prefix != "":
+		return l.prefix + name
+	case strings.HasPrefix(name, "nDCG"):
 		return name
 	}
-	return sentence(capital(name))
+	return capital(name)
 }
 
 // cut shortens a text to so many columns of a terminal.

@@ -4,11 +4,13 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/judge"
 )
 
@@ -22,7 +24,7 @@ type Report struct {
 	Config  map[string]any `json:"config"`
 	Systems []System       `json:"systems"`
 	// Pairs compares, by the headline figures, the best system with every other, and
-	// every system with the baselines.
+	// every system with the baselines, each a family of its own.
 	Pairs []Pair `json:"pairs,omitempty"`
 	// Payoff says from how many questions on a graph pays; nil where that cannot be said.
 	Payoff *Payoff `json:"payoff,omitempty"`
@@ -67,15 +69,19 @@ type System struct {
 	// Same is the share of the questions, asked several times, that had the same verdict every
 	// time.
 	Same *float64 `json:"same_verdict,omitempty"`
+	// BySeed are the headline figures of these times, the least and the largest mean.
+	BySeed map[string]Interval `json:"by_seed,omitempty"`
 	// Spending is what it read and what it costs; nil of answers made elsewhere without usage.
 	Spending *Spending `json:"spending,omitempty"`
 	// Sweep are the swept questions at other top-k, in ascending order.
 	Sweep []SweepPoint `json:"sweep,omitempty"`
 
-	foreign    bool // the cost of its answers is unknown
-	provenance bool // see the function
-	partial    bool // it was not asked all questions
-	baseline   bool
+	unscored   map[string]int // verdicts by why there is no score, "" with one
+	times      int            // how often each question was asked
+	varies     bool           // another seed changes an answer or a ranking
+	foreign    bool           // the cost of its answers is unknown
+	provenance bool           // see the function
+	partial    bool           // it was not asked all questions
 }
 
 // Domain is one system on one domain.
@@ -115,8 +121,7 @@ type Type struct {
 	// keys: Student's t over source pages, since questions about one page are
 	// not independent. Below [MinQuestions] there is none.
 	Intervals map[string]Interval `json:"intervals,omitempty"`
-	// Judged are the figures of a judge that is a model, Lexical those of the
-	// offline kit's; one of them is nil.
+	// Judged holds the figures of a judge, or Lexical those of a judge that compares words.
 	*Judged
 	Lexical *Judged `json:"lexical,omitempty"`
 }
@@ -210,7 +215,7 @@ func New(run *benchmark.Run) (*Report, error) {
 		}
 	}
 	var err error
-	r.Pairs, err = pairs(run, compared)
+	r.Pairs, err = pairs(compared)
 	r.Payoff = r.payoff(run)
 	return r, err
 }
@@ -241,9 +246,10 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 		out.Domains = append(out.Domains, Domain{run.Dataset.Domains[i].Name, index, t.report()})
 		peak = max(peak, d.PeakRSSMB)
 	}
-	out.Overall, out.Same = overall.overall(), same(of)
+	out.Overall = overall.overall()
+	out.repeats(of)
 	out.health(run, of)
-	out.foreign, out.provenance, out.baseline = of.Foreign, provenance(of), of.Baseline
+	out.foreign, out.provenance = of.Foreign, provenance(of)
 	out.Sweep = sweep(run, of)
 	if out.Spending = spending(run, of); of.Foreign && out.AnswerUsage.Calls == 0 {
 		out.Spending = nil
@@ -258,28 +264,85 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 	return out
 }
 
-// same is the share of questions asked several times that had the same verdicts every time; nil
-// where none was.
-func same(of benchmark.SystemRun) *float64 {
-	verdicts, changed := make(map[string]string), make(map[string]bool)
-	again := false
+// repeats gathers what a system said to questions that were asked several times; nothing where none
+// was.
+func (s *System) repeats(of benchmark.SystemRun) {
 	for _, d := range of.Domains {
 		for _, r := range d.Results {
-			said := ""
-			for _, v := range r.Judgment.Verdicts() {
-				said += fmt.Sprint(v.State, v.Value, " ")
-			}
-			id := r.Domain + "\x00" + strings.TrimSuffix(r.Item.Question.ID, benchmark.RepeatSuffix(r.Item.Repeat))
-			if before, ok := verdicts[id]; ok && before != said {
-				changed[id] = true
-			}
-			verdicts[id], again = said, again || r.Item.Repeat > 0
+			s.times = max(s.times, r.Item.Repeat+1)
 		}
 	}
-	if !again {
-		return nil
+	if s.times < 2 {
+		return
 	}
-	return ref(1 - float64(len(changed))/float64(len(verdicts)))
+	before, texts, changed := make(map[string]string), make(map[string]string), make(map[string]bool)
+	times := make(map[string][]sample) // of the headline figures
+	for _, d := range of.Domains {
+		for _, r := range d.Results {
+			scores := ""
+			for _, v := range r.Judgment.Verdicts() {
+				scores += fmt.Sprint(v.State, v.Value, " ")
+			}
+			said := fmt.Sprint(r.Answer.Text, r.Answer.Error, r.Answer.Ranked)
+			id := r.Domain + "\x00" + strings.TrimSuffix(r.Item.Question.ID, benchmark.RepeatSuffix(r.Item.Repeat))
+			if last, ok := before[id]; ok {
+				changed[id] = changed[id] || last != scores
+				s.varies = s.varies || texts[id] != said
+			}
+			before[id], texts[id] = scores, said
+			for _, f := range figures {
+				if f.compared {
+					if times[f.key] == nil {
+						times[f.key] = make([]sample, s.times)
+					}
+					times[f.key][r.Item.Repeat].add(f.of(r), r)
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(changed, func(_ string, other bool) bool { return !other })
+	s.Same, s.BySeed = ref(1-float64(len(changed))/float64(len(before))), make(map[string]Interval)
+	for key, samples := range times {
+		var means []float64
+		for _, one := range samples {
+			if m := one.mean(); m != nil {
+				means = append(means, *m)
+			}
+		}
+		if len(means) > 0 {
+			s.BySeed[key] = Interval{slices.Min(means), slices.Max(means)}
+		}
+	}
+}
+
+// seeds says what other seeds changed of a figure, and of which systems nothing; "" where nothing
+// was asked again.
+func (r *Report) seeds(f figure) string {
+	var vary, constant []string
+	times := 0
+	for _, s := range r.Systems {
+		i, ok := s.BySeed[f.key]
+		switch {
+		case s.times < 2 || s.foreign:
+			continue
+		case !s.varies:
+			constant = append(constant, s.System)
+		case ok:
+			vary = append(vary, fmt.Sprintf("%s %s", s.System, i.text(" to ")))
+		}
+		times = s.times
+	}
+	if times == 0 {
+		return ""
+	}
+	said := ""
+	if len(vary) > 0 {
+		said = fmt.Sprintf("%s over %s, from the least to the most: %s. ", f.words(r.label), text.Counted(times, "seed"), strings.Join(vary, ", "))
+	}
+	if len(constant) > 0 {
+		said += fmt.Sprintf("Another seed changes no answer and no ranking of %s: asked again, they tell no more.", strings.Join(constant, ", "))
+	}
+	return strings.TrimSpace(said)
 }
 
 // sweep gathers the points of a system, over all questions that are swept.

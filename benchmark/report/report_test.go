@@ -61,6 +61,7 @@ func TestReportForms(t *testing.T) {
 	var calls atomic.Int64
 	dir := t.TempDir()
 	r := zoo.Runner(dir, &calls, nil)
+	r.Judge = named{name: "lexical/exact"}
 	r.Options.Kit, r.Options.Changed = report.Offline, []string{"-chunk-size 600", "-limit 8"}
 	rep, err := run(t, r)
 	zoo.OK(t, err)
@@ -73,7 +74,7 @@ func TestReportForms(t *testing.T) {
 	golden(t, "tables.tex", got["/tables.tex"])
 	golden(t, "report.json", got["/report.json"])
 	for name, want := range map[string]string{
-		"/report.csv": "system,domain,type,n,k,judge," + strings.Join(report.Keys(), ",") + ",", "/pairs.csv": "\nother,parrot,accuracy,5,0.000000,,,,\n",
+		"/report.csv": "system,domain,type,n,k,answers,judge," + strings.Join(report.Keys(), ",") + ",", "/pairs.csv": "\nother,parrot,accuracy,best,0,5,0.000000,,,,,\n",
 		"/judgments.jsonl": `{"system":"parrot","domain":"birds","id":"`, "/predictions/parrot.jsonl": `{"question":"What does the owl eat?","answer":"The owl eats owl food.","type":"single-fact","domain":"birds","evidence":["owl.txt#0"]}` + "\n",
 	} {
 		if !strings.Contains(got[name], want) {
@@ -166,7 +167,7 @@ func TestUnscored(t *testing.T) {
 	if single.N != 3 || single.Unscored != 1.0/3 || *single.Accuracy != 1 {
 		t.Errorf("an unscored fact: %+v", single.Judged)
 	}
-	if summary.N != 2 || summary.Unscored != 0.5 || *summary.Recall != 0.5 || types[benchmark.All].Reasons["no answer"] != 2 {
+	if summary.N != 2 || summary.Unscored != 0.5 || *summary.Recall != 0.5 || types[benchmark.All].Reasons["no answer"] != 2 || !strings.Contains(rep.Systems[0].NotCompared[0], "2 of 7 failed, mostly by: asking: ") {
 		t.Errorf("an unscored summary: %+v, %v", summary.Judged, types[benchmark.All].Reasons)
 	}
 }

@@ -3,8 +3,10 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -279,6 +281,7 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 		s.NotCompared = append(s.NotCompared, fmt.Sprintf(format, args...))
 	}
 	var panics []string
+	why := map[string]map[string]int{stageAnswer: {}, stageJudge: {}} // causes of failures, by step
 	answers, judging := graphrag.Stage{Name: stageAnswer}, graphrag.Stage{Name: stageJudge}
 	for i, d := range of.Domains {
 		name, index := run.Dataset.Domains[i].Name, d.Index
@@ -297,11 +300,13 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 				continue
 			}
 			answers = sum(answers, answered(r))
+			why[stageAnswer][r.Answer.Error]++
 			if strings.HasPrefix(r.Answer.Error, "panic:") {
 				panics = append(panics, fmt.Sprintf("question %s: %s", r.Answer.ID, r.Answer.Error))
 			}
 			if r.Answer.Error == "" {
 				judging = sum(judging, judged(r))
+				why[stageJudge][unscored(r)]++
 			}
 		}
 	}
@@ -310,11 +315,32 @@ func (s *System) health(run *benchmark.Run, of benchmark.SystemRun) {
 	}
 	s.add(answers)
 	s.add(judging)
+	s.unscored = why[stageJudge]
 	for _, g := range s.Stages {
 		if float64(g.Failed) > run.MaxFailed*float64(g.Asked) {
-			doubt("%s: %s of %s failed", g.Name, text.Digits(g.Failed), text.Digits(g.Asked))
+			doubt("%s: %s of %s failed%s", g.Name, text.Digits(g.Failed), text.Digits(g.Asked), mostly(why[g.Name]))
 		}
 	}
+}
+
+// unscored is why an answer has no score; "" of one that has.
+func unscored(r benchmark.Result) string {
+	for _, v := range r.Judgment.Verdicts() {
+		if v.State == judge.Unscored {
+			return v.Reason
+		}
+	}
+	return ""
+}
+
+// mostly names the most frequent cause, "" without one.
+func mostly(causes map[string]int) string {
+	causes = maps.Clone(causes)
+	if delete(causes, ""); len(causes) == 0 {
+		return ""
+	}
+	most := slices.MinFunc(slices.Collect(maps.Keys(causes)), func(a, b string) int { return cmp.Or(causes[b]-causes[a], cmp.Compare(a, b)) })
+	return ", mostly by: " + cut(text.OneLine(most), 160)
 }
 
 // add counts a step in the row of its name.

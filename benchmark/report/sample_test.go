@@ -58,9 +58,10 @@ func TestPagesAreTheUnit(t *testing.T) {
 	if low := 0.75 - 3.1824463*math.Sqrt(0.75/132+1.5/144); math.Abs(got[0]-low) > 1e-6 || got[1] != 1 {
 		t.Errorf("interval %v, want %v to 1", got, low)
 	}
-	// Two pages differ, by ½ each: half of the four ways to swap them are as
-	// far apart. By questions it would be 2 of 64.
-	if p := r.Pairs[0]; p.Figure != "evidence_recall_at_5" || p.N != 12 || p.Difference != 0.25 || math.Abs(*p.P-0.5) > 0.02 {
+	// Two pages differ, by 3·½ each, of the five with the two halves that are added: a mean of 3/15,
+	// its squared error (2·.9² + 2·.6² + 1.5² + .6²)·(5/4)/15², and t with 4 degrees of freedom. By
+	// questions p would be below .05.
+	if p := r.Pairs[0]; p.Figure != "evidence_recall_at_5" || p.N != 12 || p.Difference != 0.25 || math.Abs(*p.P-0.29426) > 1e-5 || p.Class() != Level {
 		t.Errorf("%+v", p)
 	}
 	var latex strings.Builder
@@ -81,19 +82,86 @@ func TestCSVText(t *testing.T) {
 	}
 }
 
-func TestCertain(t *testing.T) {
-	one := 1.0
-	place := func(name string, behind bool) standing {
-		return standing{name: name, measured: measured{value: &one}, behind: behind}
+// standings of a first system and of others of a class each.
+func standings(classes ...string) (k ranking) {
+	k.figure, _ = find("accuracy")
+	for i, class := range classes {
+		value := 1 - float64(i)/8
+		of := standing{name: string(rune('a' + i)), measured: measured{value: &value}}
+		if class != "" {
+			p := map[string][2]float64{Certain: {.001, .01}, Probable: {.02, .2}, Level: {.3, .9}}[class]
+			of.to = Pair{P: &p[0], PHolm: &p[1], Detectable: ref(.123)}
+		}
+		k.standings = append(k.standings, of)
 	}
-	for want, k := range map[string]ranking{
-		"": {standings: []standing{place("a", false)}},
-		"No system is certainly better than another: 24 questions show differences of about 13 points or more.": {standings: []standing{place("a", false), place("b", false)}, detectable: .123},
-		"a is certainly ahead of all others.": {standings: []standing{place("a", false), place("b", true), place("c", true)}, detectable: .1},
-		"Certainly behind a: c (1 system of 3). The others are level with it, as far as can be told.": {standings: []standing{place("a", false), place("b", false), place("c", true)}},
+	return k
+}
+
+// The sentences say what the p-values say, in three classes.
+func TestCertain(t *testing.T) {
+	for _, tt := range []struct {
+		k                ranking
+		certain, verdict string
+	}{
+		{standings(""), "", "a has 100.0 % lexical accuracy."},
+		{standings("", ""), "Too few questions to tell which is better: 24.", "a leads with 100.0 % lexical accuracy."},
+		{standings("", Level), "No system is certainly behind a (p below .05). Level with it: 1 system. Over 24 questions a true difference of 13 points is found with probability .8, after the correction.",
+			"a leads with 100.0 % lexical accuracy; of the others one is level."},
+		{standings("", Certain, Certain), "Certainly ahead of all others: a (p below .05 after Holm's correction for 2 comparisons with it).", "a leads with 100.0 % lexical accuracy; of the others 2 are certainly behind."},
+		{standings("", Level, Probable, Certain), "Certainly behind a: d (p below .05 after Holm's correction for 3 comparisons with it). Probably behind: c (p below .05 before the correction alone). " +
+			"Level with it: 1 system. Over 24 questions a true difference of 13 points is found with probability .8, after the correction.",
+			"a leads with 100.0 % lexical accuracy; of the others one is certainly behind, one is probably behind, one is level."},
 	} {
-		if got := k.certain(24); got != want {
-			t.Errorf("%q, want %q", got, want)
+		if got := tt.k.certain(24); got != tt.certain {
+			t.Errorf("%q, want %q", got, tt.certain)
+		}
+		if got := tt.k.verdict(label{prefix: "Lexical "}); got != tt.verdict {
+			t.Errorf("%q, want %q", got, tt.verdict)
+		}
+	}
+	equal := standings("", Level, Level, Level)
+	for i := range equal.standings {
+		equal.standings[i].value = ref(.5)
+	}
+	if got := equal.verdict(label{}); got != "All 4 systems have 50.0 % accuracy." {
+		t.Error(got)
+	}
+	equal.standings[2].to.Detectable = ref(.4)
+	if got := equal.detectable(); got != "13 (b) to 40 points (c)" {
+		t.Error(got)
+	}
+	equal.standings[3].value = ref(.25)
+	if got := equal.verdict(label{}); got != "a, b and c lead with 50.0 % accuracy; of the others 3 are level." {
+		t.Error(got)
+	}
+}
+
+// Who answered and who judged are two facts, of which neither tells the other.
+func TestWhoAnsweredAndWhoJudged(t *testing.T) {
+	own, other := benchmark.SystemRun{Name: "own"}, benchmark.SystemRun{Name: "other", Foreign: true}
+	for _, tt := range []struct {
+		kit, judge    string
+		systems       []benchmark.SystemRun
+		title, prefix string
+		found, beside bool // ranked by what was found; beside published rows
+		note          string
+	}{
+		{"offline", "lexical/gold/v5", []benchmark.SystemRun{own}, "extracted answers, lexical judge", "Lexical ", true, false, "no language model wrote them"},
+		{"offline", "wildgraph/paper/gold/v5/m", []benchmark.SystemRun{own}, "extracted answers, judged by a model", "Model-judged ", false, false, "Verdicts are a language model's."},
+		{"offline", "wildgraph/joint/gold/v3/m", []benchmark.SystemRun{other}, "answers made elsewhere, judged by a model", "Model-judged ", false, false, "All answers were made elsewhere"},
+		{"model+offline", "wildgraph/joint/gold/v3/m", []benchmark.SystemRun{own, other}, "extracted answers and answers made elsewhere, judged by a model", "Model-judged ", false, false, "Those of other were made elsewhere."},
+		{"offline", "entailment/m", []benchmark.SystemRun{own}, "extracted answers, judged by entailment", "Entailed ", true, false, "follows from another"},
+		{"model", "lexical/gold/v5", []benchmark.SystemRun{own}, "a model's answers, lexical judge", "Lexical ", true, false, "Verdicts compare words"},
+		{"model", "wildgraph/paper/gold/v5/m", []benchmark.SystemRun{own}, "a model's answers, judged by a model", "Model-judged ", false, true, "Answers are a language model's."},
+		{"offline+model", "wildgraph/joint/gold/v3/m", []benchmark.SystemRun{own}, "a model's answers, judged by a model", "Model-judged ", false, false, "do not compare with published ones"},
+		{"", "mine", []benchmark.SystemRun{own}, "other judge", "", false, false, "from outside of the library"},
+	} {
+		l := labelOf(&benchmark.Run{Dataset: &benchmark.Dataset{}, Kit: tt.kit, Judge: tt.judge, Systems: tt.systems})
+		if l.title != " ("+tt.title+")" || l.prefix != tt.prefix || l.found != tt.found || l.published != tt.beside || !strings.Contains(l.note, tt.note) || strings.Contains(l.note, "published") == tt.beside {
+			t.Errorf("%s, %s: %+v", tt.kit, tt.judge, l)
+		}
+		if by := l.by(System{foreign: tt.systems[0].Foreign}); (by == elsewhere) != tt.systems[0].Foreign {
+			t.Errorf("%s, %s: answered by %q", tt.kit, tt.judge, by)
 		}
 	}
 }
@@ -107,7 +175,7 @@ func TestRankingOfOddNames(t *testing.T) {
 	k.second = k.figure
 	k.standings = []standing{{measured: measured{value: &half}, second: measured{}}}
 	for range 20 {
-		k.standings = append(k.standings, standing{name: strings.Repeat("e\u0301梟\n", 60), measured: measured{value: &half, interval: &Interval{0, 1}}, second: measured{value: &half, interval: &Interval{0, 1}}, behind: true})
+		k.standings = append(k.standings, standing{name: strings.Repeat("e\u0301梟\n", 60), measured: measured{value: &half, interval: &Interval{0, 1}}, second: measured{value: &half, interval: &Interval{0, 1}}, to: standings("", Probable).standings[1].to})
 	}
 	var out strings.Builder
 	b := bufio.NewWriter(&out)
@@ -119,7 +187,7 @@ func TestRankingOfOddNames(t *testing.T) {
 			t.Errorf("%q", line)
 		}
 	}
-	if !strings.Contains(out.String(), "… and 9 more") || !strings.Contains(out.String(), " 50.00 ██████████ ") {
+	if !strings.Contains(out.String(), "… and 9 more") || !strings.Contains(out.String(), " 50.00 █████████ ") {
 		t.Error(out.String())
 	}
 }

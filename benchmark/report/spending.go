@@ -175,7 +175,7 @@ type Payoff struct {
 }
 
 // tokensPaid are what a question cost, in a form that can be compared.
-var tokensPaid = figure{key: "tokens", of: func(r benchmark.Result) *float64 {
+var tokensPaid = figure{key: "tokens", size: true, of: func(r benchmark.Result) *float64 {
 	if r.Skipped || r.Answer.Error != "" {
 		return nil
 	}

@@ -136,8 +136,8 @@ func addFigures(t *page.Table, names []string, rows [][]measured) {
 	}
 }
 
-// isBest reports whether no figure of a column is larger than f, and at least a
-// quarter is smaller: where nearly all are equal there is no best.
+// isBest reports whether all other figures of a column are smaller than f, of which there is one
+// at least: equal ones are no best.
 func isBest(rows [][]measured, column int, f *float64) bool {
 	if f == nil {
 		return false
@@ -157,7 +157,7 @@ func isBest(rows [][]measured, column int, f *float64) bool {
 			equal++
 		}
 	}
-	return 3*smaller >= equal
+	return smaller > 0 && equal == 1
 }
 
 // addTexts adds a row of texts; without any, all its cells are n/a.

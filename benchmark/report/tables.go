@@ -21,9 +21,9 @@ import (
 func (r *Report) Tables() []page.Table {
 	out := []page.Table{
 		r.mainTable(), r.failureTable(), r.refusalTable(), r.evidenceTable(),
+		r.pairTable(OfBest, "The best system and the others", "Best − other"), r.pairTable(OfBaselines, "The systems and the baselines", "System − baseline"),
+		r.GraphTable(), r.sweepTable(), r.spendingTable(), r.costTable(), r.countTable(),
 	}
-	out = append(out, r.pairTables()...)
-	out = append(out, r.GraphTable(), r.sweepTable(), r.spendingTable(), r.costTable(), r.countTable())
 	if len(r.Systems) > 0 {
 		for i, d := range r.Systems[0].Domains {
 			if d.Types[benchmark.All].N > 0 {
@@ -126,7 +126,8 @@ func (r *Report) qualityNotes(f1 string) []string {
 	if note := r.label.note; note != "" {
 		notes = append(notes, note)
 	}
-	if lookup, embedder := r.Config["lookup"], r.Config["embedder"]; lookup != nil && embedder != nil {
+	own := slices.ContainsFunc(r.Systems, func(s System) bool { return !s.foreign })
+	if lookup, embedder := r.Config["lookup"], r.Config["embedder"]; own && lookup != nil && embedder != nil {
 		notes = append(notes, fmt.Sprintf("What is most like a question is looked up by %v; dense retrieval is by %v.", lookup, embedder))
 	}
 	if r.has(benchmark.All, "precision_ceiling") {
@@ -135,21 +136,28 @@ func (r *Report) qualityNotes(f1 string) []string {
 	if r.has(benchmark.All, "grounded") {
 		notes = append(notes, "Grounded: answers whose every claim the evidence supports that the system was given.")
 	}
-	if share := r.unscored(); share > 0 {
-		notes = append(notes, fmt.Sprintf("Up to %s %% of a system's questions have no score; the means are over the others.", percent(&share)))
+	if note := r.unscored(); note != "" {
+		notes = append(notes, note)
 	}
 	return notes
 }
 
-// unscored is the largest share of questions without a score of any system.
-func (r *Report) unscored() float64 {
+// unscored says how many questions have no score, and why most of them have none; "" if all have one.
+func (r *Report) unscored() string {
 	var most float64
+	why := make(map[string]int)
 	for _, s := range r.Systems {
 		if v := s.Overall.Types[benchmark.All].Verdicts(); v != nil {
 			most = max(most, v.Unscored)
 		}
+		for cause, n := range s.unscored {
+			why[cause] += n
+		}
 	}
-	return most
+	if most == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Up to %s %% of a system's questions have no score%s; the means are over the others.", percent(&most), mostly(why))
 }
 
 func (r *Report) mainTable() page.Table {
@@ -181,11 +189,11 @@ func (r *Report) names() []string {
 	return names
 }
 
-// questions is how many the run asks.
+// questions is how many the run asks, of which each may be asked several times.
 func (r *Report) questions() int {
 	most := 0
 	for _, s := range r.Systems {
-		most = max(most, s.Overall.Types[benchmark.All].N)
+		most = max(most, s.Overall.Types[benchmark.All].N/max(s.times, 1))
 	}
 	return most
 }
@@ -299,7 +307,7 @@ func (r *Report) countTable() page.Table {
 
 func (r *Report) heading() string {
 	name, _ := r.Config["dataset"].(string)
-	return name + r.label.heading
+	return name + strings.Replace(strings.TrimSuffix(r.label.title, ")"), " (", ", ", 1)
 }
 
 // summary is the run in a sentence or two: what was run, and with which settings that are

@@ -14,7 +14,7 @@ import (
 // tally gathers the questions of one part of a report by their type.
 type tally struct {
 	types   []benchmark.Type
-	lexical bool
+	words   bool // verdicts compare words
 	run     bool // the system was run: there are figures
 	reports bool // it reads reports alone, see provenance
 	byType  map[string]*typeTally
@@ -32,7 +32,7 @@ type typeTally struct {
 
 func newTally(run *benchmark.Run, of benchmark.SystemRun) *tally {
 	t := &tally{
-		types: run.Dataset.Types, lexical: labelOf(run).lexical, run: of.NotApplicable == "", reports: provenance(of),
+		types: run.Dataset.Types, words: labelOf(run).words, run: of.NotApplicable == "", reports: provenance(of),
 		byType: map[string]*typeTally{benchmark.All: newTypeTally()},
 	}
 	for _, kind := range t.types { // also where a domain has none, as nature has no multi-fact
@@ -63,7 +63,7 @@ func (t *tally) add(r benchmark.Result) {
 func (t *typeTally) add(r benchmark.Result, reports bool) {
 	for i, f := range figures {
 		if f.of != nil && !(reports && f.key == "statement_coverage") {
-			t.samples[i].add(f.of(r), source(r))
+			t.samples[i].add(f.of(r), r)
 		}
 	}
 	t.results = append(t.results, r)
@@ -74,7 +74,7 @@ func (t *typeTally) add(r benchmark.Result, reports bool) {
 				t.scores[name] = &sample{}
 			}
 			if v.State == judge.Scored {
-				t.scores[name].add(&v.Value, source(r))
+				t.scores[name].add(&v.Value, r)
 			}
 		}
 		t.verdicts.AddFact(*j.Fact)
@@ -144,13 +144,13 @@ func (t *tally) report() Types {
 		r := Type{N: tt.n, K: k[key]}
 		if t.run && tt.n > 0 {
 			j := tt.judged()
-			if t.lexical {
+			if t.words {
 				r.Lexical = j
 			} else {
 				r.Judged = j
 			}
 			j.Intervals, r.Intervals = tt.figures(&r)
-			if !t.lexical {
+			if !t.words {
 				maps.Copy(r.Intervals, j.Intervals) // one key in the JSON for both
 			}
 		}
@@ -204,14 +204,18 @@ const MinQuestions = 10
 // sample gathers one figure over questions, with the source page each is
 // about: questions about one page are not independent.
 type sample struct {
-	values  []float64
-	sources []string
+	values    []float64
+	sources   []string
+	questions int // without those that are asked again
 }
 
-func (s *sample) add(v *float64, source string) {
+func (s *sample) add(v *float64, r benchmark.Result) {
 	if v != nil {
 		s.values = append(s.values, *v)
-		s.sources = append(s.sources, source)
+		s.sources = append(s.sources, source(r))
+		if r.Item.Repeat == 0 {
+			s.questions++
+		}
 	}
 }
 
@@ -235,7 +239,7 @@ func (s *sample) mean() *float64 {
 // which has a width even when all values are equal. It is nil where there are
 // too few questions.
 func (s *sample) interval() *Interval {
-	if len(s.values) < MinQuestions {
+	if s.questions < MinQuestions {
 		return nil
 	}
 	i, err := stats.StudentT(s.values, stats.Number(s.sources), stats.Options{})
@@ -250,7 +254,7 @@ func (s *sample) interval() *Interval {
 		}
 		ones += int(v)
 	}
-	if w, err := stats.Wilson(ones, len(s.values), stats.Options{}); err == nil {
+	if w, err := stats.Wilson(ones*s.questions/len(s.values), s.questions, stats.Options{}); err == nil {
 		out = Interval{min(out[0], w.Low), max(out[1], w.High)}
 	}
 	return &out

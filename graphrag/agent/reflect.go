@@ -88,7 +88,7 @@ func (o ReflectOptions) evidence(m *Memory) string {
 		parts = append(parts, llm.Printable(d.Text))
 	}
 	for _, h := range hits {
-		parts = append(parts, llm.Printable(retrieve.Titled(h.Chunk)))
+		parts = append(parts, llm.Printable(retrieve.Shown(h.Chunk)))
 	}
 	if parts == nil {
 		return "nothing"

@@ -284,7 +284,7 @@ func (t *Tools) take(r *Result, limit int) {
 		n, c := len(t.hits), h.Chunk
 		t.number[c.ID] = n
 		r.Numbers, fresh = append(r.Numbers, n), fresh+1
-		r.Tokens += t.o.Count(retrieve.Titled(c))
+		r.Tokens += t.o.Count(retrieve.Shown(c))
 		if h.Source == ToolFind {
 			lines = append(lines, fmt.Sprintf("[%d] %s, line %.0f, passage %d: %s", n, oneLine(c.Doc), h.Score, c.Index, oneLine(c.Text)))
 			continue
@@ -293,7 +293,7 @@ func (t *Tools) take(r *Result, limit int) {
 		if t.o.Pages != nil {
 			place = fmt.Sprintf(", passage %d", t.o.Pages.At(c.Doc, c.Start))
 		}
-		text := fmt.Sprintf("Page: %s%s\n%s", oneLine(c.Doc), place, llm.Printable(retrieve.Titled(c)))
+		text := fmt.Sprintf("Page: %s%s\n%s", oneLine(c.Doc), place, llm.Printable(retrieve.Shown(c)))
 		r.Data = append(r.Data, llm.Data{Label: fmt.Sprintf("passage %d", n), Text: text})
 	}
 	label := "lines"

@@ -53,12 +53,12 @@ func ExampleSentences() {
 	// 10 "Nobody else had come, so he left again."
 }
 
-func ExampleNewSite() {
+func ExamplePages() {
 	var docs []graphrag.Document
 	for _, said := range []string{"Barn owls hunt by ear.", "The moon raises the tides.", "The Fram was built in Larvik.", "Amundsen reached the pole in 1911."} {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprint(len(docs)), Text: "# Notes\n\n[Subscribe](https://example.org) now.\n\n" + said})
 	}
-	_, pages, err := chunk.NewSite(context.Background(), docs, chunk.PageOptions{})
+	pages, err := chunk.Pages(context.Background(), docs, chunk.PageOptions{})
 	if err != nil {
 		panic(err)
 	}
@@ -68,8 +68,8 @@ func ExampleNewSite() {
 		}
 	}
 	// Output:
-	// 0#000000 "# Notes\nSubscribe now.\nBarn owls hunt by ear."
-	// 1#000000 "# Notes\nThe moon raises the tides."
-	// 2#000000 "# Notes\nThe Fram was built in Larvik."
-	// 3#000000 "# Notes\nAmundsen reached the pole in 1911."
+	// 0#000000 "# Notes\n\nSubscribe now.\n\nBarn owls hunt by ear."
+	// 1#000000 "# Notes\n\nSubscribe now.\n\nThe moon raises the tides."
+	// 2#000000 "# Notes\n\nSubscribe now.\n\nThe Fram was built in Larvik."
+	// 3#000000 "# Notes\n\nSubscribe now.\n\nAmundsen reached the pole in 1911."
 }

@@ -6,10 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"hash/fnv"
-	"io"
-	"strings"
-	"unicode"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -27,7 +24,7 @@ const (
 	DefaultPassage = 150
 )
 
-// PageOptions are the options of [NewSite].
+// PageOptions are the options of [Pages].
 type PageOptions struct {
 	// Unit is the most tokens of a unit of several sentences, Passage the least of a
 	// passage; 0 means DefaultUnit and DefaultPassage.
@@ -37,24 +34,35 @@ type PageOptions struct {
 	Workers int
 }
 
-// Page is a page without its boilerplate. Passage i goes from unit i to the one before
-// Ends[i]; the last units of a page begin no passage.
+// Page is a page in units. Passage i goes from unit i to the one before Ends[i]; the last
+// units of a page begin no passage.
 type Page struct {
 	Doc, Title string
 	Fields     graphrag.Fields // of the document
-	Text       string          // clean
+	Text       string          // without links
 	Units      []Unit
 	Ends       []int
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with the defaults of zero values.
 func (o PageOptions) Defaults() PageOptions {
 	o.Unit, o.Passage = cmp.Or(o.Unit, DefaultUnit), cmp.Or(o.Passage, DefaultPassage)
 	return o
 }
 
-// read cuts pages into sentences.
-func (o PageOptions) read(ctx context.Context, docs []graphrag.Document) ([]draft, error) {
+// Pages cuts documents into short, overlapping passages of whole sentences, each page by itself.
+// Each has an ID of its own, and they come in the order of [Page.ID]. Nothing but the addresses of
+// links is left out: tables, blank lines and what several pages share stay.
+//
+// A page is divided into units of about 50 tokens: runs of whole sentences, with a
+// new unit at each heading; a sentence of more than 90 tokens is cut evenly. A passage
+// begins with a unit and takes further ones until it has 150 tokens, so passages overlap,
+// and an answer stands in the middle of one of them. [Page.Chunk] returns a chunk
+// of any run of units, so a passage that was found can be widened. A blank page has no unit.
+//
+// Within a budget, many pages by short passages are worth more than few by long ones:
+// docs/systems.md has figures. Two documents of one ID are an error.
+func Pages(ctx context.Context, docs []graphrag.Document, o PageOptions) ([]Page, error) {
 	c := opt.Checks{Of: "chunk"}
 	opt.Min(&c, "Unit", o.Unit, 0)
 	opt.Min(&c, "Passage", o.Passage, 0)
@@ -62,38 +70,30 @@ func (o PageOptions) read(ctx context.Context, docs []graphrag.Document) ([]draf
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	drafts := make([]draft, len(docs))
-	err := par.Each(ctx, len(docs), o.Workers, func(i int) error {
-		drafts[i] = read(docs[i].Text)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("chunk: cut pages: %w", err)
-	}
-	return drafts, nil
-}
-
-// cut cuts pages into units. stands tells of a sentence of page i on how many pages it stands, and
-// whether that is the first.
-func (o PageOptions) cut(ctx context.Context, docs []graphrag.Document, drafts []draft, stands func(i int, hash uint64) (pages int32, first bool)) ([]Page, error) {
 	o = o.Defaults()
 	pages := make([]Page, len(docs))
 	err := par.Each(ctx, len(docs), o.Workers, func(i int) (err error) {
-		d, p := &drafts[i], &pages[i]
-		d.clean(func(hash uint64) (int32, bool) { return stands(i, hash) })
-		p.Doc, p.Title, p.Fields = docs[i].ID, docs[i].Title, docs[i].Fields
-		p.Text, p.Units, err = d.units(ctx, o.Unit)
+		p, d := &pages[i], &docs[i]
+		p.Doc, p.Title, p.Fields = d.ID, d.Title, d.Fields
+		if p.Text, p.Units, err = unitsOf(ctx, d.Text, o.Unit); err != nil {
+			return fmt.Errorf("chunk: cut page %.80q: %w", d.ID, err)
+		}
 		p.Ends = ends(p.Units, o.Passage)
-		*d = draft{}
-		return err
+		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("chunk: cut pages: %w", err)
+		return nil, err
+	}
+	slices.SortFunc(pages, func(a, b Page) int { return cmp.Compare(a.ID(), b.ID()) })
+	for i := range pages {
+		if i > 0 && pages[i].Doc == pages[i-1].Doc {
+			return nil, fmt.Errorf("chunk: two pages have the ID %.80q: make the IDs unique", pages[i].Doc)
+		}
 	}
 	return pages, nil
 }
 
-// ends returns where the passage ends that begins at each unit and has at least so many
+// ends returns the end of the passage that begins at each unit and has at least a number of
 // tokens. The last passage reaches to the end of the page; a short page is one passage.
 func ends(units []Unit, least int) []int {
 	var out []int
@@ -104,7 +104,7 @@ func ends(units []Unit, least int) []int {
 			end++
 		}
 		if tokens < least && i > 0 {
-			out[i-1] = len(units) // what is left is too short for one of its own
+			out[i-1] = len(units) // the rest is too short for a passage
 			break
 		}
 		out = append(out, end)
@@ -113,7 +113,7 @@ func ends(units []Unit, least int) []int {
 	return out
 }
 
-// ID is that of the first chunk of the page; pages of a [Site] are in its order.
+// ID returns the ID of the first chunk of the page.
 func (p *Page) ID() string { return chunkID(p.Doc, 0) }
 
 // Tokens is the length of the units from first to the one before end.
@@ -154,75 +154,7 @@ func (p *Page) Tiles() []int {
 	return tiles
 }
 
-// How many pages a sentence must stand on to be boilerplate, and how many if it is
-// longer than maxShort characters: long sentences are also quoted.
-const (
-	everywhere     = 4
-	everywhereLong = 6
-	maxShort       = 80
-)
-
-// draft is a page before it is divided into units.
-type draft struct {
-	bare      string // without links
-	mapping   text.Mapping
-	sentences []sentence
-}
-
-// sentence is one that may stay.
-type sentence struct {
-	text.Span // in the bare text
-	hash      uint64
-	long      bool
-	first     bool // stands in the first line, and stays
-}
-
-// read cuts a page into sentences, and leaves out those without a word and those
-// that the page has had before.
-func read(source string) draft {
-	var d draft
-	d.bare, d.mapping = text.StripLinks(source)
-	seen := make(map[uint64]bool)
-	firstLine := -1 // where it ends
-	for _, p := range text.Sentences(d.bare) {
-		if firstLine < 0 {
-			firstLine = len(d.bare)
-			if i := strings.IndexByte(d.bare[p.Start:], '\n'); i >= 0 {
-				firstLine = p.Start + i
-			}
-		}
-		s := sentence{Span: p, first: p.Start < firstLine}
-		said := p.In(d.bare)
-		h := fnv.New64a()
-		_, _ = io.WriteString(h, said)
-		s.hash = h.Sum64()
-		if seen[s.hash] || !strings.ContainsFunc(said, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
-			continue
-		}
-		seen[s.hash] = true
-		s.long = utf8.RuneCountInString(said) > maxShort
-		d.sentences = append(d.sentences, s)
-	}
-	return d
-}
-
-// clean drops the boilerplate of a page. A sentence of many pages stays on the first of
-// them, so that nothing of the corpus is lost.
-func (d *draft) clean(stands func(hash uint64) (pages int32, first bool)) {
-	kept := d.sentences[:0]
-	for _, s := range d.sentences {
-		most := int32(everywhere)
-		if s.long {
-			most = everywhereLong
-		}
-		if pages, first := stands(s.hash); s.first || pages < most || first {
-			kept = append(kept, s)
-		}
-	}
-	d.sentences = kept
-}
-
-// Lengths in tokens, beside those of the options.
+// Lengths in tokens that no option sets.
 const (
 	maxSentence = 90 // a longer one is cut evenly
 	minHeaded   = 20 // from here on a heading begins a new unit
@@ -231,83 +163,61 @@ const (
 
 // Unit is a run of whole sentences.
 type Unit struct {
-	Start, End int // in the clean text of its page
+	Start, End int // in the text of its page
 	From, To   int // in its source
-	Tokens     int // without the separator to the next
+	Tokens     int
 }
 
-// piece is a sentence, or a part of a long one, in the clean text.
+// piece is a sentence, or a part of a long one.
 type piece struct {
 	Unit
 	heading bool
 }
 
-// units returns the clean text of a page and its units.
-func (d *draft) units(ctx context.Context, most int) (clean string, units []Unit, err error) {
-	var b strings.Builder
-	pieces := make([]piece, len(d.sentences))
-	for i, s := range d.sentences {
-		if i > 0 {
-			b.WriteString(separator(d.bare[d.sentences[i-1].End:s.Start]))
-		}
-		source := d.mapping.Span(s.Span)
-		pieces[i] = piece{Unit{Start: b.Len(), From: source.Start, To: source.End}, d.bare[s.Start] == '#'}
-		b.WriteString(s.In(d.bare))
-		pieces[i].End = b.Len()
-	}
-	clean = b.String()
-	starts, err := tokens.Cl100k().Starts(ctx, nil, clean)
+// unitsOf returns a page without links, and its units.
+func unitsOf(ctx context.Context, source string, most int) (bare string, units []Unit, err error) {
+	bare, mapping := text.StripLinks(source)
+	starts, err := tokens.Cl100k().Starts(ctx, nil, bare)
 	if err != nil {
 		return "", nil, err
 	}
-	var cut []piece
+	var pieces []piece
 	at := 0
-	for i, p := range pieces {
+	for _, s := range text.Sentences(bare) {
 		first := at
-		for at < len(starts) && int(starts[at]) < p.End {
+		for at < len(starts) && int(starts[at]) < s.End {
 			at++
 		}
-		p.Tokens = at - first
-		if p.Tokens <= maxSentence {
-			cut = append(cut, p)
-			continue
-		}
-		cut = d.evenly(cut, p, d.sentences[i].Start, clean, starts[first:at])
+		p := piece{Unit{Start: s.Start, End: s.End, Tokens: at - first}, bare[s.Start] == '#'}
+		pieces = evenly(pieces, p, bare, starts[first:at])
 	}
-	return clean, pack(cut, most), nil
+	for i := range pieces {
+		p := &pieces[i]
+		source := mapping.Span(text.Span{Start: p.Start, End: p.End})
+		p.From, p.To = source.Start, source.End
+	}
+	return bare, pack(pieces, most), nil
 }
 
-// separator is written between two sentences that stay, depending on what stood there.
-func separator(gap string) string {
-	switch {
-	case gap == "":
-		return ""
-	case strings.Contains(gap, "\n"):
-		return "\n"
-	}
-	return " "
-}
-
-// evenly cuts a long sentence, which begins at bare in the page without links, into
-// parts of about the same length, between words where there are any.
-func (d *draft) evenly(cut []piece, p piece, bare int, clean string, starts []int32) []piece {
-	parts := (len(starts) + maxSentence - 1) / maxSentence
+// evenly adds a sentence, a long one in parts of about the same length, cut between words where
+// there are any.
+func evenly(pieces []piece, p piece, s string, starts []int32) []piece {
+	parts := max(1, (len(starts)+maxSentence-1)/maxSentence)
 	from, first := p.Start, 0
 	for i := 1; i <= parts; i++ {
 		to, last := p.End, len(starts)
 		if i < parts {
-			last = between(clean, starts, i*len(starts)/parts)
-			for to = int(starts[last]); to < p.End && !utf8.RuneStart(clean[to]); to++ {
+			last = between(s, starts, i*len(starts)/parts)
+			for to = int(starts[last]); to < p.End && !utf8.RuneStart(s[to]); to++ {
 			}
 		}
 		if to <= from {
 			continue
 		}
-		source := d.mapping.Span(text.Span{Start: bare + from - p.Start, End: bare + to - p.Start})
-		cut = append(cut, piece{Unit{from, to, source.Start, source.End, last - first}, p.heading && i == 1})
+		pieces = append(pieces, piece{Unit{Start: from, End: to, Tokens: last - first}, p.heading && i == 1})
 		from, first = to, last
 	}
-	return cut
+	return pieces
 }
 
 // between is the first of a few tokens from at on that begins with white space, or at.
@@ -320,7 +230,7 @@ func between(clean string, starts []int32, at int) int {
 	return at
 }
 
-// pack joins pieces into units of at most so many tokens.
+// pack joins pieces into units of at most a number of tokens.
 func pack(pieces []piece, most int) []Unit {
 	var units []Unit
 	for i, p := range pieces {

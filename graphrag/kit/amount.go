@@ -54,7 +54,7 @@ func (a amount) fill(found graphrag.Found, tokens func(string) int) []graphrag.H
 	}
 	out := slices.Clip(found.Evidence)
 	for _, h := range out {
-		left -= tokens(retrieve.Titled(h.Chunk))
+		left -= tokens(retrieve.Shown(h.Chunk))
 	}
 	for _, h := range found.Ranked {
 		if left <= 0 {
@@ -65,7 +65,7 @@ func (a amount) fill(found graphrag.Found, tokens func(string) int) []graphrag.H
 		}) {
 			continue
 		}
-		if left -= tokens(retrieve.Titled(h.Chunk)); left >= 0 {
+		if left -= tokens(retrieve.Shown(h.Chunk)); left >= 0 {
 			out = append(out, h)
 		}
 	}

@@ -247,7 +247,7 @@ func (r *byModel) request(ctx context.Context, q graphrag.Question, evidence []g
 // passage returns the text of a chunk for the prompt: the title of its page, if any,
 // and the text.
 func passage(c graphrag.Chunk) string {
-	body := llm.Printable(strings.TrimSpace(c.Text))
+	body := llm.Printable(strings.TrimSpace(c.Shown()))
 	title := strings.Join(strings.Fields(llm.Printable(c.Title)), " ")
 	if title == "" {
 		return body

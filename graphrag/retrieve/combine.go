@@ -295,7 +295,7 @@ func Within[T any](list []T, tokens int, cost func(T) int) []T {
 func Fit(evidence []graphrag.Hit, derived []graphrag.Derived, tokens int, count func(string) int) ([]graphrag.Hit, []graphrag.Derived) {
 	left := tokens
 	for i := 0; i < len(evidence) && len(derived) > 0 && left > tokens/2; i++ {
-		left = max(left-count(Titled(evidence[i].Chunk)), tokens/2)
+		left = max(left-count(Shown(evidence[i].Chunk)), tokens/2)
 	}
 	used, notes := 0, 0
 	for ; notes < len(derived); notes++ {
@@ -308,7 +308,7 @@ func Fit(evidence []graphrag.Hit, derived []graphrag.Derived, tokens int, count 
 	left = tokens - used
 	out := []graphrag.Hit{}
 	for _, h := range evidence {
-		n := count(Titled(h.Chunk))
+		n := count(Shown(h.Chunk))
 		if n > left {
 			if len(out) == 0 && notes == 0 {
 				out = append(out, shorten(h, left, count))
@@ -322,8 +322,11 @@ func Fit(evidence []graphrag.Hit, derived []graphrag.Derived, tokens int, count 
 }
 
 // shorten cuts a hit to the whole words that fit into a number of tokens, and adjusts the
-// end of its source span.
+// end of its source span. A lead that takes more than half goes.
 func shorten(h graphrag.Hit, tokens int, count func(string) int) graphrag.Hit {
+	if count(h.Chunk.Lead) > tokens/2 {
+		h.Chunk.Lead = ""
+	}
 	full := h.Chunk
 	var ends []int // of each word
 	inside := false
@@ -340,7 +343,7 @@ func shorten(h graphrag.Hit, tokens int, count func(string) int) graphrag.Hit {
 	for low < high {
 		middle := (low + high + 1) / 2
 		h.Chunk.Text = full.Text[:ends[middle-1]]
-		if count(Titled(h.Chunk)) <= tokens {
+		if count(Shown(h.Chunk)) <= tokens {
 			low = middle
 		} else {
 			high = middle - 1

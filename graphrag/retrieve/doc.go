@@ -4,7 +4,7 @@
 //
 // [NewSparse] ranks chunks by BM25, [NewDense] by the cosine of their vectors; [Stored]
 // does both with chunks that are in a store.
-// [NewPages] ranks pages by clean passages ([chunk.NewSite]), and spends a budget of tokens on
+// [NewPages] ranks pages by short passages ([chunk.Pages]), and spends a budget of tokens on
 // the pieces that are worth most.
 // [Fuse] merges several retrievers by rank, [PerDoc] limits the chunks of one document. Each is
 // a graphrag.Retriever over any other, so they compose in any order. [All] answers several

@@ -13,6 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
@@ -186,8 +187,10 @@ func (p *Pages) Encode(ctx context.Context) error {
 
 // best is the best passage of a page, with the score of the page.
 func (p *Pages) best(a *asked, x rank.Scored[int32]) graphrag.Hit {
-	i, _ := p.at(x.ID)
-	return graphrag.Hit{Chunk: p.segments[i].index.passages[a.best[x.ID]], Score: x.Score, Source: pagesSource}
+	at, n := p.at(x.ID)
+	ix, best := p.segments[at].index, a.best[x.ID]
+	first := int(best - ix.first[n])
+	return graphrag.Hit{Chunk: led(&ix.pages[n], first, ix.pages[n].Ends[first]), Score: x.Score, Source: pagesSource}
 }
 
 const (
@@ -224,7 +227,7 @@ func (p *Pages) evidence(a *asked, budget int) []graphrag.Hit {
 		cost[i] = 0
 		if c := &a.list[i]; c.open {
 			chunks[i] = c.chunk()
-			cost[i] = p.o.Count(Titled(chunks[i]))
+			cost[i] = p.o.Count(Shown(chunks[i]))
 		}
 		all += cost[i]
 	}
@@ -243,9 +246,16 @@ func (p *Pages) evidence(a *asked, budget int) []graphrag.Hit {
 	return hits
 }
 
+// led returns units of a page with the headings and the header of a table above them.
+func led(p *chunk.Page, first, end int) graphrag.Chunk {
+	c := p.Chunk(first, end)
+	c.Lead = load.Lead(p.Text, p.Units[first].Start)
+	return c
+}
+
 // chunk returns the units that are read of a page, with gaps where units are left out.
 func (c *candidate) chunk() graphrag.Chunk {
-	out := c.page.Chunk(c.first, c.end)
+	out := led(c.page, c.first, c.end)
 	if c.used == out.Tokens {
 		return out
 	}
@@ -258,11 +268,11 @@ func (c *candidate) chunk() graphrag.Chunk {
 		for u+1 < len(c.read) && c.read[u+1] {
 			u++
 		}
-		run := c.page.Chunk(from, u+1)
+		run := led(c.page, from, u+1)
 		if b.Len() > 0 {
-			b.WriteString(gap)
+			b.WriteString(gap + run.Lead)
 		} else {
-			out.Start = run.Start
+			out.Start, out.Lead = run.Start, run.Lead
 		}
 		b.WriteString(run.Text)
 		out.End = run.End

@@ -18,7 +18,7 @@ func TestPagesMemory(t *testing.T) {
 	for i := range 40 {
 		docs = append(docs, graphrag.Document{ID: fmt.Sprint(i), Text: fmt.Sprintf("Ship %d carries tar.", i)})
 	}
-	_, pages, err := chunk.NewSite(t.Context(), docs, chunk.PageOptions{})
+	pages, err := chunk.Pages(t.Context(), docs, chunk.PageOptions{})
 	texttest.OK(t, err)
 	p, err := NewPages(t.Context(), pages, PagesOptions{})
 	texttest.OK(t, err)

@@ -41,7 +41,7 @@ func ships(n int) []graphrag.Document {
 
 func pagesOf(t *testing.T, docs []graphrag.Document, o retrieve.PagesOptions) *retrieve.Pages {
 	t.Helper()
-	_, cut, err := chunk.NewSite(t.Context(), docs, chunk.PageOptions{})
+	cut, err := chunk.Pages(t.Context(), docs, chunk.PageOptions{})
 	texttest.OK(t, err)
 	p, err := retrieve.NewPages(t.Context(), cut, o)
 	texttest.OK(t, err)
@@ -231,7 +231,7 @@ func TestPagesLike(t *testing.T) {
 	if _, err := p.Retrieve(t.Context(), graphrag.Question{Text: "fail", K: 1}); err == nil {
 		t.Error("the error of the likeness is lost")
 	}
-	_, cut, err := chunk.NewSite(t.Context(), docs, chunk.PageOptions{})
+	cut, err := chunk.Pages(t.Context(), docs, chunk.PageOptions{})
 	texttest.OK(t, err)
 	for want, o := range map[string]retrieve.PagesOptions{"Like has 1 texts": {Like: likeness{1}.of}, "Longest is -1": {Longest: -1}} {
 		if _, err := retrieve.NewPages(t.Context(), cut, o); err == nil || !strings.Contains(err.Error(), want) {

@@ -97,6 +97,12 @@ func Titled(c graphrag.Chunk) string {
 	return c.Title + "\n" + c.Text
 }
 
+// Shown returns the text of a chunk as a model reads it, under its title.
+func Shown(c graphrag.Chunk) string {
+	c.Text = c.Shown()
+	return Titled(c)
+}
+
 // TitledTexts returns the texts of chunks with their titles.
 func TitledTexts(chunks []graphrag.Chunk) text.List {
 	return text.NewList(len(chunks), func(i int) string { return Titled(chunks[i]) })

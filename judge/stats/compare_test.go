@@ -3,79 +3,156 @@
 package stats
 
 import (
-	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
 var scoresA = []float64{.2, .5, .9, 1, .3, .7, .05, .65}
 var scoresB = []float64{.4, .5, .95, 1, .1, .9, .45, .7}
 
-// scipy.stats.permutation_test(permutation_type="samples", n_resamples=inf):
-// statistic 0.0875, p 0.21875; 0.21875 for the answers that are 0 and 1.
-func TestPermutationAsSciPy(t *testing.T) {
+// The mean and the error as a weighted mean of the differences and of ±s of weight .5, added up
+// by hand.
+func TestCompare(t *testing.T) {
 	c, err := Compare(scoresA, scoresB, nil, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Test.P != 0.21875 || c.Test.Method != "permutation-exact" || !near(c.Effect.Estimate, .0875, 1e-12) {
+	center, half := (c.Effect.Low+c.Effect.High)/2, (c.Effect.High-c.Effect.Low)/2
+	if !near(center, .7/9, 1e-12) || !near(c.Effect.SE, .06214404811443638, 1e-12) || !near(half, 2.306004135*c.Effect.SE, 1e-9) {
+		t.Errorf("%v ± %v, error %v", center, half, c.Effect.SE)
+	}
+	if !near(c.MeanA, .5375, 1e-12) || !near(c.MeanB, .625, 1e-12) || !near(c.Effect.Estimate, .0875, 1e-12) || c.Effect.Method != "paired-t" {
 		t.Errorf("%+v", c)
 	}
-	p, err := permutation([]float64{-1, -1, -1, 0, 1, -1, 0, -1, 0, 0, 0}, nil, Options{})
-	if err != nil || p.P != 0.21875 {
-		t.Errorf("%+v, %v", p, err)
+	// t of 8 degrees beyond which .025, and .025/21, lie.
+	if one, many := c.Detectable(1), c.Detectable(21); !near(one, (2.306004135+.8416212336)*c.Effect.SE, 1e-9) || !near(many, (4.3698538+.8416212336)*c.Effect.SE, 1e-6) {
+		t.Errorf("detectable %v and %v errors", one/c.Effect.SE, many/c.Effect.SE)
+	}
+	// Exchanged, the effect changes its sign and p stays.
+	back, err := Compare(scoresB, scoresA, nil, Options{})
+	if err != nil || back.P != c.P || back.Effect.Estimate != -c.Effect.Estimate || back.Effect.Low != -c.Effect.High {
+		t.Errorf("%+v, %v", back, err)
+	}
+	same, err := Compare(scoresA, scoresA, nil, Options{})
+	if err != nil || same.P != 1 || !(same.Effect.Low < 0) || same.Effect.Low != -same.Effect.High {
+		t.Errorf("a system against itself: %+v, %v", same, err)
+	}
+	if _, err := Compare(scoresA, scoresB[1:], nil, Options{}); err == nil {
+		t.Error("scores of different length passed")
+	}
+	if _, err := Compare([]float64{1e60, 1}, []float64{-1e60, 1}, nil, Options{}); err == nil {
+		t.Error("a difference out of range passed")
 	}
 }
 
-// Equal differences beyond the number that is enumerated: 40, of which 26 are
-// positive: 2·P(X >= 26), X of 40 tosses, = 0.0806904678.
-func TestPermutationOfMany(t *testing.T) {
-	d := make([]float64, 40)
-	for i := range d {
-		d[i] = .3
-		if i >= 26 {
-			d[i] = -.3
+// Differences that are rounding errors are none: alone, and of what a cluster adds up.
+func TestRoundingIsNoDifference(t *testing.T) {
+	a, b := []float64{.1 + .2, .3, .5, .1, .2, .6}, []float64{.3, .1 + .2, .5, .2, .4, .3}
+	for _, clusters := range [][]int32{{0, 1, 2, 3, 3, 3}, {0, 0, 1, 2, 2, 2}} {
+		c, err := Compare(a, b, clusters, Options{})
+		if err != nil || c.P != 1 || c.Effect.Estimate != 0 || !(c.Effect.High > .1) {
+			t.Errorf("%v: %+v, %v", clusters, c, err)
 		}
-	}
-	got, err := permutation(d, nil, Options{Resamples: 200000})
-	if err != nil || got.Method != "permutation-drawn" || got.Patterns != 200000 || !near(got.P, 0.0806904678, .01) {
-		t.Errorf("%+v, %v", got, err)
-	}
-	// Never 0.
-	for i := range d {
-		d[i] = math.Abs(d[i])
-	}
-	got, err = permutation(d, nil, Options{Resamples: 99})
-	if err != nil || got.P != .01 {
-		t.Errorf("%+v, %v", got, err)
 	}
 }
 
-func TestPermutationEdges(t *testing.T) {
-	for name, tc := range map[string]struct {
-		d        []float64
-		clusters []int32
-		p        float64
-	}{
-		"all zero": {make([]float64, 30), nil, 1},
-		"two":      {[]float64{1, 1}, nil, .5},
-		"clusters": {[]float64{1, 1, 1, 1}, []int32{5, 5, 6, 6}, .5},
-	} {
-		got, err := permutation(tc.d, tc.clusters, Options{})
-		if err != nil || got.P != tc.p || got.Method != "permutation-exact" {
-			t.Errorf("%s: %+v, %v, want p %v", name, got, err, tc.p)
+// draws are scores of two systems of n questions: shares where graded, else right and wrong,
+// by pages where clustered.
+func draws(rng *rand.Rand, n int, graded, clustered bool) (a, b []float64, clusters []int32) {
+	p, q := rng.Float64(), rng.Float64()
+	for i := range n {
+		x, y := rng.Float64(), rng.Float64()
+		if !graded {
+			x, y = one(x < p), one(y < q)
+		}
+		a, b = append(a, x), append(b, y)
+		if clustered {
+			clusters = append(clusters, int32(rng.IntN(i/2+2)))
 		}
 	}
-	if _, err := permutation(nil, nil, Options{}); !errors.Is(err, ErrTooFew) {
-		t.Errorf("no values: %v", err)
+	return a, b, clusters
+}
+
+func one(yes bool) float64 {
+	if yes {
+		return 1
 	}
-	twenty := make([]float64, MaxExact)
-	for i := range twenty {
-		twenty[i] = 1 / float64(i+3)
+	return 0
+}
+
+// The interval excludes 0 exactly where p is below the level.
+func TestIntervalAndTestAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	excluded := 0
+	for i := range 20000 {
+		o := Options{Confidence: []float64{.9, .95, .999}[i%3]}
+		a, b, clusters := draws(rng, 3+rng.IntN(60), i%2 == 0, i%5 < 2)
+		c, err := Compare(a, b, clusters, o)
+		if err != nil {
+			continue // one page
+		}
+		out := c.Effect.Low > 0 || c.Effect.High < 0
+		if out != (c.P < 1-o.Confidence) || !(c.P >= 0 && c.P <= 1) || c.Effect.Low > c.Effect.Estimate+1e-12 || c.Effect.High < c.Effect.Estimate-1e-12 {
+			t.Fatalf("%+v of %v and %v, pages %v", c, a, b, clusters)
+		}
+		if out {
+			excluded++
+		}
 	}
-	got, err := permutation(twenty, nil, Options{})
-	if err != nil || got.Patterns != 1<<MaxExact || got.P != 2./(1<<MaxExact) {
-		t.Errorf("twenty differences of one sign: %+v, %v", got, err)
+	if excluded < 1000 || excluded > 19000 {
+		t.Errorf("%d of 20000 exclude 0", excluded)
+	}
+}
+
+// midP is McNemar's mid-p: gained questions against lost ones.
+func midP(gained, lost int) float64 {
+	n := gained + lost
+	p := 0.0
+	for k := max(gained, lost); k <= n; k++ {
+		l, _ := math.Lgamma(float64(n + 1))
+		x, _ := math.Lgamma(float64(k + 1))
+		y, _ := math.Lgamma(float64(n - k + 1))
+		at := math.Exp(l - x - y - float64(n)*math.Ln2)
+		if k == max(gained, lost) {
+			at /= 2
+		}
+		p += 2 * at
+	}
+	return p
+}
+
+// Of right and wrong answers the test finds what McNemar's mid-p test finds, which Fagerland,
+// Lydersen and Laake (Statistics in Medicine 33, 2014) recommend.
+func TestAsMcNemar(t *testing.T) {
+	for _, n := range []int{24, 36, 100} {
+		all, apart := 0, 0
+		for gained := range 25 {
+			for lost := 0; lost <= gained && gained+lost <= n; lost++ {
+				b := make([]float64, n)
+				a := make([]float64, n)
+				for i := range gained {
+					b[i] = 1
+				}
+				for i := range lost {
+					a[n-1-i] = 1
+				}
+				c, err := Compare(a, b, nil, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				all++
+				if mid := midP(gained, lost); (c.P < .05) != (mid < .05) {
+					apart++
+					if math.Abs(c.P-mid) > .015 {
+						t.Errorf("%d gained and %d lost of %d: p %.4f, mid-p %.4f", gained, lost, n, c.P, mid)
+					}
+				}
+			}
+		}
+		if apart > all/50 {
+			t.Errorf("%d questions: %d of %d decisions are others than McNemar's", n, apart, all)
+		}
 	}
 }
 
@@ -100,34 +177,5 @@ func TestHolm(t *testing.T) {
 		if _, err := Holm([]float64{bad}); err == nil {
 			t.Errorf("%v passed", bad)
 		}
-	}
-}
-
-func TestCompare(t *testing.T) {
-	c, err := Compare(scoresA, scoresB, nil, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	// numpy: std(ddof=1) of the differences.
-	if !near(c.SE, 0.1787855859/math.Sqrt(8), 1e-9) {
-		t.Errorf("SE %.10f", c.SE)
-	}
-	if !near(c.MeanA, .5375, 1e-12) || !near(c.MeanB, .625, 1e-12) || !near(c.Detectable, 2.8015852181*c.SE, 1e-9) {
-		t.Errorf("%+v", c)
-	}
-	// Exchanged, the effect changes its sign and p stays.
-	back, err := Compare(scoresB, scoresA, nil, Options{})
-	if err != nil || back.Test.P != c.Test.P || back.Effect.Estimate != -c.Effect.Estimate {
-		t.Errorf("%+v, %v", back, err)
-	}
-	same, err := Compare(scoresA, scoresA, nil, Options{})
-	if err != nil || same.Test.P != 1 || same.Effect.Low != 0 || same.Effect.High != 0 || same.Detectable != 0 {
-		t.Errorf("a system against itself: %+v, %v", same, err)
-	}
-	if _, err := Compare(scoresA, scoresB[1:], nil, Options{}); err == nil {
-		t.Error("scores of different length passed")
-	}
-	if _, err := Compare([]float64{1e308, 1}, []float64{-1e308, 1}, nil, Options{}); err == nil {
-		t.Error("a difference out of range passed")
 	}
 }

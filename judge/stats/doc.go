@@ -4,33 +4,27 @@
 //
 // Every mean deserves an interval: [Wilson] for a share of right and wrong, [StudentT] for
 // scores. Two systems that answered the same questions are compared question by question by
-// [Compare]: the effect with its bootstrap interval first, the p-value of a permutation test
-// last. A family of p-values is corrected by [Holm]. [Kappa] says how far two raters agree.
+// [Compare]: the effect with its interval first, the p-value of the same method
+// last. A family of p-values is corrected by [Holm].
 //
 // # Clusters
 //
 // Questions about one page are not independent, and intervals that take them
 // for independent are too narrow. Functions that take clusters want the number
 // of its cluster for every value ([Number] makes them from names); nil means
-// that every value is its own cluster. The bootstrap then draws whole
-// clusters, the permutation test flips whole clusters, and the standard error
-// is the clustered one of Miller, Adding Error Bars to Evals (arXiv
-// 2411.00640), equation 4.
+// that every value is its own cluster. The standard error follows Miller, Adding Error
+// Bars to Evals (arXiv 2411.00640), equation 4.
 //
 // # Few and equal values
 //
 //	                  n = 0        n = 1        all values equal
 //	Wilson            ErrTooFew    interval     interval
 //	StudentT          ErrTooFew    ErrTooFew    width 0 but for rounding
-//	Compare           ErrTooFew    ErrTooFew    width 0; p = 1 if all are 0
+//	Compare           ErrTooFew    ErrTooFew    interval; p = 1 if all are 0
 //	Holm              empty        unchanged    -
 //
 // With clusters n is the number of clusters. NaN, infinite values and
 // values beyond ±1e60 are errors everywhere.
 //
-// # Randomness
-//
-// Resample number r draws from a generator seeded with Options.Seed and r
-// alone. So a result depends on the data, the options and the seed, and not on
-// the number of processors. All functions are safe for concurrent use.
+// All functions are safe for concurrent use.
 package stats

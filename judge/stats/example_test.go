@@ -28,8 +28,8 @@ func ExampleCompare() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%v, p = %.3f, detectable %.3f\n", comparison.Effect, comparison.Test.P, comparison.Detectable)
-	// Output: 0.217 [0.067, 0.333] (95 %, n = 12), p = 0.125, detectable 0.195
+	fmt.Printf("%v, p = %.3f, detectable %.3f\n", comparison.Effect, comparison.P, comparison.Detectable(1))
+	// Output: 0.217 [-0.086, 0.433] (95 %, n = 12), p = 0.137, detectable 0.338
 }
 
 func ExampleHolm() {

@@ -11,46 +11,27 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Sentinels for what data cannot give.
-var (
-	// ErrTooFew means that there are fewer values, or clusters, than the
-	// method needs.
-	ErrTooFew = errors.New("too few values")
-	// ErrUndefined means that a statistic has no value on this data.
-	ErrUndefined = errors.New("statistic undefined")
-)
+// ErrTooFew means that there are fewer values, or clusters, than the method needs.
+var ErrTooFew = errors.New("too few values")
 
-// Defaults of Options.
-const (
-	DefaultConfidence = 0.95
-	DefaultResamples  = 10000
-)
+// DefaultConfidence is the confidence of zero Options.
+const DefaultConfidence = 0.95
 
 // Options are the settings of intervals and tests. The zero value is 95 %
-// confidence and 10,000 resamples.
+// confidence.
 type Options struct {
 	// Confidence is the share of such intervals that contain the true value,
 	// between 0 and 1; 0 means DefaultConfidence.
 	Confidence float64
-	// Resamples is how many times the bootstrap and the permutation test
-	// draw; 0 means DefaultResamples.
-	Resamples int
-	// Seed of the random numbers: another seed gives other draws.
-	Seed uint64
 }
 
 // resolve fills in the defaults and checks.
 func (o Options) resolve() (Options, error) {
 	o.Confidence = cmp.Or(o.Confidence, DefaultConfidence)
-	o.Resamples = cmp.Or(o.Resamples, DefaultResamples)
-	var errs []error
 	if !(o.Confidence > 0 && o.Confidence < 1) {
-		errs = append(errs, fmt.Errorf("stats: Options.Confidence is %v: want it between 0 and 1", o.Confidence))
+		return o, fmt.Errorf("stats: Options.Confidence is %v: want it between 0 and 1", o.Confidence)
 	}
-	if o.Resamples < 0 || o.Resamples > math.MaxInt32 {
-		errs = append(errs, fmt.Errorf("stats: Options.Resamples is %d: want it in 1..%d", o.Resamples, math.MaxInt32))
-	}
-	return o, errors.Join(errs...)
+	return o, nil
 }
 
 // tail is the probability beyond each end of an interval.
@@ -62,14 +43,13 @@ type Interval struct {
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
 	Confidence float64 `json:"confidence"`
-	// SE is the standard error: by formula for Wilson (of the plain share),
-	// StudentT, the deviation over resamples for the bootstrap.
+	// SE is the standard error: of the plain share for Wilson.
 	SE float64 `json:"se"`
 	// N is the number of values, Clusters that of their clusters, or 0 if
 	// they have none.
 	N        int `json:"n"`
 	Clusters int `json:"clusters,omitempty"`
-	// Method is "wilson", "student-t", "bca" or "cohen", with "clustered-" before it for
+	// Method is "wilson", "student-t" or "paired-t", with "clustered-" before it for
 	// clusters.
 	Method string `json:"method"`
 }
@@ -136,7 +116,11 @@ func studentQuantile(tail, freedom float64) float64 {
 
 func normalQuantile(p float64) float64 { return -math.Sqrt2 * math.Erfcinv(2*p) }
 
-func normalCDF(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+// studentTwoSided returns the probability of a value as far from 0 as t, or farther, by Student's
+// distribution.
+func studentTwoSided(t, freedom float64) float64 {
+	return mathext.RegIncBeta(freedom/2, .5, freedom/(freedom+t*t))
+}
 
 // Number gives equal names equal numbers, counting from 0 in the order the
 // names first occur: the clusters of questions from the names of their pages.
@@ -161,8 +145,6 @@ const MaxValue = 1e60
 type groups struct {
 	sums  []float64
 	sizes []int32
-	// single is true when every cluster has one value.
-	single bool
 	// clustered is true when the caller gave clusters.
 	clustered bool
 	n         int
@@ -180,6 +162,7 @@ func group(values []float64, clusters []int32) (groups, error) {
 	}
 	g := groups{clustered: clusters != nil, n: len(values)}
 	known := make(map[int32]int)
+	var sizes []float64 // of what is added up, without signs
 	for i, v := range values {
 		c := i
 		if g.clustered {
@@ -191,9 +174,10 @@ func group(values []float64, clusters []int32) (groups, error) {
 			c = at
 		}
 		if c == len(g.sums) {
-			g.sums, g.sizes = append(g.sums, 0), append(g.sizes, 0)
+			g.sums, g.sizes, sizes = append(g.sums, 0), append(g.sizes, 0), append(sizes, 0)
 		}
 		g.sums[c] += v
+		sizes[c] += math.Abs(v)
 		g.sizes[c]++
 	}
 	if len(g.sums) < 2 {
@@ -203,8 +187,18 @@ func group(values []float64, clusters []int32) (groups, error) {
 		}
 		return groups{}, fmt.Errorf("%w: %d %s, want 2 at least", ErrTooFew, len(g.sums), what)
 	}
-	g.single = len(g.sums) == g.n
+	for c, sum := range g.sums {
+		g.sums[c] = exact(sum, sizes[c])
+	}
 	return g, nil
+}
+
+// exact is a sum of terms of a size, and 0 where it is a rounding error of these.
+func exact(sum, size float64) float64 {
+	if math.Abs(sum) <= 1e-12*size {
+		return 0
+	}
+	return sum
 }
 
 func (g groups) mean() float64 {
@@ -227,9 +221,6 @@ func (g groups) standardError(values []float64) float64 {
 		squares += d * d
 	}
 	variance := squares / (n - 1) / n
-	if g.single {
-		return math.Sqrt(variance)
-	}
 	within := -squares
 	for c, s := range g.sums {
 		d := s - mean*float64(g.sizes[c])

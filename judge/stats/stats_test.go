@@ -4,14 +4,8 @@ package stats
 
 import (
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
-	"runtime"
-	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // Golden values are from NumPy 2.4.6, SciPy 1.17.1 and statsmodels 0.15.0.
@@ -78,79 +72,12 @@ func TestStudentT(t *testing.T) {
 	wantEnds(t, "singletons", single, err, 0.3263119130, 0.7736880870, 1e-9)
 }
 
-// scipy.stats._resampling._bca_interval on a fixed distribution gives levels
-// 0.1097605763 and 0.9962445123, a = -0.006662522386112537.
-func TestBCaAsSciPy(t *testing.T) {
-	resamples := make([]float64, 1000)
-	for i := range resamples {
-		v := float64((i*7919)%1000) / 1000
-		resamples[i] = v*v*.6 + .3
-	}
-	g, err := group(ten, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a := acceleration(g.jackknife()); !near(a, -0.006662522386112537, 1e-12) {
-		t.Errorf("a = %v", a)
-	}
-	o, err := Options{}.resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := intervalOf(g.mean(), resamples, g.jackknife(), o)
-	wantEnds(t, "bca", i, nil, 0.3072141172, 0.8943115807, 1e-9)
-}
-
-// scipy.stats.bootstrap with 400,000 resamples: the ends of ours, with other
-// random numbers, lie within the noise; 8,000 resamples of a mean of twelve
-// values have steps of this size.
-func TestBootstrapAsSciPy(t *testing.T) {
-	skewed := []float64{.1, .1, .2, .05, .9, .15, .1, .3, .02, .6, .1, .95}
-	i, err := bootstrap(skewed, nil, Options{Resamples: 200000})
-	wantEnds(t, "bca", i, err, 0.155833, 0.533333, .003)
-	if !near(i.SE, 0.091511, 5e-4) {
-		t.Errorf("SE %v", i.SE)
-	}
-}
-
-// Results are the same to the last bit with any number of processors.
-func TestProcessorsChangeNothing(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	a, b := make([]float64, 100), make([]float64, 100)
-	clusters := make([]int32, 100)
-	for i := range a {
-		a[i], b[i], clusters[i] = rng.Float64(), rng.Float64(), int32(rng.IntN(60))
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	for _, c := range [][]int32{nil, clusters} {
-		var first Comparison
-		for w := range 9 {
-			runtime.GOMAXPROCS(w + 1)
-			got, err := Compare(a, b, c, Options{Resamples: 999, Seed: 7})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if w == 0 {
-				first = got
-			}
-			if diff := cmp.Diff(first, got); diff != "" {
-				t.Errorf("%d processors: %s", w+1, diff)
-			}
-		}
-		other, err := Compare(a, b, c, Options{Resamples: 999, Seed: 8})
-		if err != nil || other.Effect.Low == first.Effect.Low {
-			t.Errorf("another seed gives the same: %v, %v", other, err)
-		}
-	}
-}
-
 func TestFewAndEqual(t *testing.T) {
 	one, equal, none := []float64{.5}, []float64{.1, .1, .1, .1, .1, .1, .1}, []float64(nil)
 	for name, f := range map[string]func([]float64, []int32) (Interval, error){
 		"student-t": func(v []float64, c []int32) (Interval, error) { return StudentT(v, c, Options{}) },
-		"bca":       func(v []float64, c []int32) (Interval, error) { return bootstrap(v, c, Options{Resamples: 100}) },
 		"compare": func(v []float64, c []int32) (Interval, error) {
-			r, err := Compare(v, make([]float64, len(v)), c, Options{Resamples: 100})
+			r, err := Compare(v, make([]float64, len(v)), c, Options{})
 			return r.Effect, err
 		},
 	} {
@@ -163,7 +90,8 @@ func TestFewAndEqual(t *testing.T) {
 			t.Errorf("%s of one cluster: %v", name, err)
 		}
 		for _, c := range [][]int32{nil, {1, 1, 2, 2, 2, 3, 4}} {
-			if i, err := f(equal, c); err != nil || !near(i.Low, i.High, 1e-15) || !near(math.Abs(i.Estimate), .1, 1e-15) || !(i.SE < 1e-15) {
+			i, err := f(equal, c)
+			if err != nil || !near(math.Abs(i.Estimate), .1, 1e-15) || !i.contains(i.Estimate) || name == "student-t" && !near(i.Low, i.High, 1e-15) {
 				t.Errorf("%s of equal values: %+v, %v", name, i, err)
 			}
 		}
@@ -179,9 +107,8 @@ func TestFewAndEqual(t *testing.T) {
 }
 
 func TestOptionErrors(t *testing.T) {
-	_, err := bootstrap(ten, nil, Options{Confidence: 1, Resamples: -1})
-	if err == nil || strings.Count(err.Error(), "\n") != 1 {
-		t.Errorf("error %v, want two lines", err)
+	if _, err := StudentT(ten, nil, Options{Confidence: 1}); err == nil {
+		t.Error("confidence 1 passed")
 	}
 	if _, err := Wilson(1, 2, Options{Confidence: math.NaN()}); err == nil {
 		t.Error("NaN confidence passed")
@@ -194,36 +121,10 @@ func TestStudentQuantile(t *testing.T) {
 		{.95, 1, 12.70620474}, {.95, 2, 4.30265273}, {.9999, 3, 28.00013001}, {.95, 1199, 1.961944491},
 		{.5, 7, 0.7111417781}, {.01, 5, 0.01317198467}, {.999999, 1, 636619.7723},
 	} {
-		if got := studentQuantile((1-tc.confidence)/2, tc.freedom); !near(got, tc.want, 1e-8*tc.want) {
+		if got := studentQuantile((1-tc.confidence)/2, tc.freedom); !near(got, tc.want, 1e-8*tc.want) || !near(studentTwoSided(got, tc.freedom), 1-tc.confidence, 1e-9) {
 			t.Errorf("confidence %v, %v degrees: %v, want %v", tc.confidence, tc.freedom, got, tc.want)
 		}
 	}
-}
-
-// bootstrap is the interval by the bootstrap alone.
-func bootstrap(values []float64, clusters []int32, o Options) (Interval, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return Interval{}, err
-	}
-	g, err := group(values, clusters)
-	if err != nil {
-		return Interval{}, fmt.Errorf("stats: bootstrap: %w", err)
-	}
-	return g.bootstrap(o), nil
-}
-
-// permutation is the test alone.
-func permutation(differences []float64, clusters []int32, o Options) (Test, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return Test{}, err
-	}
-	g, err := group(differences, clusters)
-	if err != nil {
-		return Test{}, fmt.Errorf("stats: permutation: %w", err)
-	}
-	return g.permutation(o), nil
 }
 
 func (i Interval) contains(v float64) bool { return i.Low <= v && v <= i.High }

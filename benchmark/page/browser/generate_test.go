@@ -53,11 +53,11 @@ func generated(questions int) *page.Page {
 	}
 	for i, m := range []string{"Evidence recall at 5", "Accuracy"} {
 		run.Measures = append(run.Measures, page.Measure{
-			Key: fmt.Sprint("m", i), Title: m, Help: "A made-up figure.", Level: []bool{true, true, true, false, false, false}, Values: values(r),
+			Key: fmt.Sprint("m", i), Title: m, Help: "A made-up figure.", Class: []string{"level", "level", "level", "probable", "certain", "certain"}, Values: values(r),
 		})
 	}
 	return &page.Page{
-		Title: "Made-up run", Summary: "6 systems over made-up questions.", Verdict: "walker leads with 71.0 % evidence recall at 5; 2 others are level with it.",
+		Title: "Made-up run", Summary: "6 systems over made-up questions.", Verdict: "walker leads with 71.0 % evidence recall at 5; of the others 2 are certainly behind, one is probably behind, 2 are level.",
 		Certainty: "95 % interval 66.0 to 76.0.", Strong: "Made up.", Note: "Nothing here is a result.", Run: run,
 		Tables: []page.Table{
 			{

@@ -12,10 +12,10 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/page"
 )
 
-// most is how many clicks a task of docs/report.md may take.
+// most is how many clicks a task may take.
 const most = 4
 
-// The tasks of docs/report.md, each by its clicks.
+// What readers of a report do, each by its clicks.
 func TestTasks(t *testing.T) {
 	p := generated(300)
 	file := save(t, p)

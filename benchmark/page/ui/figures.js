@@ -14,7 +14,7 @@ function standings() {
     if (!v || v.length === 0) return;
     out.push({
       s, name: system.name, note: system.note, value: v[0], low: v[1], high: v[2],
-      level: m.level && state.k === 0 ? m.level[s] : null,
+      standing: m.class && state.k === 0 ? m.class[s] : null, // "level", "probable" or "certain"
     });
   });
   return out.sort((x, y) => Boolean(x.note) - Boolean(y.note) || y.value - x.value);
@@ -86,9 +86,10 @@ async function drawDots() {
   const left = Math.min(24 + 7.2 * Math.max(4, ...rows.map((r) => r.name.length)), Math.round(width * 0.36));
   const ticks = width < 500 ? 4 : 8;
   const most = Math.max(1, ...rows.map((r) => r.high ?? r.value));
-  const tested = rows.some((r) => r.level !== null);
+  const tested = rows.some((r) => r.standing !== null);
   const x2 = Math.min(100, most * 1.04);
-  const behind = (r) => r.level === false || r.note;
+  const level = (r) => r.standing === "level" && !r.note;
+  const behind = (r) => (tested && r.standing !== "level" && r.standing !== "probable") || r.note;
   const tone = (r) => (behind(r) ? "var(--soft)" : "var(--accent)");
   const labels = new Map(rows.map((r) => [r.name, cutText(r.name, Math.floor((left - 12) / 7.2)) + (r.note ? " †" : "")]));
   const plot = Plot.plot({
@@ -98,21 +99,21 @@ async function drawDots() {
     x: { domain: [0, x2], label: null, axis: "top", grid: true, ticks },
     y: { domain: rows.map((r) => r.name), label: null, tickFormat: (n) => labels.get(n), tickSize: 0, padding: 0 },
     marks: [
-      Plot.barX(rows.filter((r) => r.level && !r.note), { x1: 0, x2, y: "name", fill: "var(--band)" }),
+      Plot.barX(rows.filter(level), { x1: 0, x2, y: "name", fill: "var(--band)" }),
       Plot.gridX({ ticks, stroke: "var(--line)", strokeOpacity: 1 }),
       Plot.ruleY(rows.filter((r) => r.low !== undefined), { x1: "low", x2: "high", y: "name", stroke: tone, strokeWidth: 1.5 }),
-      Plot.dot(rows, { x: "value", y: "name", r: 4.5, fill: (r) => (behind(r) ? "var(--paper)" : "var(--accent)"), stroke: tone, strokeWidth: 1.5 }),
+      Plot.dot(rows, { x: "value", y: "name", r: 4.5, fill: (r) => (behind(r) || r.standing === "probable" ? "var(--paper)" : "var(--accent)"), stroke: tone, strokeWidth: 1.5 }),
       Plot.text(rows, { x: (r) => r.high ?? r.value, y: "name", text: (r) => one(r.value), dx: 8, textAnchor: "start", fill: "var(--ink)" }),
     ],
   });
   plot.setAttribute("role", "img");
   const best = rows[0];
-  plot.setAttribute("aria-label", `${m.title}: ${rows.map((r) => `${r.name} ${one(r.value)}${r.low === undefined ? "" : ` (${one(r.low)} to ${one(r.high)})`}${behind(r) ? ", behind" : ""}`).join("; ")}`);
+  plot.setAttribute("aria-label", `${m.title}: ${rows.map((r) => `${r.name} ${one(r.value)}${r.low === undefined ? "" : ` (${one(r.low)} to ${one(r.high)})`}${behind(r) ? ", behind" : r.standing === "probable" ? ", probably behind" : ""}`).join("; ")}`);
   paint(figure, plot);
   figure.querySelector("figcaption")?.remove();
   if (!best) return;
   const said = ["Percent, best first; whiskers are 95 % intervals."];
-  if (tested) said.push("Filled dots on the band: level with the best, as far as so many questions can tell. Hollow: certainly behind.");
+  if (tested) said.push("Filled dots on the band: level with the best, as far as so many questions can tell. Hollow: probably behind it. Grey: certainly.");
   else if (state.k > 0) said.push("Which systems are level with the best was tested over all questions, not by type.");
   for (const r of rows) if (r.note) said.push(`† ${r.name} is not compared: ${r.note}.`);
   figure.append(el("figcaption", { class: "soft" }, said.join(" ")));
@@ -196,9 +197,10 @@ function sortTable(details, heads, column) {
 
 // help explains titles of columns that are no figures of a run.
 const help = {
-  "detectable": "The least difference that so many questions show with power 0.8, in points.",
-  "p (holm)": "The p-value of the permutation test, corrected for all pairs by Holm.",
-  "p": "The p-value of a paired permutation test over source pages.",
+  "detectable": "The least true difference that is found with probability .8 after the correction, in points.",
+  "p (holm)": "The p-value corrected by Holm, for the family that the note below names.",
+  "p": "The p-value of the paired test over source pages that the interval is of.",
+  "difference": "certain: p (Holm) is below .05; probable: p alone is; level: neither is.",
   "points": "Difference of the two means in percentage points.",
   "isolated %": "Share of nodes without an edge.",
 };

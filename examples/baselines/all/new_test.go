@@ -114,7 +114,7 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 				}
 				k = k.WithEmbedder(embed.Func(h.encode))
 				common := kit.Common{Cut: kit.Cut{Splitter: h, Name: "counted"}}
-				if system.Name == "wild" { // it cuts by its own rule: chunk.TestSite
+				if system.Name == "wild" { // it cuts by its own rule
 					common.Cut = kit.Cut{}
 				}
 				made := func() *kit.System {

@@ -204,7 +204,7 @@ func (make Maker) retrieves(t *testing.T) {
 			}
 			n := 0
 			for _, h := range a.Evidence {
-				n += k.Count(retrieve.Titled(h.Chunk))
+				n += k.Count(retrieve.Shown(h.Chunk))
 			}
 			for _, d := range a.Derived {
 				n += k.Count(d.Text)

@@ -58,8 +58,8 @@ func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
 		return func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
 			var data []llm.Data
 			shown := m.Found.Ranked[:min(passages, len(m.Found.Ranked))]
-			for i, h := range retrieve.Within(shown, shownTokens, func(h graphrag.Hit) int { return k.Count(retrieve.Titled(h.Chunk)) }) {
-				data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: llm.Printable(retrieve.Titled(h.Chunk))})
+			for i, h := range retrieve.Within(shown, shownTokens, func(h graphrag.Hit) int { return k.Count(retrieve.Shown(h.Chunk)) }) {
+				data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: llm.Printable(retrieve.Shown(h.Chunk))})
 			}
 			var thoughts []string
 			for _, t := range m.Turns[1:] {

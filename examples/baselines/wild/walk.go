@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -108,13 +107,9 @@ func (w *walk) known(folded string) bool {
 }
 
 // titledGraph is the graph of names and facts by rules, with either kit, of titled passages, each a
-// document. Document i is passage i. What rules take for a name depends on all texts, so it is made
-// anew at each change; a few passages are read.
-func titledGraph(ctx context.Context, docs []graphrag.Document) (*kg.Graph, error) {
-	chunks := make([]graphrag.Chunk, len(docs))
-	for i, d := range docs {
-		chunks[i] = graphrag.Chunk{ID: (&chunk.Page{Doc: d.ID}).ID(), Doc: d.ID, Title: d.Title, Text: d.Text, End: len(d.Text), Fields: d.Fields}
-	}
+// document. Document i is passage i. The names that rules find depend on all texts, so it is made
+// again at each change; a few passages are read.
+func titledGraph(ctx context.Context, chunks []graphrag.Chunk) (*kg.Graph, error) {
 	x, err := rules.New(rules.Options{})
 	if err != nil {
 		return nil, err

@@ -5,6 +5,8 @@ package wild
 import (
 	"context"
 
+	"github.com/tidwall/btree"
+
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
@@ -44,7 +46,8 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}, Flat: true, Problems: c.Err()}
 	f.Extract.Extractor = o.Extract
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-		site, pages, err := chunk.NewSite(ctx, documents(c.Chunks), o.Passage)
+		x := &indexed{kit: k, cut: o.Passage, docs: btree.NewMap[string, graphrag.Chunk](0)}
+		pages, err := x.change(ctx, c.Chunks, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -57,23 +60,12 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 				return nil, err
 			}
 		}
-		x := &indexed{kit: k, site: site}
-		x.count(c.Chunks, 1)
 		if options.Follow, err = x.follow(ctx, c.Graph); err == nil {
 			x.Pages, err = retrieve.NewPages(ctx, pages, options)
 		}
 		return x, err
 	}
 	return kit.New(f)
-}
-
-// documents are the pages as they came.
-func documents(chunks []graphrag.Chunk) []graphrag.Document {
-	docs := make([]graphrag.Document, len(chunks))
-	for i, c := range chunks {
-		docs[i] = graphrag.Document{ID: c.Doc, Title: c.Title, Text: c.Text, Fields: c.Fields}
-	}
-	return docs
 }
 
 // like compares questions with tiles of the pages by a trained embedder, all of them or, lazily, those
@@ -97,29 +89,34 @@ func like(ctx context.Context, k kit.Kit, c *kit.Corpus, o *retrieve.PagesOption
 // indexed is the pages, which change at the cost of what changes.
 type indexed struct {
 	*retrieve.Pages
-	kit            kit.Kit
-	site           *chunk.Site
-	docs, passages int // documents, and those that are titled passages
+	kit      kit.Kit
+	cut      chunk.PageOptions
+	docs     *btree.Map[string, graphrag.Chunk] // documents, of one chunk each, by its ID
+	passages int                                // how many of them are titled passages
 }
 
-// count counts documents, of one chunk each, or takes them from the counts.
-func (x *indexed) count(chunks []graphrag.Chunk, sign int) {
-	for i := range chunks {
-		x.docs += sign
-		if extract.TitledPassages(chunks[i : i+1]) {
-			x.passages += sign
+// change replaces documents, and returns the pages of those that come.
+func (x *indexed) change(ctx context.Context, added, gone []graphrag.Chunk) ([]chunk.Page, error) {
+	for _, c := range gone {
+		if x.docs.Delete(c.ID); extract.TitledPassages([]graphrag.Chunk{c}) {
+			x.passages--
 		}
 	}
+	docs := make([]graphrag.Document, len(added))
+	for i, c := range added {
+		if x.docs.Set(c.ID, c); extract.TitledPassages(added[i : i+1]) {
+			x.passages++
+		}
+		docs[i] = graphrag.Document{ID: c.Doc, Title: c.Title, Text: c.Text, Fields: c.Fields}
+	}
+	return chunk.Pages(ctx, docs, x.cut)
 }
 
-// titled reports whether the corpus is one of titled passages, which lead to each other by the
-// names in them.
-func (x *indexed) titled() bool { return extract.MostlyTitled(x.passages, x.docs) }
-
-// follow leads from page to page by a graph, of titled passages by their own.
+// follow leads from page to page by a graph, in a corpus of titled passages by their own: these
+// lead to each other by the names in them.
 func (x *indexed) follow(ctx context.Context, g *kg.Graph) (_ retrieve.Follow, err error) {
-	if g == nil && x.titled() {
-		g, err = titledGraph(ctx, x.site.Documents())
+	if g == nil && extract.MostlyTitled(x.passages, x.docs.Len()) {
+		g, err = titledGraph(ctx, x.docs.Values())
 	}
 	if err != nil {
 		return nil, err
@@ -129,21 +126,18 @@ func (x *indexed) follow(ctx context.Context, g *kg.Graph) (_ retrieve.Follow, e
 
 // Update implements [retrieve.Updater].
 func (x *indexed) Update(ctx context.Context, added, gone []graphrag.Chunk) (retrieve.Updater, error) {
-	next := &indexed{kit: x.kit, docs: x.docs, passages: x.passages}
-	next.count(gone, -1)
-	next.count(added, 1)
-	ids := make([]string, len(gone))
-	for i, c := range gone {
-		ids[i] = c.Doc
-	}
-	site, pages, err := x.site.Change(ctx, documents(added), ids)
+	next := &indexed{kit: x.kit, cut: x.cut, docs: x.docs.Copy(), passages: x.passages}
+	pages, err := next.change(ctx, added, gone)
 	if err != nil {
 		return nil, err
 	}
-	next.site = site
 	follow, err := next.follow(ctx, nil)
 	if err != nil {
 		return nil, err
+	}
+	ids := make([]string, len(gone))
+	for i, c := range gone {
+		ids[i] = c.Doc
 	}
 	next.Pages, err = x.Pages.Change(ctx, pages, ids, follow)
 	if next.Pages == nil {

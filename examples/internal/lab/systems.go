@@ -88,13 +88,32 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 	if err != nil {
 		return e, err
 	}
-	e.New = func(string) (benchmark.System, error) {
+	p.Seeded(&e, func(k kit.Kit) (benchmark.System, error) { return p.System(sys, k, common) })
+	return e, probe.Close()
+}
+
+// Seeded has an entry make systems of the kit, and where no model answers of the kit with other
+// seeds for questions that are asked again.
+func (p *Parts) Seeded(e *benchmark.Entry, system func(kit.Kit) (benchmark.System, error)) {
+	reach := func(k kit.Kit) (benchmark.System, error) {
 		if err := p.Reachable(); err != nil {
 			return nil, err
 		}
-		return p.System(sys, p.Kit, common)
+		return system(k)
 	}
-	return e, probe.Close()
+	e.New = func(string) (benchmark.System, error) { return reach(p.Kit) }
+	if p.settings.ByModel() || p.Kit.Trained {
+		return
+	}
+	e.Again = func(_ string, repeat int) (benchmark.System, error) {
+		other, err := kit.Offline(kit.OfflineOptions{Seed: p.settings.Seed + uint64(repeat)})
+		if err != nil {
+			return nil, err
+		}
+		k := p.Kit
+		k.Embed = other.Embed
+		return reach(k)
+	}
 }
 
 // System makes a system of a kit, with the models of the server that its options name.

@@ -135,12 +135,9 @@ func (p *parts) own(s settings, systems []System) (out []benchmark.Entry) {
 		if len(s.Systems) > 0 && !slices.Contains(s.Systems, sys.Name) {
 			continue
 		}
-		out = append(out, benchmark.Entry{Name: sys.Name, New: func(string) (benchmark.System, error) {
-			if err := p.Reachable(); err != nil {
-				return nil, err
-			}
-			return sys.New(p.Kit, s.Common())
-		}})
+		e := benchmark.Entry{Name: sys.Name}
+		p.Seeded(&e, func(k kit.Kit) (benchmark.System, error) { return sys.New(k, s.Common()) })
+		out = append(out, e)
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -23,6 +24,7 @@ type pairing struct {
 	questions        []asked
 	rows             []report.Pair
 	flips            []flip
+	same             bool // every answer, with what was found for it
 }
 
 // flip is a question that only one of the two answered rightly.
@@ -85,8 +87,10 @@ func (p *pairing) fill() error {
 		return cmp.Or(cmp.Compare(x.domain, y.domain), natural(x.id, y.id), cmp.Compare(x.text, y.text))
 	})
 	var a, b []report.Judgment
+	p.same = true
 	for _, q := range p.questions {
 		x, y := left[q], right[q]
+		p.same = p.same && x.Answer == y.Answer && x.Refused == y.Refused && reflect.DeepEqual(x.Metrics, y.Metrics)
 		a, b = append(a, x), append(b, y)
 		if x.Fact != nil && y.Fact != nil && x.Fact.State == judge.Scored && y.Fact.State == judge.Scored && x.Fact.Value != y.Fact.Value {
 			p.flips = append(p.flips, flip{q, y.Fact.Value > x.Fact.Value, x, y})
@@ -102,11 +106,6 @@ func natural(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.C
 
 // figures are the keys of what runs are compared by, in the order of the report.
 var figures = []string{"evidence_recall", "evidence_recall_at_5", "evidence_recall_at_10", "accuracy", "recall", "precision", "f1_mean_of_questions"}
-
-// figureName is a key in the words of the table.
-func figureName(key string) string {
-	return strings.ReplaceAll(strings.TrimSuffix(key, "_mean_of_questions"), "_", " ")
-}
 
 // correct corrects the p-values of everything that is shown, as one family (Holm).
 func correct(all []pairing) error {
@@ -128,7 +127,7 @@ func lost(all []pairing, most float64) error {
 	for _, p := range all {
 		for _, r := range p.rows {
 			if r.High != nil && *r.High < -most {
-				errs = append(errs, fmt.Errorf("%s of %s fell by %.1f points, 95 %% interval %.1f to %.1f", figureName(r.Figure), p.name(), -100*r.Difference, -100**r.High, -100**r.Low))
+				errs = append(errs, fmt.Errorf("%s of %s fell by %.1f points, 95 %% interval %.1f to %.1f", report.Words(r.Figure), p.name(), -100*r.Difference, -100**r.High, -100**r.Low))
 			}
 		}
 	}

@@ -102,6 +102,9 @@ func writeComparison(w io.Writer, runs []*finished, all []pairing, show int) err
 		}
 	}
 	for _, p := range all {
+		if p.same {
+			fmt.Fprintf(w, "\n%s: %s and %s have the same answers and the same evidence: what differs in the settings changes nothing.\n", p.name(), p.a.letter, p.b.letter)
+		}
 		p.writeFlips(w, show)
 	}
 	return nil
@@ -111,10 +114,16 @@ func writeComparison(w io.Writer, runs []*finished, all []pairing, show int) err
 func comparison(a, b *finished, all []pairing) page.Table {
 	t := page.Table{
 		Title: fmt.Sprintf("%s and %s", a.letter, b.letter), Heading: "System",
-		Groups: []page.Group{{Columns: []string{"Figure", "Questions", a.letter, b.letter, b.letter + " − " + a.letter, "95 % interval", "p (Holm)"}}},
-		Notes: []string{fmt.Sprintf("Percent and points, paired over the same questions, by source page; p (Holm) is corrected for all rows of all runs. "+
-			"With fewer than %d questions there is no interval. * is certain: the interval is on one side of 0 and p (Holm) below .05.", report.MinQuestions)},
+		Groups: []page.Group{{Columns: []string{"Figure", "Questions", a.letter, b.letter, b.letter + " − " + a.letter, "95 % interval", "p", "p (Holm)", "Difference"}}},
 	}
+	tests := 0
+	for _, p := range all {
+		for _, r := range p.rows {
+			tests = max(tests, r.Tests)
+		}
+	}
+	t.Notes = []string{fmt.Sprintf("Percent and points, paired over the same questions, by source page. Interval and p are of one method; p (Holm) is corrected for the %s that are shown here, of all figures, systems and runs. "+
+		"A difference is certain (*) where p (Holm) is below .05, probable where p alone is. With fewer than %d questions there is neither.", text.Counted(tests, "test"), report.MinQuestions)}
 	for _, p := range all {
 		if p.b != b {
 			continue
@@ -124,13 +133,13 @@ func comparison(a, b *finished, all []pairing) page.Table {
 			if i > 0 {
 				name = ""
 			}
-			cells := []page.Cell{{Text: figureName(r.Figure)}, {Text: text.Digits(r.N)}, {Text: points(r.MeanA)}, {Text: points(r.MeanB)}}
-			if r.PHolm == nil {
-				cells = append(cells, page.Cell{Text: signed(r.Difference)}, page.Cell{Text: "too few"}, page.Cell{Text: "–"})
+			cells := []page.Cell{{Text: report.Words(r.Figure)}, {Text: text.Digits(r.N)}, {Text: points(r.MeanA)}, {Text: points(r.MeanB)}}
+			sure := page.Cell{Text: signed(r.Difference), Best: r.Class() == report.Certain}
+			if cells = append(cells, sure); r.PHolm == nil {
+				cells = append(cells, page.Cell{Text: "too few"}, page.Cell{Text: "–"}, page.Cell{Text: "–"}, page.Cell{Text: "–"})
 			} else {
-				sure := *r.PHolm < .05 && (*r.Low > 0 || *r.High < 0)
-				cells = append(cells, page.Cell{Text: signed(r.Difference), Best: sure},
-					page.Cell{Text: signed(*r.Low) + " to " + signed(*r.High)}, page.Cell{Text: fmt.Sprintf("%.3f", *r.PHolm)})
+				cells = append(cells, page.Cell{Text: signed(*r.Low) + " to " + signed(*r.High)},
+					page.Cell{Text: fmt.Sprintf("%.4f", *r.P)}, page.Cell{Text: fmt.Sprintf("%.4f", *r.PHolm)}, page.Cell{Text: r.Class()})
 			}
 			t.Rows = append(t.Rows, page.Row{Name: name, Cells: cells})
 		}

@@ -66,9 +66,11 @@ func TestCompare(t *testing.T) {
 	must(t, err)
 	for _, want := range []string{
 		"B differs from A in: topk_qa 5 → 10 A and B",
-		"one │ evidence recall 40 75.0 25.0 -50.0* -70.0 to -30.0 0.0",
+		"one │ evidence recall 40 75.0 25.0 -50.0* -73.0 to -22.2 0.0009 0.0035 certain",
 		"│ accuracy 40 75.0 25.0 -50.0* ",
-		"two │ evidence recall 40 25.0 25.0 +0.0 +0.0 to +0.0 1.000",
+		"two │ evidence recall 40 25.0 25.0 +0.0 -10.2 to +10.2 1.0000 1.0000 level",
+		"corrected for the 4 tests that are shown here",
+		"two: A and B have the same answers and the same evidence",
 		"one, A to B: 20 became wrong q/2 What is 2? gold gold A one says ",
 		"… and 18 more: -show 20",
 	} {
@@ -76,13 +78,13 @@ func TestCompare(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
 	}
-	if strings.Contains(out, "\x1b") || strings.Contains(out, "became right") {
+	if strings.Contains(out, "\x1b") || strings.Contains(out, "became right") || strings.Contains(out, "one: A and B have the same") {
 		t.Errorf("steers the terminal, or tells of what was not:\n%s", out)
 	}
 	if _, err := compare(t, "-max-loss", "10", a, b); !errors.Is(err, errLost) || !strings.Contains(err.Error(), "accuracy of one fell by 50.0 points") {
 		t.Errorf("a loss of 50 points: %v", err)
 	}
-	for _, args := range [][]string{{"-max-loss", "50", a, b}, {"-max-loss", "0", b, a}, {"-max-loss", "0", a + ":two", b}, {"-max-loss", "0", a, a}} {
+	for _, args := range [][]string{{"-max-loss", "23", a, b}, {"-max-loss", "0", b, a}, {"-max-loss", "0", a + ":two", b}, {"-max-loss", "0", a, a}} {
 		if _, err := compare(t, args...); err != nil {
 			t.Errorf("%q: %v", args, err)
 		}

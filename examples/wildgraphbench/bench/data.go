@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/anonyrag"
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
 	"github.com/wildgraph/wildgraph/benchmark/own"
+	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/load"
@@ -52,7 +53,33 @@ func loaded(ctx context.Context, s settings) (data, error) {
 	} else if len(questions(d.Dataset, 0)) == 0 {
 		return data{}, cli.Usagef("%s has no questions that are asked here; -index-only describes its graphs", d.Name)
 	}
+	d.Notes = append(slices.Clone(d.Notes), unfit(d.Dataset, reader.Mode(s.Mode))...)
 	return d, nil
+}
+
+// unfit says what of the questions makes figures other than they look.
+func unfit(set *benchmark.Dataset, mode reader.Mode) (notes []string) {
+	all, unanswerable := 0, 0
+	texts := make(map[string]int)
+	for _, d := range set.Domains {
+		for _, it := range d.Items {
+			all++
+			texts[d.Name+"\x00"+strings.ToLower(text.OneLine(it.Question.Text))]++
+			if it.Unanswerable {
+				unanswerable++
+			}
+		}
+	}
+	if unanswerable > 0 && !mode.Rejects() {
+		notes = append(notes, fmt.Sprintf("%d of %s have no answer, and -mode %s answers them all the same: -mode reject refuses where the documents do not say", unanswerable, text.Counted(all, "question"), mode))
+	}
+	if again := all - len(texts); again > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %s repeat an earlier one word for word: they count again, and tell no more", again, text.Counted(all, "question")))
+	}
+	if all < report.MinQuestions {
+		notes = append(notes, fmt.Sprintf("%s: with fewer than %d there is no interval and no test, and no system is called better", text.Counted(all, "question"), report.MinQuestions))
+	}
+	return notes
 }
 
 func open(ctx context.Context, s settings) (data, error) {

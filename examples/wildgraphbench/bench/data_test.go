@@ -4,8 +4,10 @@ package bench
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,6 +114,45 @@ func TestOwnDataUsage(t *testing.T) {
 	} {
 		if _, _, err := bench(t, bare, append(tt.args, "-out", t.TempDir())...); !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, want %q", tt.args, err, tt.want)
+		}
+	}
+}
+
+// A file whose figures are other than they look is told of, and its equal rows have no best.
+func TestUnfitQuestions(t *testing.T) {
+	dir := t.TempDir()
+	docs := filepath.Join(dir, "docs")
+	must(t, errors.Join(os.Mkdir(docs, 0o700), os.WriteFile(filepath.Join(docs, "tide.md"), []byte("The tide rises twice a day. There are 40 berths, for guests and members."), 0o600)))
+	const tide, berths = `{"question": "How often does the tide rise?", "answer": "Twice a day."}`, `{"question": "How many berths are there?", "answer": "40"}`
+	const without, yes = `{"question": "Who owns the pier?", "unanswerable": true}`, `{"question": "Is the tide high?", "answer": "no"}`
+	for name, tt := range map[string]struct {
+		lines []string
+		mode  string
+		want  []string // in what is said, or the error
+		not   string
+	}{
+		"one":          {[]string{tide}, "open", []string{"1 question: with fewer than 10", "Too few questions to tell which is better: 1."}, "repeat"},
+		"twice":        {slices.Repeat([]string{tide, berths}, 6), "open", []string{"10 of 12 questions repeat an earlier one", "Level with it: 1 system"}, "fewer than"},
+		"unanswerable": {[]string{tide, without, yes}, "open", []string{"1 of 3 questions have no answer, and -mode open answers them"}, "repeat"},
+		"refusing":     {[]string{tide, without}, "reject", []string{"2 questions: with fewer than 10"}, "have no answer"},
+		"empty":        {[]string{tide, `{"question": "What?", "answer": " "}`}, "open", []string{"q.jsonl:2: nothing to judge by"}, "Report"},
+		"a number":     {[]string{tide, `{"question": "What?", "answer": 40}`}, "open", []string{"q.jsonl:2: answer is a JSON number, want a text"}, "Report"},
+		"a list":       {[]string{`{"question": "What?", "answer": ["guests", "members"]}`}, "open", []string{"q.jsonl:1: answer is a JSON array, want a text"}, "Report"},
+		"none has one": {[]string{yes}, "open", []string{"Lexical accuracy, %", "0.00"}, "**"},
+	} {
+		file := filepath.Join(t.TempDir(), "q.jsonl")
+		must(t, os.WriteFile(file, []byte(strings.Join(tt.lines, "\n")), 0o600))
+		out := filepath.Join(filepath.Dir(file), "out")
+		stdout, stderr, err := bench(t, bare, "-questions", file, "-docs", docs, "-systems", "bm25,naiverag", "-mode", tt.mode, "-out", out)
+		tables, _ := os.ReadFile(filepath.Join(out, "report.md"))
+		said := strings.Join(strings.Fields(fmt.Sprint(stdout, stderr, err)), " ")
+		for _, want := range tt.want {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: no %q in %s", name, want, said)
+			}
+		}
+		if strings.Contains(said, tt.not) || strings.Contains(string(tables), "**") {
+			t.Errorf("%s: %q, or a best of equal rows:\n%s\n%s", name, tt.not, said, tables)
 		}
 	}
 }

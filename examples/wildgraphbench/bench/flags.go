@@ -70,7 +70,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.BoolVar(&s.verbose, "v", false, "print all tables of the report below who is ahead")
 	fs.IntVar(&s.k, "k", 0, "`N` chunks in the prompt of a question (default: 5, in multi-hop data sets 20)")
 	fs.IntVar(&s.kSummary, "k-summary", 0, "`N` chunks in the prompt of a summary question (default: 10)")
-	fs.IntVar(&s.repeat, "repeat", 1, "ask each question `N` times, each time with another seed: intervals are over questions and times, and the report says how many verdicts stay")
+	fs.IntVar(&s.repeat, "repeat", 1, "ask each question `N` times, each time with another seed, of the model or of the index: the report says how many verdicts stay, how far figures move, and where no seed changes anything")
 	fs.Func("sweep", "ask also with every number of chunks in `RANGE`, e.g. 2..12 or 10,20: summary questions, and all of multi-hop data sets; a finished run goes on from there", func(v string) (err error) {
 		s.sweep, err = parseSweep(v)
 		return err
@@ -181,9 +181,6 @@ func (s *settings) validate(systems []string, problems []error) error {
 		}
 	}
 	problems = append(problems, lab.AtLeast("repeat", s.repeat, 1)...)
-	if s.repeat > 1 && !s.ByModel() {
-		bad("-repeat %d needs -model: without one a question has the same answer every time", s.repeat)
-	}
 	if len(s.sweep) > 0 && s.BudgetContext > 0 {
 		bad("-sweep has no meaning with -budget-context: the budget takes the place of top-k")
 	}

@@ -80,17 +80,24 @@ func TestSample(t *testing.T) {
 	dir := t.TempDir()
 	stdout, stderr, err := bench(t, bare, "-out", dir)
 	must(t, err)
-	for _, want := range []string{"Evidence recall at 5, %", "naiverag", "certainly", "Not ranked: msgraphrag-global", "not a language model's", "-dry-run", "report.html"} {
+	for _, want := range []string{"Evidence recall at 5, %", "naiverag", "Certainly behind", "Not ranked: msgraphrag-global", "no language model wrote", "-dry-run", "report.html"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the output lacks %q:\n%s", want, stdout)
 		}
 	}
-	if lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n"); len(lines) > 26 || slices.ContainsFunc(lines[:len(lines)-1], func(l string) bool { return utf8.RuneCountInString(l) > 100 }) {
+	readme, err := os.ReadFile("../../../README.md")
+	must(t, err)
+	_, shown, _ := strings.Cut(string(readme), "```\n     System")
+	shown, _, _ = strings.Cut("     System"+shown, "  …\n```")
+	if !strings.Contains(stdout, shown) || strings.Count(shown, "\n") < 4 {
+		t.Errorf("README.md shows\n%s\nand the program prints\n%s", shown, stdout)
+	}
+	if lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n"); len(lines) > 29 || slices.ContainsFunc(lines[:len(lines)-1], func(l string) bool { return utf8.RuneCountInString(l) > 100 }) {
 		t.Errorf("%d lines, or one of more than 100 characters:\n%s", len(lines), stdout) // but the last, which ends in a path
 	}
 	verbose, _, err := bench(t, bare, "-out", dir, "-v")
 	must(t, err)
-	for _, want := range []string{"Main results (offline)", "zeroshot", "n/a", "Domain: "} {
+	for _, want := range []string{"Main results (extracted answers, lexical judge)", "zeroshot", "n/a", "Domain: "} {
 		if !strings.Contains(verbose, want) {
 			t.Errorf("the tables lack %q:\n%s", want, verbose)
 		}

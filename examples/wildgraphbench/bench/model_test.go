@@ -306,8 +306,8 @@ func TestTwoProfiles(t *testing.T) {
 	// A model judges rows from elsewhere alone, whoever answered.
 	other := t.TempDir()
 	theirs := "theirs=" + filepath.Join(dir, "predictions", "bm25.jsonl")
-	if _, _, err := bench(t, bare, "-out", other, "-limit", "1", "-systems", "none", "-score", theirs, "-judge-model", "m"); err != nil {
-		t.Error(err)
+	if stdout, _, err := bench(t, bare, "-out", other, "-limit", "1", "-systems", "none", "-score", theirs, "-judge-model", "m"); err != nil || strings.Contains(strings.ToLower(stdout), "lexical") {
+		t.Errorf("%v\n%s", err, stdout)
 	} else if r := readReport(t, other); len(r.Systems) != 1 || r.Systems[0].System != "theirs" || !strings.HasPrefix(r.Config["judge"].(string), "wildgraph/joint/") || read.Load() != answered {
 		t.Errorf("%v", r.Config)
 	}

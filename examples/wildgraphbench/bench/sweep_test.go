@@ -52,7 +52,7 @@ func TestSweepOfSample(t *testing.T) {
 	if diff := cmp.Diff(summary, points[8].Type); diff != "" {
 		t.Errorf("k = 10 is not the run's own (-run +sweep):\n%s", diff)
 	}
-	for _, want := range []string{"Summaries over top-k (offline)", "bm25, k = 8", "lexical judge"} {
+	for _, want := range []string{"Summaries over top-k (extracted answers, lexical judge)", "bm25, k = 8", "lexical judge"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("the output lacks %q", want)
 		}

@@ -37,10 +37,14 @@ func OpenFiles(t testing.TB, files map[string]string, system string, args ...str
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		baselinestest.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
+	return OpenDir(t, dir, system, args...)
+}
+
+// OpenDir is [Open] over a folder.
+func OpenDir(t testing.TB, dir, system string, args ...string) *desk.Desk {
+	t.Helper()
 	sys, ok := all.Find(system)
 	if !ok {
 		t.Fatal("no system ", system)

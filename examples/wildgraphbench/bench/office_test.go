@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/ask/desk"
+	"github.com/wildgraph/wildgraph/examples/ask/desk/desktest"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/reader"
+)
+
+// A question has one answer by ask, by a program, and by the benchmark, over sheets, mails,
+// minutes, contracts, forms and tables that share sentences. An answer is quoted from the file of
+// its question, and so is the clause that all contracts share.
+func TestOneAnswer(t *testing.T) {
+	const office = "../../ask/testdata/office"
+	lines := func(name string) []string {
+		data, err := os.ReadFile(name)
+		must(t, err)
+		return strings.Split(strings.TrimSpace(string(data)), "\n")
+	}
+	for _, name := range []string{"wild", "bm25", "hipporag2"} {
+		asked := desktest.OpenDir(t, office+"/docs", name)
+		of, _ := all.Find(name)
+		for mode, want := range map[reader.Mode]int{reader.Reject: 12, reader.Open: 22} {
+			out := t.TempDir()
+			_, _, err := bench(t, bare, "-questions", office+"/questions.jsonl", "-docs", office+"/docs", "-systems", name, "-mode", string(mode), "-out", out)
+			must(t, err)
+			predictions := lines(filepath.Join(out, "predictions", name+".jsonl"))
+			k, err := kit.Offline(kit.OfflineOptions{Mode: mode})
+			must(t, err)
+			s, err := of.New(k, kit.Common{})
+			must(t, err)
+			_, err = s.Index(t.Context(), load.Documents(t.Context(), os.DirFS(office+"/docs")))
+			must(t, err)
+			right := 0
+			for i, line := range lines(office + "/questions.jsonl") {
+				var q struct {
+					Question, Answer string
+					Gold             []string
+				}
+				must(t, json.Unmarshal([]byte(line), &q))
+				a, err := s.Answer(t.Context(), graphrag.Question{Text: q.Question})
+				must(t, err)
+				var p struct{ Answer string }
+				must(t, json.Unmarshal([]byte(predictions[i]), &p))
+				if p.Answer != a.Text {
+					t.Errorf("%s: %q is answered %q by a program, %q in the benchmark", name, q.Question, a.Text, p.Answer)
+				}
+				if mode == reader.Reject {
+					r, err := asked.Ask(t.Context(), desk.Query{Question: q.Question})
+					must(t, err)
+					if r.Refused != a.Refused || !a.Refused && (r.Answer != a.Text || r.Sources[0].File != q.Gold[0]) {
+						t.Errorf("%s: %q is answered %q by a program, %q from %v by ask", name, q.Question, a.Text, r.Answer, r.Sources)
+					}
+				}
+				if strings.Contains(a.Text, q.Answer) {
+					right++
+				} else if strings.Contains(q.Question, "deposit") && mode == reader.Open {
+					t.Errorf("%s: %q is answered %q", name, q.Question, a.Text)
+				}
+				for _, c := range a.Citations {
+					if from, _ := a.Passage(c); from.Doc != q.Gold[0] {
+						t.Errorf("%s: %q is answered from %s, want %s", name, q.Question, from.Doc, q.Gold[0])
+					}
+				}
+			}
+			if right < want {
+				t.Errorf("%s, %s: %d answers are right, want %d", name, mode, right, want)
+			}
+		}
+	}
+}
