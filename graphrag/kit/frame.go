@@ -67,9 +67,9 @@ type Cut struct {
 	Size, Overlap int
 	// Sentences cuts between sentences: a chunk has whole sentences up to Size tokens, and
 	// chunks do not overlap.
-	Sentences bool
+	Sentences bool `source:"ours"`
 	// KeepLinks indexes and reads the targets of links as well.
-	KeepLinks bool
+	KeepLinks bool `source:"ours"`
 	// Splitter, if set, cuts in place of Size, Overlap and Sentences. Name tells it from
 	// others: in a saved system, and where systems share chunks.
 	Splitter chunk.Splitter `json:"-"`

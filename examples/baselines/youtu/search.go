@@ -39,10 +39,15 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 		target agent.Target
 		name   string
 		facts  []int32
-	}{{agent.Node, "entities", s.byEntity(asked)}, {agent.Fact, "facts", s.byFact(asked)}, {agent.Community, "communities", community}, {agent.Auto, "paths", paths}}
+		scores []float64 // of chunks
+	}{{agent.Node, "entities", s.byEntity(asked), nil}, {agent.Fact, "facts", s.byFact(asked), nil}, {agent.Community, "communities", community, nil}, {agent.Auto, "paths", paths, through}}
 	var lists [][]int32
 	var steps []graphrag.Step
 	for _, r := range routes {
+		if r.name == s.o.Without {
+			clear(r.scores)
+			continue
+		}
 		for range times(r.target, sub.Target) {
 			lists = append(lists, r.facts)
 		}
@@ -74,9 +79,6 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 // query it is, and the best of the facts of all routes that is from it. scores are those of
 // the chunks by themselves, and are written over.
 func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) []float64 {
-	for c := range scores {
-		scores[c] = through[c] + chunkShare*scores[c]
-	}
 	best := make([]float64, len(scores))
 	for _, f := range facts {
 		for _, c := range s.tree.Facts[f.ID].Passages {
@@ -84,7 +86,7 @@ func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) 
 		}
 	}
 	for c := range scores {
-		scores[c] += factsShare * best[c]
+		scores[c] = through[c] + chunkShare*scores[c] + factsShare*best[c]
 	}
 	return scores
 }

@@ -132,18 +132,21 @@ func TestFourRoutesWorked(t *testing.T) {
 	s.tree, err = grow(t.Context(), k, s.o, c)
 	baselinestest.OK(t, cmp.Or(err, s.index(t.Context(), k), s.join()))
 	for _, tt := range []struct {
-		sub    agent.SubQuery
-		routes string // the first facts of each
-		ranked string
-		facts  string
+		without string
+		sub     agent.SubQuery
+		routes  string // the first facts of each
+		ranked  string
+		facts   string
 	}{
-		{agent.SubQuery{Text: "first"}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .163085, c5 .100000, c1 .073405, c2 .012983", "t3 t1 t4 t2"},
-		{agent.SubQuery{Text: "second"}, "t3 mUma, t1 t3 t4, t3 t4, t3 t4 mVic", "c3 .320000, c4 .164739, c5 .100000, c1 .065020, c2 .004785", "t3 t4 t1 t2"},
-		{agent.SubQuery{Text: "first", Target: agent.Node}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .159800, c5 .100000, c1 .070040, c2 .009724", "t3 t1 t4 t2"},
-		{agent.SubQuery{Text: "first", Target: agent.Fact}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .164721, c5 .100000, c1 .075122, c2 .014568", "t3 t1 t4 t2"},
-		{agent.SubQuery{Text: "first", Target: agent.Community}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .319892, c4 .163014, c5 .100000, c1 .080000, c2 .019472", "t1 t3 t2 t4"},
-		{agent.SubQuery{Text: "first", Types: []string{"helps"}}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .178085, c5 .100000, c1 .073405, c2 .012983", "t3 t1 t4 t2"},
+		{"", agent.SubQuery{Text: "first"}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .163085, c5 .100000, c1 .073405, c2 .012983", "t3 t1 t4 t2"},
+		{"", agent.SubQuery{Text: "second"}, "t3 mUma, t1 t3 t4, t3 t4, t3 t4 mVic", "c3 .320000, c4 .164739, c5 .100000, c1 .065020, c2 .004785", "t3 t4 t1 t2"},
+		{"", agent.SubQuery{Text: "first", Target: agent.Node}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .159800, c5 .100000, c1 .070040, c2 .009724", "t3 t1 t4 t2"},
+		{"", agent.SubQuery{Text: "first", Target: agent.Fact}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .164721, c5 .100000, c1 .075122, c2 .014568", "t3 t1 t4 t2"},
+		{"", agent.SubQuery{Text: "first", Target: agent.Community}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .319892, c4 .163014, c5 .100000, c1 .080000, c2 .019472", "t1 t3 t2 t4"},
+		{"", agent.SubQuery{Text: "first", Types: []string{"helps"}}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .178085, c5 .100000, c1 .073405, c2 .012983", "t3 t1 t4 t2"},
+		{"paths", agent.SubQuery{Text: "first"}, "t3 mUma, t1 t3 t4, t1 t2", "c5 .100000, c1 .080000, c3 .019839, c2 .019370, c4 .009683", "t1 t3 t2 t4"},
 	} {
+		s.o.Without = tt.without
 		f, err := s.search(t.Context(), graphrag.Question{Text: tt.sub.Text, K: 5}, tt.sub)
 		baselinestest.OK(t, err)
 		short := strings.NewReplacer("Ada knows Bo", "t1", "Bo likes Cy", "t2", "Uma meets Vic", "t3", "Vic helps Wes", "t4", "Uma member_of Vic", "mUma", "Vic member_of Vic", "mVic")
