@@ -4,6 +4,7 @@ package anonyrag_test
 
 import (
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -93,6 +94,44 @@ func TestLoadReportsProblems(t *testing.T) {
 		if _, err := anonyrag.Load(fsys); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// The counts of the paper's Table 4: a question of five hops is complex, and the notes of a
+// report count by book.
+func TestTable4(t *testing.T) {
+	var languages []anonyrag.Language
+	for _, l := range []struct {
+		name  string
+		books map[string][4]int // choice simple and complex, reversion simple and complex
+	}{
+		{"chs", map[string][4]int{"Water Margin": {29, 24, 65, 146}, "Dream of the Red Chamber": {26, 34, 50, 314}}},
+		{"eng", map[string][4]int{"Moby-Dick": {54, 51, 51, 142}, "Middlemarch": {54, 22, 116, 219}}},
+	} {
+		of := anonyrag.Language{Name: l.name}
+		for book, counts := range l.books {
+			for i, n := range counts {
+				for range n {
+					of.QA = append(of.QA, anonyrag.QA{Format: []string{anonyrag.Choice, anonyrag.Reversion}[i/2], Hops: anonyrag.MaxSimple + i%2, Book: book})
+				}
+			}
+		}
+		languages = append(languages, of)
+	}
+	set := anonyrag.Dataset("", languages...)
+	got := make(map[string]int)
+	for _, d := range set.Domains {
+		got[d.Name] = len(d.Items)
+		for _, it := range d.Items {
+			got[it.Type]++
+		}
+	}
+	want := map[string]int{"choice-simple": 163, "choice-complex": 131, "reversion-simple": 282, "reversion-complex": 821, "chs": 688, "eng": 709}
+	if diff := cmp.Diff(want, got); diff != "" || anonyrag.MaxSimple != 4 {
+		t.Errorf("more than %d hops are complex (-want +got):\n%s", anonyrag.MaxSimple, diff)
+	}
+	if len(set.Notes) != 16 || !slices.Contains(set.Notes, "Middlemarch, reversion-complex: 219 questions") {
+		t.Errorf("notes %q", set.Notes)
 	}
 }
 

@@ -94,6 +94,27 @@ func TestScoreWorked(t *testing.T) {
 	}
 }
 
+// Equation 7 on the communities a, b and c of TestMergeToy: D(a→c) is -.043326 and D(c→a) .043793,
+// D(c→b) .687555 and D(b→c) .720163, both of a and b .814078. The larger one counts.
+func TestDivergenceWorked(t *testing.T) {
+	var triples []Triple
+	for e, counts := range []map[int32]int{{directed: 2, bornIn: 1}, {directed: 1}, {locatedIn: 2}, {locatedIn: 1}, {directed: 1, bornIn: 1}, {directed: 1}} {
+		triples = append(triples, ties(int32(e), counts)...)
+	}
+	m, err := newMerger(t.Context(), []float32{1, 0, .8, .6, 0, 1, -.6, .8, .6, .8, 1, 0}, 2, triples, Options{})
+	texttest.OK(t, err)
+	m.divide([]int32{0, 0, 1, 1, 2, 2})
+	near(t, "D(a→c)", m.divergence(m.groups[0], m.groups[2]), -.043326)
+	pairs, err := m.candidates(1)
+	texttest.OK(t, err)
+	for i, want := range []pair{{0, 2, .043793}, {1, 2, .720163}, {0, 1, .814078}} {
+		near(t, "distance", pairs[i].distance, want.distance)
+		if pairs[i].a != want.a || pairs[i].b != want.b {
+			t.Errorf("pair %d is %+v, want %+v", i, pairs[i], want)
+		}
+	}
+}
+
 func TestClusters(t *testing.T) {
 	for n, want := range map[int]int{
 		2: 2, 3: 2, 4: 2, 29: 2, 30: 3, 45: 4, 100: 10,
