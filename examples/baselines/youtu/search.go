@@ -75,9 +75,8 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	return found, nil
 }
 
-// weigh scores the chunks: by the best path that leads through each, how like the
-// query it is, and the best of the facts of all routes that is from it. scores are those of
-// the chunks by themselves, and are written over.
+// weigh scores the chunks: by the best path through each, its similarity to the query, which
+// scores hold and which is overwritten, and its best fact of all routes.
 func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) []float64 {
 	best := make([]float64, len(scores))
 	for _, f := range facts {
