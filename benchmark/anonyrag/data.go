@@ -5,6 +5,7 @@ package anonyrag
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -98,12 +99,9 @@ func chinese(language string) bool {
 // types are all there can be, in the order of reports.
 func types() []benchmark.Type {
 	var out []benchmark.Type
-	for _, f := range []struct {
-		format, title, short, plural string
-		form                         graphrag.Form
-	}{{Choice, "Choice", "Choice", "multiple-choice questions", graphrag.Short}, {Reversion, "Reversion", "Rev.", "reversions", graphrag.Short}} {
+	for _, f := range []struct{ format, title, short, plural string }{{Choice, "Choice", "Choice", "multiple-choice questions"}, {Reversion, "Reversion", "Rev.", "reversions"}} {
 		for _, class := range []string{Simple, Complex, ""} {
-			t := benchmark.Type{Key: f.format, Title: f.title, Short: f.short, Plural: f.plural, Form: f.form, K: TopK}
+			t := benchmark.Type{Key: f.format, Title: f.title, Short: f.short, Plural: f.plural, Form: graphrag.Short, K: TopK}
 			if class != "" {
 				t.Key, t.Title, t.Short, t.Plural = f.format+"-"+class, f.title+", "+class, f.short+" "+class, class+" "+f.plural
 			}
@@ -114,14 +112,21 @@ func types() []benchmark.Type {
 }
 
 // Dataset makes a data set of languages, each a domain. It has the types of the
-// questions that there are.
+// questions that there are, and notes that count them by book and type as Table 4 does.
 func Dataset(name string, languages ...Language) *benchmark.Dataset {
 	set := &benchmark.Dataset{Name: name}
 	present := make(map[string]bool)
 	for _, l := range languages {
 		d := l.domain()
-		for _, it := range d.Items {
+		books := make(map[string]int)
+		for i, it := range d.Items {
 			present[it.Type] = true
+			if book := l.QA[i].Book; book != "" {
+				books[book+", "+it.Type]++
+			}
+		}
+		for _, of := range slices.Sorted(maps.Keys(books)) {
+			set.Notes = append(set.Notes, fmt.Sprintf("%s: %d questions", of, books[of]))
 		}
 		set.Domains = append(set.Domains, d)
 	}

@@ -278,12 +278,7 @@ func Compare(g Gold, answer []Pair) Counts {
 
 // holds reports whether a folded name is one of the placeholder's.
 func (g Gold) holds(placeholder, name string) bool {
-	for _, want := range g[placeholder] {
-		if fold(want) == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g[placeholder], func(want string) bool { return fold(want) == name })
 }
 
 // Precision is the share of the answer that is right, 0 of an empty one.

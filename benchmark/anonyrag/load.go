@@ -55,7 +55,7 @@ func Load(fsys fs.FS) (*benchmark.Dataset, error) {
 		return nil, fmt.Errorf("anonyrag: %w", err)
 	}
 	set := Dataset(Name, parts...)
-	set.Notes = notes
+	set.Notes = append(set.Notes, notes...)
 	return set, nil
 }
 

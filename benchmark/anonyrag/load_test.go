@@ -4,6 +4,7 @@ package anonyrag_test
 
 import (
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -93,6 +94,36 @@ func TestLoadReportsProblems(t *testing.T) {
 		if _, err := anonyrag.Load(fsys); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// The counts of the paper's Table 4: a question of five hops is complex, and the notes of a
+// report count by book.
+func TestTable4(t *testing.T) {
+	chs, eng := anonyrag.Language{Name: "chs"}, anonyrag.Language{Name: "eng"}
+	for _, b := range []struct {
+		in     *anonyrag.Language
+		book   string
+		counts [4]int // choice simple and complex, reversion simple and complex
+	}{
+		{&chs, "Water Margin", [4]int{29, 24, 65, 146}}, {&chs, "Dream of the Red Chamber", [4]int{26, 34, 50, 314}},
+		{&eng, "Moby-Dick", [4]int{54, 51, 51, 142}}, {&eng, "Middlemarch", [4]int{54, 22, 116, 219}},
+	} {
+		for i, n := range b.counts {
+			q := anonyrag.QA{Format: []string{anonyrag.Choice, anonyrag.Reversion}[i/2], Hops: 4 + i%2, Book: b.book}
+			b.in.QA = append(b.in.QA, slices.Repeat([]anonyrag.QA{q}, n)...)
+		}
+	}
+	set, got := anonyrag.Dataset("", chs, eng), make(map[string]int)
+	for _, d := range set.Domains {
+		got[d.Name] = len(d.Items)
+		for _, it := range d.Items {
+			got[it.Type]++
+		}
+	}
+	want := map[string]int{"choice-simple": 163, "choice-complex": 131, "reversion-simple": 282, "reversion-complex": 821, "chs": 688, "eng": 709}
+	if diff := cmp.Diff(want, got); diff != "" || len(set.Notes) != 16 || !slices.Contains(set.Notes, "Middlemarch, reversion-complex: 219 questions") {
+		t.Errorf("notes %q (-want +got):\n%s", set.Notes, diff)
 	}
 }
 

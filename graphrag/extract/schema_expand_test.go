@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/link"
@@ -22,7 +23,7 @@ var ships = Schema{
 
 // The worked example of schema acceptance (specs, Youtu-GraphRAG 1.4): two
 // documents at .95 and .93 make .94, one at 1 makes .5, three at .9, .8 and .95
-// make .883333.
+// make .883333; two at .9 reach μ itself. The options are the defaults.
 func TestSchemaAcceptance(t *testing.T) {
 	propose := func(name string, confidences ...float64) (out []proposal) {
 		for i, c := range confidences {
@@ -30,16 +31,16 @@ func TestSchemaAcceptance(t *testing.T) {
 		}
 		return out
 	}
-	all := append(append(propose("p1", .95, .93), propose("p2", 1)...), propose("p3", .9, .8, .95)...)
-	e := Expansion{Mu: .9, MinDocs: 2}
+	all := slices.Concat(propose("p1", .95, .93), propose("p2", 1), propose("p3", .9, .8, .95), propose("p4", .9, .9))
+	e := Expansion{}.withDefaults(&opt.Checks{})
 	for _, of := range groups(all) {
-		want := map[string]float64{"p1": .94, "p2": .5, "p3": .8833333333}[of[0].Name]
+		want := map[string]float64{"p1": .94, "p2": .5, "p3": .8833333333, "p4": .9}[of[0].Name]
 		if got, _ := e.score(of); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: score %v, want %v", of[0].Name, got, want)
 		}
 	}
 	grown, err := e.weigh(t.Context(), Growth{Schema: ships}, all)
-	if n := len(grown.Schema.Relations); err != nil || n != 3 || grown.Schema.Relations[2].Name != "p1" || len(ships.Relations) != 2 {
+	if n := len(grown.Schema.Relations); err != nil || n != 4 || grown.Schema.Relations[2].Name != "p1" || grown.Schema.Relations[3].Name != "p4" || len(ships.Relations) != 2 {
 		t.Errorf("relations %+v, %v", grown.Schema.Relations, err)
 	}
 }
@@ -106,5 +107,13 @@ func TestGrowthWithOneDocument(t *testing.T) {
 	}
 	if _, grown, err = e.Grow(t.Context(), chunks[2:]); err != nil || !slices.Equal(grown.Decisions, []Decision{{entityTypeKind, "ship", 1, 1, true, ""}}) {
 		t.Errorf("one passage: %+v, %v", grown, err)
+	}
+	// Of 33 documents that propose island a batch has 32, so that many have when it is accepted.
+	chunks = nil
+	for i := range 33 {
+		chunks = append(chunks, graphrag.Chunk{ID: fmt.Sprintf("%02d#1", i), Doc: fmt.Sprintf("%02d", i), Text: "2"})
+	}
+	if _, grown, err = e.Grow(t.Context(), chunks); err != nil || !slices.Equal(grown.Decisions, []Decision{{entityTypeKind, "Island", 1, 32, true, ""}}) {
+		t.Errorf("33 documents: %+v, %v", grown, err)
 	}
 }

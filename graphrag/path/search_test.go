@@ -38,9 +38,11 @@ func show(g *graph.Graph, paths []path.Path) string {
 }
 
 func TestSearch(t *testing.T) {
-	// A triangle 0 1 2 with a tail 2 3 4, and an island 5 6.
-	g, like := scored(t, 7, graph.Edge{From: 0, To: 1, Weight: .5}, graph.Edge{From: 1, To: 2, Weight: .9}, graph.Edge{From: 0, To: 2, Weight: .1},
-		graph.Edge{From: 2, To: 3, Weight: .4}, graph.Edge{From: 3, To: 4}, graph.Edge{From: 5, To: 6, Weight: 1}, graph.Edge{From: 0, To: 0, Weight: 9})
+	// A triangle 0 1 2 with a tail 2 3 4, an island 5 6, and a chain 7 to 13.
+	g, like := scored(t, 14, graph.Edge{From: 0, To: 1, Weight: .5}, graph.Edge{From: 1, To: 2, Weight: .9}, graph.Edge{From: 0, To: 2, Weight: .1},
+		graph.Edge{From: 2, To: 3, Weight: .4}, graph.Edge{From: 3, To: 4}, graph.Edge{From: 5, To: 6, Weight: 1}, graph.Edge{From: 0, To: 0, Weight: 9},
+		graph.Edge{From: 7, To: 8, Weight: .1}, graph.Edge{From: 8, To: 9, Weight: .2}, graph.Edge{From: 9, To: 10, Weight: .3},
+		graph.Edge{From: 10, To: 11, Weight: .4}, graph.Edge{From: 11, To: 12, Weight: .5}, graph.Edge{From: 12, To: 13, Weight: .6})
 	for _, tt := range []struct {
 		name   string
 		starts []int32
@@ -53,6 +55,7 @@ func TestSearch(t *testing.T) {
 		{"two starts, one twice", []int32{5, 4, 5}, path.Options{Depth: 2, MaxPaths: 3}, "5-6 1.00, 4-3-2 0.20, 4-3 0.00"},
 		{"one neighbour of each", []int32{2}, path.Options{MaxNeighbors: 1}, "2-1 0.90"},
 		{"two arcs in all", []int32{0}, path.Options{MaxExpand: 2}, "0-1 0.50, 0-2 0.10"},
+		{"five edges of six", []int32{7}, path.Options{MaxPaths: 1}, "7-8-9-10-11-12 0.30"},
 		{"no start", nil, path.Options{}, ""},
 	} {
 		paths, err := path.Search(t.Context(), g, tt.starts, like, tt.o)

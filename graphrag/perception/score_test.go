@@ -3,9 +3,12 @@
 package perception
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag/cluster"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 )
 
@@ -56,6 +59,9 @@ func TestRelationSimilarityWorked(t *testing.T) {
 	vectors, triples := worked()
 	p := perceive(t, vectors, triples, Options{})
 	near(t, "S_r", p.relational(p.profiles.of(0), p.group([]int32{0, 1, 2})), .5)
+	// Of an outsider the union has what it has more: {directed 2, born_in 1} and {directed 1,
+	// spouse 2} have 1 in common and 2 + 1 + 2 together.
+	near(t, "S_r", p.relational(p.profiles.of(0), p.group([]int32{1, 2})), .2)
 }
 
 func TestScoreWorked(t *testing.T) {
@@ -89,6 +95,24 @@ func TestScoreWorked(t *testing.T) {
 	}
 }
 
+// Equation 7 on the communities a, b and c of TestMergeToy: D(a→c) is -.043326 and D(c→a) .043793,
+// D(c→b) .687555 and D(b→c) .720163, both of a and b .814078. The larger one counts.
+func TestDivergenceWorked(t *testing.T) {
+	var triples []Triple
+	for e, counts := range []map[int32]int{{directed: 2, bornIn: 1}, {directed: 1}, {locatedIn: 2}, {locatedIn: 1}, {directed: 1, bornIn: 1}, {directed: 1}} {
+		triples = append(triples, ties(int32(e), counts)...)
+	}
+	m, err := newMerger(t.Context(), []float32{1, 0, .8, .6, 0, 1, -.6, .8, .6, .8, 1, 0}, 2, triples, Options{})
+	texttest.OK(t, err)
+	m.divide([]int32{0, 0, 1, 1, 2, 2})
+	near(t, "D(a→c)", m.divergence(m.groups[0], m.groups[2]), -.043326)
+	pairs, err := m.candidates(1)
+	texttest.OK(t, err)
+	for i, want := range []pair{{0, 2, .043793}, {1, 2, .720163}, {0, 1, .814078}} {
+		near(t, fmt.Sprint("the distance of ", pairs[i].a, " and ", pairs[i].b), pairs[i].distance, want.distance)
+	}
+}
+
 func TestClusters(t *testing.T) {
 	for n, want := range map[int]int{
 		2: 2, 3: 2, 4: 2, 29: 2, 30: 3, 45: 4, 100: 10,
@@ -100,5 +124,46 @@ func TestClusters(t *testing.T) {
 		if got := m.opts.clusters(n); got != want {
 			t.Errorf("%d entities: %d clusters, want %d", n, got, want)
 		}
+	}
+}
+
+// K-means has five starts from seed 42; with one start, or another seed, the clusters of
+// these vectors are others.
+func TestStarts(t *testing.T) {
+	var vectors []float32
+	for i := range 60 {
+		vectors = append(vectors, float32(i*i%61), float32(i*i*i%67))
+	}
+	m, err := newMerger(t.Context(), vectors, 2, nil, Options{})
+	texttest.OK(t, err)
+	got, err := m.kmeans(vectors, 6)
+	texttest.OK(t, err)
+	for o, same := range map[cluster.KMeansOptions]bool{{Seed: 42, Inits: 5}: true, {Seed: 42, Inits: 1}: false, {Seed: 7, Inits: 5}: false} {
+		c, err := cluster.KMeans(t.Context(), vectors, 2, 6, o)
+		texttest.OK(t, err)
+		if slices.Equal(got, c.Labels) != same {
+			t.Errorf("%+v: the same clusters %t, want %t", o, !same, same)
+		}
+	}
+}
+
+// A centre is compared with its ten nearest, of twelve; two communities of fifty merge, and
+// with one member more they do not.
+func TestNeighbors(t *testing.T) {
+	vectors := make([]float32, 24)
+	for i := range 12 {
+		vectors[2*i], vectors[2*i+1] = float32(math.Cos(float64(i)/8)), float32(math.Sin(float64(i)/8))
+	}
+	m, err := newMerger(t.Context(), vectors, 2, nil, Options{})
+	texttest.OK(t, err)
+	m.divide([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
+	nearest, err := m.neighbors()
+	texttest.OK(t, err)
+	if want := []int32{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; !slices.Equal(nearest[0], want) {
+		t.Errorf("the nearest of 0 are %v, want %v", nearest[0], want)
+	}
+	fifty, more := &group{members: make([]int32, 50)}, &group{members: make([]int32, 51)}
+	if !m.fits(fifty, fifty) || m.fits(fifty, more) {
+		t.Error("communities merge up to 100 members")
 	}
 }

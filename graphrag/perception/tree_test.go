@@ -63,7 +63,7 @@ func TestBuild(t *testing.T) {
 		t.Errorf("%d nodes\n%s", tree.Nodes, diff)
 	}
 	c := tree.Communities[0]
-	if len(tree.Communities) != 1 || !strings.Contains(c.Description, "by ear") || !slices.Equal(c.Sources, []int32{0}) {
+	if len(tree.Communities) != 1 || !strings.Contains(c.Description, "by ear") || !slices.Equal(c.Sources, []int32{0}) || !slices.Equal(c.Keywords, []int32{1, 0}) {
 		t.Errorf("%+v", tree.Communities)
 	}
 }

@@ -3,6 +3,7 @@
 package youtu
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -50,10 +51,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.R
 	if s.tree, err = grow(ctx, k, o, c); err != nil {
 		return nil, err
 	}
-	if err := s.index(ctx, k); err != nil {
-		return nil, err
-	}
-	if err := s.join(); err != nil {
+	if err := cmp.Or(s.index(ctx, k), s.join()); err != nil {
 		return nil, err
 	}
 	return s.agent(k)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"hash/fnv"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -204,5 +206,19 @@ func TestSeeds(t *testing.T) {
 	again, err := extract.ReadSchema(bytes.NewReader(told))
 	if err != nil || len(again.EntityTypes) < 8 || !bytes.Contains(told, []byte(`"accepted":true`)) || !bytes.Contains(told, []byte(`"accepted":false`)) {
 		t.Errorf("%s: %v", told, err)
+	}
+}
+
+// Where each default is from, by the fact sheet.
+func TestOrigins(t *testing.T) {
+	want, err := os.ReadFile("testdata/origins.txt")
+	baselinestest.OK(t, err)
+	var got strings.Builder
+	systems := all.Systems()
+	for _, o := range systems[slices.IndexFunc(systems, func(s all.System) bool { return s.Name == youtu.Name })].Options() {
+		fmt.Fprintf(&got, "%s: %s\n", o.Name, o.Source)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// What the likeness of a chunk, and a fact of it that is read, count beside the score
-// of a path through it. The paper and its program put the chunks of facts and the
-// chunks most like the question into one set and say nothing of their order.
+// What the likeness of a chunk, and the best fact of it that a route found, count beside
+// the score of a path through it. The paper and its program put the chunks of facts and
+// the chunks most like the question into one set and say nothing of their order.
 const (
 	chunkShare = 0.2
-	readShare  = 0.02
+	factsShare = 0.02
 )
 
 // search finds the facts and chunks for one sub-query: four routes find facts, RRF
@@ -39,10 +39,15 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 		target agent.Target
 		name   string
 		facts  []int32
-	}{{agent.Node, "entities", s.byEntity(asked)}, {agent.Fact, "facts", s.byFact(asked)}, {agent.Community, "communities", community}, {agent.Auto, "paths", paths}}
+		scores []float64 // of chunks
+	}{{agent.Node, "entities", s.byEntity(asked), nil}, {agent.Fact, "facts", s.byFact(asked), nil}, {agent.Community, "communities", community, nil}, {agent.Auto, "paths", paths, through}}
 	var lists [][]int32
 	var steps []graphrag.Step
 	for _, r := range routes {
+		if r.name == s.o.Without {
+			clear(r.scores)
+			continue
+		}
 		for range times(r.target, sub.Target) {
 			lists = append(lists, r.facts)
 		}
@@ -54,7 +59,7 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	found := graphrag.Found{Ranked: s.corpus.ByScore(s.weigh(scores, through, facts), q.Want(), "youtu"), Steps: steps}
+	found := graphrag.Found{Ranked: s.corpus.ByScore(s.weigh(scores, through, merged), q.Want(), "youtu"), Steps: steps}
 	for _, f := range merged {
 		fact := s.tree.Facts[f.ID]
 		if fact.Relation == perception.MemberOf { // the community itself is shown below
@@ -70,21 +75,17 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	return found, nil
 }
 
-// weigh scores the chunks: by the best path that leads through each, how like the
-// query it is, and the best of the facts read that is from it. scores are those of
-// the chunks by themselves, and are written over.
+// weigh scores the chunks: by the best path through each, its similarity to the query, which
+// scores hold and which is overwritten, and its best fact of all routes.
 func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) []float64 {
-	for c := range scores {
-		scores[c] = through[c] + chunkShare*scores[c]
-	}
-	read := make([]float64, len(scores))
+	best := make([]float64, len(scores))
 	for _, f := range facts {
 		for _, c := range s.tree.Facts[f.ID].Passages {
-			read[c] = max(read[c], f.Score/facts[0].Score)
+			best[c] = max(best[c], f.Score/facts[0].Score)
 		}
 	}
 	for c := range scores {
-		scores[c] += readShare * read[c]
+		scores[c] = through[c] + chunkShare*scores[c] + factsShare*best[c]
 	}
 	return scores
 }

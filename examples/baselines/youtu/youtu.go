@@ -5,7 +5,7 @@ package youtu
 import (
 	"cmp"
 	"context"
-	"errors"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
@@ -82,6 +82,8 @@ type Options struct {
 	// communities out of the graph that paths lead through.
 	NoAgent, NoCommunities, NoSchema bool `source:"the paper, table 3"`
 	NoMemberOf                       bool `source:"the paper, section 3.2.1"`
+	// Without leaves a route out: entities, facts, communities or paths.
+	Without string `source:"the paper, equation 10"`
 }
 
 // Defaults returns the options with what zero stands for.
@@ -105,8 +107,7 @@ func (o Options) check() error {
 	c.Want(o.Mode == "" || o.Mode == extract.Strict || o.Mode == extract.Prefer, "Mode", o.Mode, "strict or prefer")
 	c.Add(o.Paths.Check())
 	c.Add(o.Communities.Check())
-	if o.NoSchema && o.Schema != nil {
-		c.Add(errors.New("a Schema is given and NoSchema leaves it out: set one of them"))
-	}
+	c.Want(!o.NoSchema || o.Schema == nil, "NoSchema", o.NoSchema, "false where a Schema is given")
+	c.Want(slices.Contains([]string{"", "entities", "facts", "communities", "paths"}, o.Without), "Without", o.Without, "entities, facts, communities or paths")
 	return c.Err()
 }

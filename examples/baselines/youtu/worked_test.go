@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package youtu
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+)
+
+// fixed has given similarities: a text has that of the part of "query|text" that is a key.
+type fixed struct {
+	texts  []string
+	scores map[string]float64
+}
+
+func (f fixed) Len() int { return len(f.texts) }
+
+func (f fixed) Best(ctx context.Context, query string, k int) ([]rank.Scored[int32], error) {
+	scores, err := f.Scores(ctx, query, nil)
+	var out []rank.Scored[int32]
+	for i, s := range scores {
+		if s > 0 {
+			out = append(out, rank.Scored[int32]{ID: int32(i), Score: s})
+		}
+	}
+	return rank.Best(out, k), err
+}
+
+func (f fixed) Scores(_ context.Context, query string, _ []float64) ([]float64, error) {
+	out := make([]float64, len(f.texts))
+	for i, t := range f.texts {
+		for key, score := range f.scores {
+			if strings.Contains(query+"|"+t, key) {
+				out[i] = score
+			}
+		}
+	}
+	return out, nil
+}
+
+// corpusOf is a corpus of a chunk for each extraction, whose texts have given vectors and
+// similarities: find says them for the chunks, names, facts, keywords and communities.
+func corpusOf(t *testing.T, vector func(text string) []float32, find []map[string]float64, found ...kg.Extraction) (kit.Kit, *kit.Corpus) {
+	t.Helper()
+	k, err := kit.Offline(kit.OfflineOptions{})
+	baselinestest.OK(t, err)
+	k.Embed = func(context.Context, []string) (embed.Embedder, error) {
+		return embed.Func(func(_ context.Context, texts []string) (out [][]float32, err error) {
+			for _, s := range texts {
+				out = append(out, vector(s))
+			}
+			return out, nil
+		}), nil
+	}
+	k.Find = func(_ context.Context, _ kit.Fitted, texts text.List) (retrieve.Texts, error) {
+		f := fixed{slices.Collect(texts.All()), find[0]}
+		find = find[1:]
+		return f, nil
+	}
+	var chunks []graphrag.Chunk
+	for i := range found {
+		id := fmt.Sprint("c", i+1)
+		found[i].Chunk, found[i].Doc = id, id
+		chunks = append(chunks, graphrag.Chunk{ID: id, Doc: id, Text: "Text of " + id})
+	}
+	b, err := kg.NewBase(kg.Options{})
+	baselinestest.OK(t, err)
+	baselinestest.OK(t, b.Insert(found...))
+	g, err := b.Graph(t.Context())
+	baselinestest.OK(t, err)
+	return k, kit.NewCorpus(k, chunks, g)
+}
+
+func triple(head, relation, tail string) kg.Extraction {
+	return kg.Extraction{Mentions: []kg.Mention{{Name: head}, {Name: tail}}, Facts: []kg.Fact{{Triple: graphrag.Triple{Head: head, Relation: relation, Tail: tail}}}}
+}
+
+// The four routes of section 3.3, by hand. The facts t1 to t4, similar to the query by .9, .2, .8
+// and .6, are from c1 to c4; c1 and c5 are similar to it by .3 and .5; m facts are member_of.
+//
+//	entities     Uma alone is similar: t3, mUma
+//	facts        t1, t3, t4, t2
+//	communities  by its text for "first": t1, t2; by a keyword for "second": t3, t4
+//	paths        a fact scores half its similarity, a path their mean less .1 an edge:
+//	             t3 .3; t3 t4 .15; t3 mVic 0; t3 t4 mWes -.067; mUma -.1
+//
+// RRF of "first": t3 2/61+1/62 = .04892, t1 2/61 = .03279, t4 1/63+1/62 = .03200, t2 1/64+1/62 =
+// .03175. A chunk has its best path, .2 of its similarity and .02 of its best fact by the best of
+// all: c3 .3+.02, c4 .15+.02·.03200/.04892, c5 .2·.5, c1 .2·.3+.02·.03279/.04892, c2
+// .02·.03175/.04892. The wanted route counts twice, and t4 of a wanted relation 1.1.
+func TestFourRoutesWorked(t *testing.T) {
+	side := func(s string) []float32 {
+		return map[bool][]float32{true: {1, 0}, false: {0, 1}}[strings.Contains("Ada, Bo, Cy", s)]
+	}
+	k, c := corpusOf(t, side, []map[string]float64{
+		{"c1": .3, "c5": .5}, {"Uma": .9}, {"Ada knows Bo": .9, "Bo likes Cy": .2, "Uma meets Vic": .8, "Vic helps Wes": .6}, {"second|Wes": .7}, {"first|Bo": .5},
+	}, triple("Ada", "knows", "Bo"), triple("Bo", "likes", "Cy"), triple("Uma", "meets", "Vic"), triple("Vic", "helps", "Wes"), kg.Extraction{})
+	s := &searcher{o: Options{}.Defaults(), corpus: c}
+	var err error
+	s.tree, err = grow(t.Context(), k, s.o, c)
+	baselinestest.OK(t, cmp.Or(err, s.index(t.Context(), k), s.join()))
+	for _, tt := range []struct {
+		without               string
+		sub                   agent.SubQuery
+		routes, ranked, facts string // the first facts of each route; of all
+	}{
+		{"", agent.SubQuery{Text: "first"}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .163085, c5 .100000, c1 .073405, c2 .012983", "t3 t1 t4 t2"},
+		{"", agent.SubQuery{Text: "second"}, "t3 mUma, t1 t3 t4, t3 t4, t3 t4 mVic", "c3 .320000, c4 .164739, c5 .100000, c1 .065020, c2 .004785", "t3 t4 t1 t2"},
+		{"", agent.SubQuery{Text: "first", Target: agent.Node}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .159800, c5 .100000, c1 .070040, c2 .009724", "t3 t1 t4 t2"},
+		{"", agent.SubQuery{Text: "first", Target: agent.Fact}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .164721, c5 .100000, c1 .075122, c2 .014568", "t3 t1 t4 t2"},
+		{"", agent.SubQuery{Text: "first", Target: agent.Community}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .319892, c4 .163014, c5 .100000, c1 .080000, c2 .019472", "t1 t3 t2 t4"},
+		{"", agent.SubQuery{Text: "first", Types: []string{"helps"}}, "t3 mUma, t1 t3 t4, t1 t2, t3 t4 mVic", "c3 .320000, c4 .178085, c5 .100000, c1 .073405, c2 .012983", "t3 t1 t4 t2"},
+		{"paths", agent.SubQuery{Text: "first"}, "t3 mUma, t1 t3 t4, t1 t2", "c5 .100000, c1 .080000, c3 .019839, c2 .019370, c4 .009683", "t1 t3 t2 t4"},
+	} {
+		s.o.Without = tt.without
+		f, err := s.search(t.Context(), graphrag.Question{Text: tt.sub.Text, K: 5}, tt.sub)
+		baselinestest.OK(t, err)
+		short := strings.NewReplacer("Ada knows Bo", "t1", "Bo likes Cy", "t2", "Uma meets Vic", "t3", "Vic helps Wes", "t4", "Uma member_of Vic", "mUma", "Vic member_of Vic", "mVic")
+		var routes, ranked, facts []string
+		for _, step := range f.Steps {
+			routes = append(routes, short.Replace(strings.Join(step.Found, " ")))
+		}
+		for _, h := range f.Ranked {
+			ranked = append(ranked, h.Chunk.ID+" "+strings.TrimPrefix(fmt.Sprintf("%.6f", h.Score), "0"))
+		}
+		for _, d := range f.Derived {
+			if d.Kind == kindFact {
+				facts = append(facts, short.Replace(d.Text))
+			}
+		}
+		got := fmt.Sprintln(strings.Join(routes, ", ")) + fmt.Sprintln(strings.Join(ranked, ", ")) + strings.Join(facts, " ")
+		if diff := gocmp.Diff(tt.routes+"\n"+tt.ranked+"\n"+tt.facts, got); diff != "" || len(f.Derived) != len(facts)+1 {
+			t.Errorf("%+v: %d derived (-want +got):\n%s", tt.sub, len(f.Derived), diff)
+		}
+	}
+}
+
+// Equation 4 with an attribute, by hand: A (1,0) knows (1,1) B (0,1), and has the attribute
+// (0,1) age: 9 (.5,.5). A is the mean of [1 0 1 1 0 1] and [1 0 0 1 .5 .5], B the first of them.
+//
+// Equations 5 and 6 in one community of both: Ψ(A) = {knows, attribute}, Ψ(B) = {knows},
+// Ψ(C) = {2 knows, attribute}, so S_r is 2/3 and 1/3; S_s is .98774 and .99120. By .3 and .7 A
+// is the centre (.891 and .794), by λ = 200 it is B (198.21 and 198.57).
+func TestAttributesAndLambdaWorked(t *testing.T) {
+	x := triple("A", "knows", "B")
+	x.Attributes = []kg.Attribute{{Entity: "A", Key: "age", Value: "9"}}
+	vectors := map[string][]float32{"A": {1, 0}, "B": {0, 1}, "knows": {1, 1}, "has attribute": {0, 1}, "age: 9": {.5, .5}}
+	_, c := corpusOf(t, func(s string) []float32 { return vectors[s] }, nil, x)
+	e, err := c.Embedder(t.Context())
+	baselinestest.OK(t, err)
+	got, dim, triples, err := perceived(t.Context(), Options{}, e, c.Graph)
+	if want := "[1 0 0.5 1 0.25 0.75 1 0 1 1 0 1] 6 [{0 1 1} {0 0 0}]"; err != nil || fmt.Sprint(got, dim, triples) != want {
+		t.Errorf("%v %v %v, %v, want %v", got, dim, triples, err, want)
+	}
+	for lambda, want := range map[float64]int32{0: 0, 200: 1} {
+		p, err := divided(t.Context(), Options{Communities: perception.Options{MaxCommunities: 1, Lambda: lambda}}, c)
+		if err != nil || len(p.Communities) != 1 || p.Communities[0].Center != want {
+			t.Errorf("λ %v: %+v, %v, want the centre %d", lambda, p.Communities, err, want)
+		}
+	}
+}
+
+// Of 700 entities in 70 groups that have nothing in common there are 64 communities.
+func TestMostCommunities(t *testing.T) {
+	var x kg.Extraction
+	for i := range 700 {
+		x.Mentions = append(x.Mentions, kg.Mention{Name: fmt.Sprintf("e%03d", i)})
+	}
+	_, c := corpusOf(t, func(s string) []float32 {
+		v, i := make([]float32, 70), 0
+		fmt.Sscanf(s, "e%d", &i)
+		v[i%70] = 1
+		return v
+	}, nil, x)
+	p, err := divided(t.Context(), Options{}.Defaults(), c)
+	if err != nil || len(p.Communities) != 64 {
+		t.Errorf("%d communities, %v", len(p.Communities), err)
+	}
+}
+
+// A question is taken apart by the names that the graph has most, sixty of a kind.
+func TestVocabulary(t *testing.T) {
+	g := &kg.Graph{Entities: []kg.Entity{{Type: "ship"}, {Type: "person"}, {Type: "person"}, {}}}
+	for i := range 70 {
+		g.Relations = append(g.Relations, kg.Relation{Label: fmt.Sprintf("r%02d", i), Count: i})
+	}
+	s := vocabulary(g)
+	if len(s.Relations) != 60 || s.Relations[0].Name != "r69" || !gocmp.Equal(s.EntityTypes, items("person", "ship")) {
+		t.Errorf("%+v", s)
+	}
+}
