@@ -46,7 +46,7 @@ type question struct {
 
 // Load reads questions and the documents that they are about into a data set of one
 // domain; name is that of the file of questions. Documents are the files that o reads, or, of one
-// .csv, .tsv or .jsonl alone, its rows ([load.Rows]).
+// .csv, .tsv or .jsonl alone, its rows ([load.Rows]). With nil docs there are none, and no gold.
 // What is left out is in the notes of the data set, and so are keys that are none of
 // those below. All problems found are
 // reported together, the first few of the questions: those of a line are
@@ -73,7 +73,10 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 	if err != nil {
 		return nil, fmt.Errorf("own: documents: %w", err)
 	}
-	named := make(names)
+	var named names
+	if docs != nil {
+		named = make(names)
+	}
 	for _, d := range pages {
 		named.add(d.ID)
 	}
@@ -83,6 +86,9 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 	}
 	short := strings.TrimSuffix(path.Base(name), path.Ext(name))
 	set := &benchmark.Dataset{Name: short, Types: typesOf(items), Domains: []benchmark.Domain{benchmark.NewDomain(short, pages, items)}}
+	if docs == nil {
+		set.Notes = append(set.Notes, "without documents gold pages and evidence are not looked at")
+	}
 	for _, s := range skipped {
 		set.Notes = append(set.Notes, "left out: "+s.Error())
 	}
@@ -92,6 +98,9 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 
 // documents are files, or the rows of one file of records.
 func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphrag.Document, skipped []error, err error) {
+	if docs == nil {
+		return nil, nil, nil
+	}
 	if entries, err := fs.ReadDir(docs, "."); err == nil && len(entries) == 1 && slices.Contains([]string{".csv", ".tsv", ".jsonl"}, path.Ext(entries[0].Name())) {
 		data, err := fs.ReadFile(docs, entries[0].Name())
 		if err == nil {
@@ -216,6 +225,9 @@ func (q question) item(named names) (benchmark.Item, error) {
 		return it, errors.New(`nothing to judge by: want an "answer", "statements" or "gold" pages`)
 	case it.Type == Search && (it.Reference != "" || len(it.Statements) > 0):
 		return it, errors.New("a question that is only searched for, with an answer: leave the type or the answer out")
+	}
+	if named == nil {
+		return it, nil
 	}
 	for _, any := range q.Gold {
 		var unit benchmark.Unit

@@ -200,6 +200,20 @@ func (t Type) Figure(key string) (float64, bool) {
 	return deref(value), value != nil
 }
 
+// OfQuestion returns the figure of one question by its key, and false if it has none. For the F1
+// of means it is the question's F1.
+func OfQuestion(key string, r benchmark.Result) (float64, bool) {
+	if key == "f1_of_means" {
+		key = "f1_mean_of_questions"
+	}
+	f, known := find(key)
+	if !known || r.Skipped || r.Pending {
+		return 0, false
+	}
+	value := f.of(r)
+	return deref(value), value != nil
+}
+
 // Words is the name of a figure in words, by its key, to stand within a sentence.
 func Words(key string) string {
 	if name, ok := named[key]; ok {

@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // score is a foreign predictions file: -score NAME=FILE.
@@ -98,11 +100,14 @@ func parseMinimum(v string) (minimum, error) {
 	return minimum{key, value}, nil
 }
 
+// of is the figure of one question, false where it has none.
+func (m minimum) of(r benchmark.Result) (float64, bool) { return report.OfQuestion(m.key, r) }
+
 // missed says which figures are less than -min demands, over all domains and question
-// types.
-func missed(minima []minimum, r *report.Report) error {
+// types, and which questions are below it, the lowest first.
+func missed(minima []minimum, run *benchmark.Run, r *report.Report) error {
 	var problems []error
-	for _, sys := range r.Systems {
+	for i, sys := range r.Systems {
 		if sys.NotApplicable != "" {
 			continue
 		}
@@ -112,9 +117,41 @@ func missed(minima []minimum, r *report.Report) error {
 			case !ok:
 				problems = append(problems, fmt.Errorf("%s has no %s", sys.System, m.key))
 			case got < m.value:
-				problems = append(problems, fmt.Errorf("%s of %s is %.4f, below %g", m.key, sys.System, got, m.value))
+				problems = append(problems, fmt.Errorf("%s of %s is %.4f, below %g%s", m.key, sys.System, got, m.value, m.below(run.Systems[i])))
 			}
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// mostNamed is how many questions below a minimum are named.
+const mostNamed = 10
+
+// below lists the questions of a system whose own figure is below the minimum, a line each.
+func (m minimum) below(of benchmark.SystemRun) string {
+	var low []benchmark.Result
+	for _, d := range of.Domains {
+		for _, r := range d.Results {
+			if got, ok := m.of(r); ok && got < m.value {
+				low = append(low, r)
+			}
+		}
+	}
+	slices.SortStableFunc(low, func(a, b benchmark.Result) int {
+		x, _ := m.of(a)
+		y, _ := m.of(b)
+		return cmp.Compare(x, y)
+	})
+	var b strings.Builder
+	for _, r := range low[:min(len(low), mostNamed)] {
+		got, _ := m.of(r)
+		fmt.Fprintf(&b, "\n  %s: %.100s: %.4g", text.OneLine(r.Item.Question.ID), text.OneLine(r.Item.Question.Text), got)
+		if why := verdict(r).Reason; why != "" && slices.Index(report.Keys(), m.key) >= slices.Index(report.Keys(), "accuracy") { // those of a judge
+			fmt.Fprintf(&b, ", %.200s", text.OneLine(why))
+		}
+	}
+	if more := len(low) - mostNamed; more > 0 {
+		fmt.Fprintf(&b, "\n  and %s more", text.Counted(more, "question"))
+	}
+	return b.String()
 }
