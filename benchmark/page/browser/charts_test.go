@@ -37,6 +37,10 @@ func TestChartsAreSaved(t *testing.T) {
 		return ""
 	}
 	tab.until(`document.querySelector("#dots svg")`)
+	if got := eval[string](tab, `(() => { const of = document.querySelector("#dots svg"), all = [...of.querySelectorAll("text")], box = of.getBoundingClientRect();
+		return all.find(t => /^[0-9]/.test(t.textContent)).textContent + all.every(t => t.getBoundingClientRect().right <= box.right && t.getBoundingClientRect().left >= box.left); })()`); got != "20true" {
+		t.Errorf("the axis begins at, and no label leaves the chart: %s", got)
+	}
 	tab.click("#dots .save button")
 	dots := saved("dots.svg")
 	eval[chromedp.Void](tab, `for (const d of document.querySelectorAll("details")) d.open = true`)
@@ -89,20 +93,19 @@ func TestPictures(t *testing.T) {
 	if text, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	const question = "#q=astronomy%2Fastronomy%2F2&a=bm25&b=hipporag2"
-	small := screen{width: 420, height: 860, dark: true}
+	const disagree = "#x=1&a=wild&b=gretriever" // the first and the last of the ranking
 	for name, shot := range map[string]struct {
-		state, show string
-		screen      screen
+		height             int
+		state, show, click string
 	}{
-		"report-figures":   {"", "", screen{width: 1200, height: 860}},
-		"report-questions": {"#x=1&a=bm25&b=hipporag2", "#questions", screen{width: 1200, height: 860}},
-		"report-question":  {question, "", screen{width: 1200, height: 860}},
-		"report-phone":     {"", "#questions", small},
+		"report-figures":   {height: 1380},
+		"report-questions": {860, disagree, "#questions", ""},
+		"report-question":  {1060, disagree, "", ".rows .row .question"},
 	} {
-		tab := open(t, filepath.Join(out, "report.html"), shot.state, shot.screen)
+		tab := open(t, filepath.Join(out, "report.html"), shot.state, screen{width: 1200, height: shot.height})
 		tab.until(`document.querySelector("#dots svg")`)
-		if strings.Contains(shot.state, "q=") {
+		if shot.click != "" {
+			tab.click(shot.click)
 			tab.opened()
 		}
 		if shot.show != "" {
