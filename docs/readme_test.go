@@ -56,11 +56,15 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// Links between documents lead somewhere.
+// Links between documents lead somewhere, and every picture is in one.
 func TestLinks(t *testing.T) {
 	files, err := filepath.Glob("*.md")
 	if err != nil {
 		t.Fatal(err)
+	}
+	pictures, err := filepath.Glob("img/*")
+	if err != nil || len(pictures) == 0 {
+		t.Fatal(pictures, err)
 	}
 	for _, file := range append(files, "../README.md", "../CONTRIBUTING.md", "../SECURITY.md") {
 		text, err := os.ReadFile(file)
@@ -76,7 +80,11 @@ func TestLinks(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), link)); err != nil {
 				t.Errorf("%s links to %s, which does not exist", file, link)
 			}
+			pictures = slices.DeleteFunc(pictures, func(p string) bool { return p == filepath.Join(filepath.Dir(file), link) || "docs/"+p == link })
 		}
+	}
+	if len(pictures) > 0 {
+		t.Errorf("no document shows %s", pictures)
 	}
 }
 
