@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -65,7 +66,7 @@ func (s *suite) add(r benchmark.Result, notApplicable string, minima []minimum) 
 	o := &outcome{v.Reason, fmt.Sprintf("question: %s\nanswer: %s\nreference: %s\njudge: %s\n",
 		r.Item.Question.Text, r.Answer.Text, strings.Join(r.Item.GoldStatements(), "\n\t"), v.Reason)}
 	for _, m := range minima {
-		if got, ok := m.of(r); ok && got < m.value && !failed {
+		if got, ok := report.OfQuestion(m.key, r); ok && got < m.value && !failed {
 			failed, o.Message = true, fmt.Sprintf("%s is %.4g, below %g", m.key, got, m.value)
 		}
 	}

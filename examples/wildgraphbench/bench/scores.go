@@ -3,9 +3,9 @@
 package bench
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -100,9 +100,6 @@ func parseMinimum(v string) (minimum, error) {
 	return minimum{key, value}, nil
 }
 
-// of is the figure of one question, false where it has none.
-func (m minimum) of(r benchmark.Result) (float64, bool) { return report.OfQuestion(m.key, r) }
-
 // missed says which figures are less than -min demands, over all domains and question
 // types, and which questions are below it, the lowest first.
 func missed(minima []minimum, run *benchmark.Run, r *report.Report) error {
@@ -129,29 +126,26 @@ const mostNamed = 10
 
 // below lists the questions of a system whose own figure is below the minimum, a line each.
 func (m minimum) below(of benchmark.SystemRun) string {
-	var low []benchmark.Result
+	lines := make(map[float64][]string)
 	for _, d := range of.Domains {
 		for _, r := range d.Results {
-			if got, ok := m.of(r); ok && got < m.value {
-				low = append(low, r)
+			got, ok := report.OfQuestion(m.key, r)
+			if !ok || got >= m.value {
+				continue
 			}
+			line := fmt.Sprintf("\n  %s: %.100s: %.4g", text.OneLine(r.Item.Question.ID), text.OneLine(r.Item.Question.Text), got)
+			if why := verdict(r).Reason; why != "" && slices.Index(report.Keys(), m.key) >= slices.Index(report.Keys(), "accuracy") { // those of a judge
+				line += fmt.Sprintf(", %.200s", text.OneLine(why))
+			}
+			lines[got] = append(lines[got], line)
 		}
 	}
-	slices.SortStableFunc(low, func(a, b benchmark.Result) int {
-		x, _ := m.of(a)
-		y, _ := m.of(b)
-		return cmp.Compare(x, y)
-	})
-	var b strings.Builder
-	for _, r := range low[:min(len(low), mostNamed)] {
-		got, _ := m.of(r)
-		fmt.Fprintf(&b, "\n  %s: %.100s: %.4g", text.OneLine(r.Item.Question.ID), text.OneLine(r.Item.Question.Text), got)
-		if why := verdict(r).Reason; why != "" && slices.Index(report.Keys(), m.key) >= slices.Index(report.Keys(), "accuracy") { // those of a judge
-			fmt.Fprintf(&b, ", %.200s", text.OneLine(why))
-		}
+	var all []string
+	for _, got := range slices.Sorted(maps.Keys(lines)) {
+		all = append(all, lines[got]...)
 	}
-	if more := len(low) - mostNamed; more > 0 {
-		fmt.Fprintf(&b, "\n  and %s more", text.Counted(more, "question"))
+	if more := len(all) - mostNamed; more > 0 {
+		all = append(all[:mostNamed], fmt.Sprintf("\n  and %s more", text.Counted(more, "question")))
 	}
-	return b.String()
+	return strings.Join(all, "")
 }
