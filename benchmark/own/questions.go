@@ -73,9 +73,9 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 	if err != nil {
 		return nil, fmt.Errorf("own: documents: %w", err)
 	}
-	var named names
-	if docs != nil {
-		named = make(names)
+	named, notes := make(names), []string(nil)
+	if docs == nil {
+		named, notes = nil, []string{"without documents gold pages and evidence are not looked at"}
 	}
 	for _, d := range pages {
 		named.add(d.ID)
@@ -85,10 +85,7 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 		return nil, fmt.Errorf("own: %w", err)
 	}
 	short := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	set := &benchmark.Dataset{Name: short, Types: typesOf(items), Domains: []benchmark.Domain{benchmark.NewDomain(short, pages, items)}}
-	if docs == nil {
-		set.Notes = append(set.Notes, "without documents gold pages and evidence are not looked at")
-	}
+	set := &benchmark.Dataset{Name: short, Types: typesOf(items), Domains: []benchmark.Domain{benchmark.NewDomain(short, pages, items)}, Notes: notes}
 	for _, s := range skipped {
 		set.Notes = append(set.Notes, "left out: "+s.Error())
 	}

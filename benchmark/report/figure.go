@@ -203,11 +203,8 @@ func (t Type) Figure(key string) (float64, bool) {
 // OfQuestion returns the figure of one question by its key, and false if it has none. For the F1
 // of means it is the question's F1.
 func OfQuestion(key string, r benchmark.Result) (float64, bool) {
-	if key == "f1_of_means" {
-		key = "f1_mean_of_questions"
-	}
-	f, known := find(key)
-	if !known || r.Skipped || r.Pending {
+	f, _ := find(strings.Replace(key, "f1_of_means", "f1_mean_of_questions", 1))
+	if f.of == nil || r.Skipped || r.Pending {
 		return 0, false
 	}
 	value := f.of(r)

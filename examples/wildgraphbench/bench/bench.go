@@ -146,7 +146,7 @@ func (p *parts) own(s settings, systems []System) (out []benchmark.Entry) {
 func (s settings) runAll(ctx context.Context, d data, parts *parts, entries []benchmark.Entry, stdout, stderr io.Writer) error {
 	runners := s.runners(d, parts)(d.Dataset, entries)
 	var verdicts []error
-	var tests suites
+	var tests testsuites
 	for i, j := range parts.judges {
 		folder, profile := s.Out, ""
 		if i > 0 { // judged again, from the same records

@@ -15,14 +15,13 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// suites are the verdicts of a run as JUnit XML, which CI servers show.
-type suites struct {
-	XMLName xml.Name `xml:"testsuites"`
-	Suites  []suite  `xml:"testsuite"`
+// testsuites are the verdicts of a run as JUnit XML, which CI servers show.
+type testsuites struct {
+	Suites []testsuite `xml:"testsuite"`
 }
 
-// suite holds the questions of one system by one judge.
-type suite struct {
+// testsuite holds the questions of one system by one judge.
+type testsuite struct {
 	Name     string     `xml:"name,attr"`
 	Tests    int        `xml:"tests,attr"`
 	Failures int        `xml:"failures,attr"`
@@ -46,9 +45,9 @@ type outcome struct {
 }
 
 // add appends a suite for each system; profile names a further judge, empty for the first.
-func (s *suites) add(run *benchmark.Run, profile string, minima []minimum) {
+func (s *testsuites) add(run *benchmark.Run, profile string, minima []minimum) {
 	for _, of := range run.Systems {
-		out := suite{Name: strings.TrimSpace(of.Name + " " + profile)}
+		out := testsuite{Name: strings.TrimSpace(of.Name + " " + profile)}
 		for _, d := range of.Domains {
 			for _, r := range d.Results {
 				out.add(r, of.NotApplicable, minima)
@@ -60,7 +59,7 @@ func (s *suites) add(run *benchmark.Run, profile string, minima []minimum) {
 
 // add appends a question. A fact question fails if it is wrong, one of statements if none is
 // stated, and each if a figure of its own is below a minimum.
-func (s *suite) add(r benchmark.Result, notApplicable string, minima []minimum) {
+func (s *testsuite) add(r benchmark.Result, notApplicable string, minima []minimum) {
 	v := verdict(r)
 	failed := v.State == judge.Scored && (v.Value == 0 || v.Value < 1 && r.Judgment.Fact != nil)
 	o := &outcome{v.Reason, fmt.Sprintf("question: %s\nanswer: %s\nreference: %s\njudge: %s\n",
@@ -103,7 +102,7 @@ func verdict(r benchmark.Result) judge.Verdict {
 }
 
 // write writes the file; U+FFFD stands for characters that XML cannot hold.
-func (s *suites) write(file string) error {
+func (s *testsuites) write(file string) error {
 	return journal.WriteFile(file, func(w io.Writer) error {
 		_, err := io.WriteString(w, xml.Header)
 		return cmp.Or(err, xml.NewEncoder(w).Encode(s))

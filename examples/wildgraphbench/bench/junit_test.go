@@ -49,7 +49,7 @@ func TestFailed(t *testing.T) {
 	}
 	data, err := os.ReadFile(file)
 	must(t, err)
-	var got suites
+	var got testsuites
 	must(t, xml.Unmarshal(data, &got))
 	s := got.Suites[0]
 	if s.Name != "mine" || s.Tests != 17 || s.Failures != 15 || s.Errors != 0 || s.Skipped != 1 || len(s.Cases) != 17 {
@@ -75,7 +75,7 @@ func TestFailed(t *testing.T) {
 // a question without a verdict.
 func TestOutcomes(t *testing.T) {
 	half := .5
-	var s suite
+	var s testsuite
 	for _, r := range []benchmark.Result{
 		{Answer: record.Answer{Error: "the server is down"}},
 		{Skipped: true},
