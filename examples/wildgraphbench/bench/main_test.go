@@ -88,12 +88,9 @@ func shownBy(t *testing.T, stdout, page string) {
 	for _, name := range append(documents, "../../../README.md") {
 		data, err := os.ReadFile(name)
 		must(t, err)
-		for i, block := range strings.Split(string(data), "\n```") { // every other one is code
-			for part := range strings.SplitSeq(block, "  …") {
-				if i%2 == 0 || !strings.Contains(block, "     System  ") {
-					continue
-				}
-				if rows += strings.Count(part, "\n"); !strings.Contains(stdout, strings.Trim(part, "\n")) {
+		for _, block := range regexp.MustCompile("(?m)^     System  (.*\n)+?```").FindAllString(string(data), -1) {
+			for part := range strings.SplitSeq(strings.TrimSuffix(block, "```"), "  …\n") {
+				if rows += strings.Count(part, "\n"); !strings.Contains(stdout, part) {
 					t.Errorf("%s shows\n%s\nand the program prints\n%s", name, part, stdout)
 				}
 			}
