@@ -5,7 +5,6 @@ package browser_test
 import (
 	"bytes"
 	"encoding/xml"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -80,8 +79,6 @@ func TestChartsAreSaved(t *testing.T) {
 	}
 }
 
-var pictures = flag.String("pictures", "", "the folder for pictures of a report on the shipped sample")
-
 // The pictures of docs/report.md are of a real run on the shipped sample.
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
@@ -102,7 +99,8 @@ func TestPictures(t *testing.T) {
 		"report-questions": {860, disagree, "#questions", ""},
 		"report-question":  {1060, disagree, "", ".rows .row .question"},
 	} {
-		tab := open(t, filepath.Join(out, "report.html"), shot.state, screen{width: 1200, height: shot.height})
+		s := screen{width: 1200, height: shot.height}
+		tab := open(t, filepath.Join(out, "report.html"), shot.state, s)
 		tab.until(`document.querySelector("#dots svg")`)
 		if shot.click != "" {
 			tab.click(shot.click)
@@ -111,12 +109,6 @@ func TestPictures(t *testing.T) {
 		if shot.show != "" {
 			eval[chromedp.Void](tab, fmt.Sprintf(`document.querySelector(%q).scrollIntoView({ behavior: "instant" })`, shot.show))
 		}
-		picture, err := chromedp.Run(tab.ctx, chromedp.CaptureScreenshot())
-		if err == nil {
-			err = os.WriteFile(filepath.Join(*pictures, name+".png"), picture, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab.picture(name, s)
 	}
 }

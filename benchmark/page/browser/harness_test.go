@@ -7,7 +7,7 @@
 //	go test ./...                # in this folder; skipped where there is no Chromium
 //	go test ./... -v -run Speed  # prints how fast a page of 6,000 answers is
 //	../../../.ci/pictures        # makes the pictures of docs/img
-//	go test ./... -run TestAsk -ask-pictures FOLDER
+//	go test ./... -run TestAsk -pictures FOLDER
 package browser_test
 
 import (
