@@ -153,12 +153,12 @@ func (s settings) runAll(ctx context.Context, d data, parts *parts, entries []be
 			folder, profile = filepath.Join(s.Out, j.profile), j.profile
 			fmt.Fprintf(stdout, "\nThe same answers, judged by %s:\n", j.Name())
 		}
-		run, r, err := runOnce(ctx, s, runners[i], parts, folder, stdout, stderr)
+		records, r, err := runOnce(ctx, s, runners[i], parts, folder, stdout, stderr)
 		if err != nil {
 			return err
 		}
-		verdicts = append(verdicts, lab.Complete(r), missed(s.minima, run, r))
-		tests.add(run, profile, s.minima)
+		verdicts = append(verdicts, lab.Complete(r), missed(s.minima, records, r))
+		tests.add(records, profile, s.minima)
 	}
 	if s.junit != "" {
 		verdicts = append(verdicts, tests.write(s.junit))

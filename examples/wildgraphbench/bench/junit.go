@@ -45,8 +45,8 @@ type outcome struct {
 }
 
 // add appends a suite for each system; profile names a further judge, empty for the first.
-func (s *testsuites) add(run *benchmark.Run, profile string, minima []minimum) {
-	for _, of := range run.Systems {
+func (s *testsuites) add(records *benchmark.Run, profile string, minima []minimum) {
+	for _, of := range records.Systems {
 		out := testsuite{Name: strings.TrimSpace(of.Name + " " + profile)}
 		for _, d := range of.Domains {
 			for _, r := range d.Results {
@@ -84,7 +84,7 @@ func (s *testsuite) add(r benchmark.Result, notApplicable string, minima []minim
 	s.Tests, s.Cases = s.Tests+1, append(s.Cases, c)
 }
 
-// verdict is that on the whole answer, right or wrong or F1 over statements, with its reason.
+// verdict returns the verdict on the whole answer, right or wrong or F1 over statements, with its reason.
 func verdict(r benchmark.Result) judge.Verdict {
 	switch j := r.Judgment; {
 	case r.Answer.Error != "":
@@ -101,7 +101,7 @@ func verdict(r benchmark.Result) judge.Verdict {
 	return judge.Verdict{State: judge.NotApplicable, Reason: "has no verdict"}
 }
 
-// write writes the file; U+FFFD stands for characters that XML cannot hold.
+// write writes the file, with U+FFFD for characters that XML cannot hold.
 func (s *testsuites) write(file string) error {
 	return journal.WriteFile(file, func(w io.Writer) error {
 		_, err := io.WriteString(w, xml.Header)

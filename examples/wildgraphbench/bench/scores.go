@@ -102,7 +102,7 @@ func parseMinimum(v string) (minimum, error) {
 
 // missed says which figures are less than -min demands, over all domains and question
 // types, and which questions are below it, the lowest first.
-func missed(minima []minimum, run *benchmark.Run, r *report.Report) error {
+func missed(minima []minimum, records *benchmark.Run, r *report.Report) error {
 	var problems []error
 	for i, sys := range r.Systems {
 		if sys.NotApplicable != "" {
@@ -114,7 +114,7 @@ func missed(minima []minimum, run *benchmark.Run, r *report.Report) error {
 			case !ok:
 				problems = append(problems, fmt.Errorf("%s has no %s", sys.System, m.key))
 			case got < m.value:
-				problems = append(problems, fmt.Errorf("%s of %s is %.4f, below %g%s", m.key, sys.System, got, m.value, m.below(run.Systems[i])))
+				problems = append(problems, fmt.Errorf("%s of %s is %.4f, below %g%s", m.key, sys.System, got, m.value, m.below(records.Systems[i])))
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func (m minimum) below(of benchmark.SystemRun) string {
 				continue
 			}
 			line := fmt.Sprintf("\n  %s: %.100s: %.4g", text.OneLine(r.Item.Question.ID), text.OneLine(r.Item.Question.Text), got)
-			if why := verdict(r).Reason; why != "" && slices.Index(report.Keys(), m.key) >= slices.Index(report.Keys(), "accuracy") { // those of a judge
+			if why := verdict(r).Reason; why != "" && slices.Index(report.Keys(), m.key) >= slices.Index(report.Keys(), "accuracy") { // of a judge
 				line += fmt.Sprintf(", %.200s", text.OneLine(why))
 			}
 			lines[got] = append(lines[got], line)
