@@ -63,11 +63,6 @@ f1_of_means of mine is 0.0000, below 0.5
 	if want := "question: What does a red light mean?\nanswer: ]]><b>\ufffd\ufffd[31m\ufffd\nEnd & of it\nreference: There is no internet.\njudge: " + f.Message + "\n"; f.Message == "" || f.Text != want {
 		t.Errorf("%q\nwant %q", f.Text, want)
 	}
-	for _, flags := range [][]string{{"-junit", filepath.Join(dir, "none", "x.xml")}, {"-questions", filepath.Join(dir, "mine.jsonl")}} {
-		if _, _, err := bench(t, bare, append(flags, "-out", filepath.Join(dir, "out"))...); lab.Status(&strings.Builder{}, "", err) != 64 {
-			t.Errorf("%v: %v", flags, err)
-		}
-	}
 }
 
 // A failed answer is an error, what was not asked is skipped, and a figure of the evidence can fail

@@ -188,6 +188,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"-system", "bm25"}, "there is no flag -system; did you mean -systems?"},
 		{[]string{"-min", "mrr=99"}, "mrr is a share from 0 to 1, of which the tables show percent: want 0.99 for 99 %, not 99"},
 		{[]string{"-max-failed", "2"}, "-max-failed 2"},
+		{[]string{"-junit", filepath.Join(folder, "none", "x.xml")}, "-junit: "},
 		{[]string{"-out", ""}, "-out is empty"},
 		{[]string{"-out", os.Args[0], "-systems", "bm25"}, "can be no folder: name another"},
 		{[]string{"-out", filepath.Join(os.Args[0], "x")}, "can be no folder: name another"},
