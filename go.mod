@@ -48,6 +48,7 @@ require (
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	go.starlark.net v0.0.0-20230302034142-4b1e35fe2254 // indirect
+	go.yaml.in/yaml/v3 v3.0.4
 	golang.org/x/oauth2 v0.35.0 // indirect
 	google.golang.org/protobuf v1.36.10 // indirect
 )

@@ -51,13 +51,39 @@ func folder(t *testing.T, files map[string]string) string {
 // The program in the README runs as it stands there: an overlay puts it into the module without
 // touching it.
 func TestReadmeProgram(t *testing.T) {
-	dir := folder(t, map[string]string{"main.go": fenced(t, "../README.md", "go"), "notes/owls.md": "Barn owls hunt by ear. They hear mice under the snow."})
-	place := must(filepath.Abs("../examples/readme/main.go"))(t)
+	place, dir, empty := must(filepath.Abs("../examples/readme/main.go"))(t), folder(t, map[string]string{"main.go": fenced(t, "../README.md", "go")}), t.TempDir()
 	overlay := must(json.Marshal(map[string]map[string]string{"Replace": {place: filepath.Join(dir, "main.go")}}))(t)
-	list := filepath.Join(folder(t, map[string]string{"overlay.json": string(overlay)}), "overlay.json")
-	out, err := exec.Command("go", "run", "-buildvcs=false", "-overlay", list, "../examples/readme", filepath.Join(dir, "notes"), "How do barn owls hunt?").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "Barn owls hunt by ear.") || !strings.Contains(string(out), "owls.md") {
-		t.Errorf("%v\n%s", err, out)
+	list, bin := filepath.Join(folder(t, map[string]string{"overlay.json": string(overlay)}), "overlay.json"), filepath.Join(dir, "program")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-overlay", list, "-o", bin, "../examples/readme").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const office = "../examples/ask/testdata/office/docs"
+	for _, tt := range []struct {
+		folder, question, want string
+		fails                  bool
+	}{
+		{office, "When is the deposit of Kari Foss paid back?", "within thirty days", false},
+		{office, "When is the deposit of Olav Berge paid back?", "within thirty days", false},
+		{office, "zzz?", "", false},
+		{empty, "zzz?", "no file that can be read", true},
+	} {
+		out, err := exec.CommandContext(t.Context(), bin, tt.folder, tt.question).CombinedOutput()
+		if (err != nil) != tt.fails || !strings.Contains(string(out), tt.want) || strings.Contains(string(out), "panic") {
+			t.Errorf("%s: %v\n%s", tt.question, err, out)
+		}
+		said, files, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		if tt.fails || tt.want == "" {
+			continue
+		}
+		for name := range strings.FieldsSeq(files) { // each source holds what it is cited for
+			text, err := os.ReadFile(filepath.Join(office, name))
+			if flat := strings.Join(strings.Fields(string(text)), " "); err != nil || !strings.Contains(flat, tt.want) || !strings.Contains(flat, strings.TrimSuffix(strings.Fields(tt.question)[6], "?")) {
+				t.Errorf("%s: %q cites %s, %v", tt.question, said, name, err)
+			}
+		}
+		if files == "" {
+			t.Errorf("%s: %q cites nothing", tt.question, said)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,23 +72,23 @@ func Between(field string, low, high any) Condition {
 	return Condition{op: opWithin, field: field, low: bound{value: ends[0]}, high: bound{value: ends[1]}}
 }
 
-// plain makes float64 of numbers.
+// plain makes float64 of numbers of all kinds, and UTC of times.
 func plain(values []any) []any {
 	out := make([]any, len(values))
 	for i, v := range values {
-		switch n := v.(type) {
-		case int:
-			v = float64(n)
-		case int32:
-			v = float64(n)
-		case int64:
-			v = float64(n)
-		case float32:
-			v = float64(n)
-		case time.Time:
-			v = n.UTC().Round(0)
-		}
 		out[i] = v
+		if t, ok := v.(time.Time); ok {
+			out[i] = t.UTC().Round(0)
+			continue
+		}
+		switch n := reflect.ValueOf(v); {
+		case n.CanInt():
+			out[i] = float64(n.Int())
+		case n.CanUint():
+			out[i] = float64(n.Uint())
+		case n.CanFloat():
+			out[i] = n.Float()
+		}
 	}
 	return out
 }

@@ -138,7 +138,7 @@ func TestCheck(t *testing.T) {
 	}
 	for want, c := range map[string]graphrag.Condition{
 		"a []string: want a string":                     graphrag.In("f", []string{"a"}),
-		"a uint8: want a string":                        graphrag.Not(graphrag.Equal("f", uint8(3))),
+		"a complex128: want a string":                   graphrag.Not(graphrag.Equal("f", 3i)),
 		"a float64: want a string, a finite number":     graphrag.Equal("f", math.NaN()),
 		`"a` + "`" + `b" is no name of a field`:         graphrag.Equal("a`b", 1),
 		`"" is no name of a field`:                      graphrag.Has("", "x"),
@@ -220,7 +220,7 @@ func TestFieldsInJSON(t *testing.T) {
 	}
 	for data, want := range map[string]string{
 		`{"a": {"b": 1}}`: `field "a" is an object`, `{"a": [1]}`: `field "a": a list holds strings`, `[]`: "cannot unmarshal array",
-		`{"": "x"}`: `field "" has 1 bytes`, `{"a": "` + strings.Repeat("x", 70_000) + `"}`: "want 1 to 65536",
+		`{"": "x"}`: `the field ""`, `{"a": "` + strings.Repeat("x", 70_000) + `"}`: "have 70001 bytes, want at most 65536",
 	} {
 		var f graphrag.Fields
 		if err := json.Unmarshal([]byte(data), &f); err == nil || !strings.Contains(err.Error(), want) {
@@ -274,4 +274,31 @@ func ExampleParseCondition() {
 	// Output:
 	// true
 	// false
+}
+
+// Whatever way documents come, their fields are of the kinds that conditions know, and their
+// titles, IDs and fields bounded.
+func TestNormalDocuments(t *testing.T) {
+	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.FixedZone("", 7200))
+	d, err := graphrag.Document{ID: "a", Title: strings.Repeat("é", 1000), Fields: graphrag.Fields{
+		"int": 7, "uint8": uint8(7), "float32": float32(.5), "time": at, "list": []any{"a", "b"}, "text": "x", "yes": true}}.Normal()
+	want := graphrag.Fields{"int": 7., "uint8": 7., "float32": .5, "time": at.UTC(), "list": []string{"a", "b"}, "text": "x", "yes": true}
+	if diff := cmp.Diff(want, d.Fields); diff != "" || err != nil || len(d.Title) > 512 || !strings.HasSuffix(d.Title, "é…") {
+		t.Errorf("%q, %v (-want +got):\n%s", d.Title, err, diff)
+	}
+	many := graphrag.Fields{}
+	for i := range 20 {
+		many[fmt.Sprint(i)] = strings.Repeat("x", 4000)
+	}
+	for want, d := range map[string]graphrag.Document{
+		"an ID of 5000 bytes":      {ID: strings.Repeat("x", 5000)},
+		"a source of 5000":         {Source: strings.Repeat("x", 5000)},
+		`"a": with the field "`:    {ID: "a", Fields: many},
+		`field "f" is a struct {}`: {Fields: graphrag.Fields{"f": struct{}{}}},
+		`field "f" has a int in`:   {Fields: graphrag.Fields{"f": []any{1}}},
+	} {
+		if _, err := d.Normal(); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "and a source", "a source"), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 }

@@ -20,17 +20,55 @@ type Fields map[string]any
 // document does not fill the memory.
 const (
 	MaxFields     = 256     // of a document
-	maxFieldBytes = 1 << 16 // of a name or a value
+	maxFieldBytes = 1 << 16 // of all names and values together
+	maxTitleBytes = 512
+	maxIDBytes    = 4096
 )
 
+// Normal returns the document as an index keeps it: numbers in fields are float64, times are UTC
+// and lists []string, and a title of more than 512 bytes is cut, since each chunk has a copy. An ID
+// or Source of more than 4096 bytes, or fields that [Fields.Check] refuses, are an error that
+// names the document.
+func (d Document) Normal() (Document, error) {
+	if len(d.ID) > maxIDBytes || len(d.Source) > maxIDBytes {
+		return d, fmt.Errorf("the document %.80q has an ID of %d bytes and a source of %d, want at most %d", d.ID, len(d.ID), len(d.Source), maxIDBytes)
+	}
+	if len(d.Title) > maxTitleBytes {
+		d.Title = strings.ToValidUTF8(d.Title[:maxTitleBytes-len("…")], "") + "…"
+	}
+	fields := make(Fields, len(d.Fields))
+	for name, v := range d.Fields {
+		list, ok := v.([]any)
+		if !ok {
+			fields[name] = plain([]any{v})[0]
+			continue
+		}
+		texts := make([]string, len(list))
+		for i := range list {
+			if texts[i], ok = list[i].(string); !ok {
+				return d, fmt.Errorf("the document %.80q: field %.80q has a %T in a list of strings", d.ID, name, list[i])
+			}
+		}
+		fields[name] = texts
+	}
+	if d.Fields != nil {
+		d.Fields = fields
+	}
+	if err := fields.Check(); err != nil {
+		return d, fmt.Errorf("the document %.80q: %w", d.ID, err)
+	}
+	return d, nil
+}
+
 // Check returns an error that names the first field, in the order of names, with a value of
-// another type, or beyond the bounds.
+// another type, or beyond the bounds: 64 kB for all fields of a document together.
 func (f Fields) Check() error {
 	if len(f) > MaxFields {
 		return fmt.Errorf("%d fields, want at most %d", len(f), MaxFields)
 	}
+	size := 0
 	for _, name := range slices.Sorted(maps.Keys(f)) {
-		size := len(name)
+		size += len(name)
 		switch v := f[name].(type) {
 		case string:
 			size += len(v)
@@ -47,7 +85,7 @@ func (f Fields) Check() error {
 			return fmt.Errorf("field %.80q is a %T, want a string, a float64, a bool, a time.Time or a []string", name, v)
 		}
 		if name == "" || size > maxFieldBytes {
-			return fmt.Errorf("field %.80q has %d bytes, want 1 to %d", name, size, maxFieldBytes)
+			return fmt.Errorf("with the field %.80q the fields have %d bytes, want at most %d and no empty name", name, size, maxFieldBytes)
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/wildgraph"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
@@ -42,15 +43,22 @@ type question struct {
 	Unanswerable bool          `json:"unanswerable"`
 
 	Where *graphrag.Condition `json:"where"`
+
+	Categories  []category `json:"question_categories"`
+	Users       []category `json:"user_categories"`
+	DocumentIDs []string   `json:"document_ids"`
+}
+
+// category is one of DataMorgana's, the LiveRAG challenge's maker of questions.
+type category struct {
+	Name string `json:"category_name"`
 }
 
 // Load reads questions and the documents that they are about into a data set of one
 // domain; name is that of the file of questions. Documents are the files that o reads, or, of one
-// .csv, .tsv or .jsonl alone, its rows ([load.Rows]). With nil docs there are none, and no gold.
-// What is left out is in the notes of the data set, and so are keys that are none of
-// those below. All problems found are
-// reported together, the first few of the questions: those of a line are
-// [*jsonl.Error].
+// .csv, .tsv or .jsonl alone, its rows ([load.Rows]); with nil docs there are none, and no gold.
+// Notes of the data set have what is left out, and keys that are none of these. All problems
+// are reported together, the first few of the questions: those of a line are [*jsonl.Error].
 //
 // A line is an object with the keys
 //
@@ -64,7 +72,8 @@ type question struct {
 //	unanswerable  true if the documents do not say: refusing is right
 //	where         a condition that limits it to some documents, see graphrag.ParseCondition
 //
-// The lines of DataMorgana, of the LiveRAG challenge, are such objects.
+// The lines of DataMorgana, of the LiveRAG challenge, are such objects: the categories of a
+// question and its user make its type, and files that document_ids names are its evidence.
 //
 // A file is named by its path in the folder, or by its name alone where no other file
 // has it.
@@ -112,13 +121,9 @@ func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphra
 	return pages, skipped, err
 }
 
-// read are the keys of a question, and dataMorgana those that DataMorgana (the LiveRAG
-// challenge's maker of questions) writes beside question and answer: its documents are of
-// another corpus.
-var (
-	read        = []string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable", "where"}
-	dataMorgana = []string{"context", "question_categories", "user_categories", "document_ids", "prompt"}
-)
+// read lists the keys of a question, and keys of DataMorgana that mean nothing here.
+var read = []string{"id", "question", "type", "answer", "aliases", "statements", "gold", "unanswerable", "where",
+	"question_categories", "user_categories", "document_ids", "context", "prompt"}
 
 // line is a question and the keys of its object that mean nothing.
 type line struct {
@@ -133,25 +138,41 @@ func (l *line) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if !slices.Contains(read, strings.ToLower(key)) && !slices.Contains(dataMorgana, key) {
+		if !slices.Contains(read, strings.ToLower(key)) {
 			l.unknown = append(l.unknown, key)
 		}
 	}
 	return nil
 }
 
-// typesOf lists the types that items have.
-func typesOf(items []benchmark.Item) []benchmark.Type {
-	return slices.DeleteFunc(Types(), func(t benchmark.Type) bool {
-		return !slices.ContainsFunc(items, func(it benchmark.Item) bool { return it.Type == t.Key })
-	})
+// Between a type and its categories, and between these; and the types of a report at most, before
+// only the first category of each question counts.
+const byCategory, andCategory, mostTypes = ": ", " / ", 12
+
+// typesOf lists the types that items have, those with categories in their order.
+func typesOf(items []benchmark.Item) (out []benchmark.Type) {
+	for _, t := range Types() {
+		keys := make(map[string]bool)
+		for _, it := range items {
+			if base, _, _ := strings.Cut(it.Type, byCategory); base == t.Key {
+				keys[it.Type] = true
+			}
+		}
+		for _, t.Key = range slices.Sorted(maps.Keys(keys)) {
+			if _, c, ok := strings.Cut(t.Key, byCategory); ok {
+				t.Title, t.Short, t.Plural = c, c, "questions of "+c
+			}
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
-// most is how many problems of a file are listed.
+// most is how many problems of a file are listed, and categories of a question.
 const most = 10
 
 func readQuestions(name string, r io.Reader, named names) (items []benchmark.Item, notes []string, err error) {
-	told := make(map[string]bool)
+	told, elsewhere := make(map[string]bool), 0
 	var problems []error
 	lines := make(map[string]int)
 	for l, err := range jsonl.Read[line](r, jsonl.Options{Name: name}) {
@@ -176,6 +197,18 @@ func readQuestions(name string, r io.Reader, named names) (items []benchmark.Ite
 		}
 		lines[it.Question.ID] = l.Number
 		items = append(items, it)
+		if len(l.Value.DocumentIDs) > len(it.Gold) {
+			elsewhere++
+		}
+	}
+	if elsewhere > 0 {
+		notes = append(notes, fmt.Sprintf("questions with document_ids that are no file here, and are no evidence: %d", elsewhere))
+	}
+	if n := len(typesOf(items)); n > mostTypes {
+		notes = append(notes, fmt.Sprintf("%d combinations of categories: the first category of each question is its type", n))
+		for i := range items {
+			items[i].Type, _, _ = strings.Cut(items[i].Type, andCategory)
+		}
 	}
 	if len(items) == 0 && len(problems) == 0 {
 		problems = append(problems, fmt.Errorf(`%s holds no question; want a line such as {"question": "…", "answer": "…"}`, name))
@@ -205,23 +238,28 @@ func (q question) item(named names) (benchmark.Item, error) {
 		}
 	}
 	answered := it.Type == wildgraph.SingleFact || it.Type == wildgraph.MultiFact
-	switch {
-	case it.Question.Text == "":
-		return it, errors.New(`no "question"`)
-	case !answered && it.Type != wildgraph.Summary && it.Type != Search:
-		return it, fmt.Errorf("the type %.80q is none of %s, %s, %s and %s", it.Type, wildgraph.SingleFact, wildgraph.MultiFact, wildgraph.Summary, Search)
-	case it.Unanswerable && (it.Reference != "" || len(it.Statements) > 0 || !answered):
-		return it, errors.New("an unanswerable question with an answer: leave one out")
-	case it.Reference != "" && len(it.Statements) > 0:
-		return it, errors.New(`both "answer" and "statements": an answer is judged by one of them, leave the other out`)
-	case answered && !it.Unanswerable && it.Reference == "":
-		return it, fmt.Errorf(`a question of type %s without an "answer"`, it.Type)
-	case it.Type == wildgraph.Summary && len(it.Statements) == 0:
-		return it, errors.New(`a summary without "statements": a list of what a good answer says`)
-	case it.Type == Search && len(q.Gold) == 0:
-		return it, errors.New(`nothing to judge by: want an "answer", "statements" or "gold" pages`)
-	case it.Type == Search && (it.Reference != "" || len(it.Statements) > 0):
-		return it, errors.New("a question that is only searched for, with an answer: leave the type or the answer out")
+	for _, bad := range []struct {
+		is   bool
+		text string
+	}{
+		{it.Question.Text == "", `no "question"`},
+		{!answered && it.Type != wildgraph.Summary && it.Type != Search, fmt.Sprintf("the type %.80q is none of %s, %s, %s and %s", it.Type, wildgraph.SingleFact, wildgraph.MultiFact, wildgraph.Summary, Search)},
+		{it.Unanswerable && (it.Reference != "" || len(it.Statements) > 0 || !answered), "an unanswerable question with an answer: leave one out"},
+		{it.Reference != "" && len(it.Statements) > 0, `both "answer" and "statements": an answer is judged by one of them, leave the other out`},
+		{answered && !it.Unanswerable && it.Reference == "", fmt.Sprintf(`a question of type %s without an "answer"`, it.Type)},
+		{it.Type == wildgraph.Summary && len(it.Statements) == 0, `a summary without "statements": a list of what a good answer says`},
+		{it.Type == Search && len(q.Gold) == 0, `nothing to judge by: want an "answer", "statements" or "gold" pages`},
+		{it.Type == Search && (it.Reference != "" || len(it.Statements) > 0), "a question that is only searched for, with an answer: leave the type or the answer out"},
+	} {
+		if bad.is {
+			return it, errors.New(bad.text)
+		}
+	}
+	it.Type += q.categories()
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(q.DocumentIDs))) {
+		if page, err := named.find(id); err == nil && len(q.Gold) == 0 {
+			it.Gold = append(it.Gold, benchmark.Unit{page})
+		}
 	}
 	if named == nil {
 		return it, nil
@@ -240,6 +278,18 @@ func (q question) item(named names) (benchmark.Item, error) {
 		}
 	}
 	return it, nil
+}
+
+// categories follow the type of a question, the first few of them.
+func (q question) categories() (out string) {
+	by, all := byCategory, slices.Concat(q.Categories, q.Users)
+	for _, c := range all[:min(len(all), most)] {
+		if name := strings.Join(strings.Fields(text.OneLine(c.Name)), " "); name != "" {
+			out += fmt.Sprintf("%s%.40s", by, name)
+			by = andCategory
+		}
+	}
+	return out
 }
 
 // names are the paths of files, by path and by name.

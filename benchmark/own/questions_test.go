@@ -4,6 +4,7 @@ package own_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -134,11 +135,38 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// A line as DataMorgana writes it is a question with its answer, and nothing of it is remarked on.
+// A line as DataMorgana writes it is a question with its answer. Its categories are its type,
+// its documents the evidence, where they are here; of too many types the first category stays.
 func TestDataMorgana(t *testing.T) {
-	line := `{"question": "who lit the first tower on the eddystone rocks", "answer": "Henry Winstanley", "context": ["A page."], "question_categories": [{"categorization_name": "factuality", "category_name": "factoid"}], "user_categories": [], "document_ids": ["<urn:uuid:1>"]}`
-	set, err := own.Load(t.Context(), "morgana.jsonl", strings.NewReader(line), fstest.MapFS{"a.md": {Data: []byte("Henry Winstanley lit it.")}}, load.Options{})
-	if err != nil || len(set.Notes) > 0 || len(set.Domains[0].Items) != 1 || set.Domains[0].Items[0].Question.Text != "who lit the first tower on the eddystone rocks" {
-		t.Fatalf("%+v, %v", set, err)
+	const line = `{"question": "who lit the tower %d", "answer": "Winstanley", "context": ["A page."], "question_categories": [{"categorization_name": "hops", "category_name": "%s"}%s], "user_categories": [{"categorization_name": "expertise", "category_name": " expert\nin it "}], "document_ids": ["a.md", "<urn:uuid:1>", "a.md"]}`
+	more := ""
+	for _, x := range []struct {
+		lines int
+		types string
+		notes int
+	}{
+		{4, "single-fact: multi-hop / expert in it|single-fact: single-hop / expert in it", 1},
+		{40, "single-fact: multi-hop|single-fact: single-hop", 2},
+	} {
+		var b strings.Builder
+		for i := range x.lines {
+			if x.lines > 4 {
+				more = fmt.Sprintf(`, {"category_name": "c%d"}`, i)
+			}
+			fmt.Fprintf(&b, line+"\n", i, []string{"single-hop", "multi-hop"}[i%2], more)
+		}
+		set, err := own.Load(t.Context(), "morgana.jsonl", strings.NewReader(b.String()), fstest.MapFS{"a.md": {Data: []byte("Henry Winstanley lit it.")}}, load.Options{})
+		zoo.OK(t, err)
+		var types []string
+		for _, k := range set.Types {
+			types = append(types, k.Key)
+			if !strings.HasSuffix(k.Key, ": "+k.Title) || k.Statements || k.K != 5 {
+				t.Errorf("%+v", k)
+			}
+		}
+		it := set.Domains[0].Items[1]
+		if got := strings.Join(types, "|"); got != x.types || it.Type != set.Types[0].Key || len(set.Notes) != x.notes || !reflect.DeepEqual(it.Gold, []benchmark.Unit{{"a.md"}}) {
+			t.Errorf("%s; %+v; %q", got, it, set.Notes)
+		}
 	}
 }

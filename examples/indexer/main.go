@@ -270,6 +270,9 @@ func (f *flags) submit(ctx context.Context, x *index.Index, stderr io.Writer) (i
 				skipped = append(skipped, err)
 				continue
 			}
+			if file.Problem != nil {
+				skipped = append(skipped, file.Problem)
+			}
 			read++
 			if !yield(file.Document, nil) {
 				return

@@ -5,28 +5,36 @@ package main
 import (
 	"cmp"
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
+	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/multihop"
+	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/judge/stats"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/jsonl"
+	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // alignment is a triple of the graph that was linked for one that was read, with the
@@ -38,8 +46,10 @@ type alignment struct {
 	Read       string  `json:"read"`
 	Triple     string  `json:"triple"`
 	Passage    string  `json:"passage"`
-	Label      string  `json:"label"`   // for people: aligned, misaligned or unsure
-	Offline    string  `json:"offline"` // stands in for a label: does the passage state both names?
+	Label      string  `json:"label"`           // for people: aligned, misaligned or unsure
+	Model      string  `json:"model,omitempty"` // what a model says
+	Rule       string  `json:"rule"`            // misaligned where the passage lacks a name of the triple, word for word
+	Of         int     `json:"of"`              // the number of alignments in its band
 }
 
 const (
@@ -53,51 +63,130 @@ const (
 
 func band(similarity float64) int { return min(max(int(similarity*bands), 0), bands-1) }
 
-// runAudit asks the questions of multi-hop data sets over a graph from elsewhere, and
+// auditing are the flags of an audit.
+type auditing struct {
+	data, questions, docs, graph, model, out string
+	plain                                    bool
+	limit, tokens                            int
+	seed                                     uint64
+	sets                                     []string
+}
+
+// runAudit asks the questions of data sets, or of a file, over a graph from elsewhere, and
 // writes a sample of the alignments to a file.
-func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	fs := cli.NewFlags("maker audit")
-	data := fs.String("data", "", "`DIR` of multi-hop data sets")
-	graph := fs.String("kg", "", "`PATH` of the graph, as of wildgraphbench (default: what rules extract from the passages)")
-	plain := fs.Bool("plain", true, "link as the paper does, without a least similarity and without a name in common")
-	out := fs.String("out", "", "`FILE` to write")
-	limit := fs.Int("limit", 0, "at most `N` questions per domain and type (0 = all)")
-	seed := fs.Uint64("seed", 1, "seed of the sample")
-	var sets []string
-	lab.List(fs, &sets, "domains", "comma-separated `LIST` of data sets (default: all present)")
+	var a auditing
+	fs.StringVar(&a.data, "data", "", "`DIR` of multi-hop data sets")
+	fs.StringVar(&a.questions, "questions", "", "`FILE` of questions, in place of -data")
+	fs.StringVar(&a.docs, "docs", "", "`FOLDER` or file that the questions of -questions are about")
+	fs.StringVar(&a.graph, "kg", "", "`PATH` of the graph, as of wildgraphbench (default: what rules extract from the passages)")
+	fs.StringVar(&a.model, "model", "", "`NAME` of the model that reads triples and labels the sample (default: rules)")
+	fs.IntVar(&a.tokens, "budget-tokens", 0, "stop before model calls exceed `N` tokens (0 = no limit)")
+	fs.BoolVar(&a.plain, "plain", true, "link as the paper does, without a least similarity and without a name in common")
+	fs.StringVar(&a.out, "out", "", "`FILE` to write: the worksheet, a line an alignment")
+	fs.IntVar(&a.limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
+	fs.Uint64Var(&a.seed, "seed", 1, "seed of the sample")
+	lab.List(fs, &a.sets, "domains", "comma-separated `LIST` of data sets (default: all present)")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}
-	if *data == "" || *out == "" {
-		return cli.Usagef("-data DIR and -out FILE are needed")
+	if (a.data == "") == (a.questions == "") || (a.questions == "") != (a.docs == "") || a.out == "" {
+		return cli.Usagef("-out FILE is needed, and -data DIR, or -questions FILE with -docs FOLDER")
 	}
-	if _, err := os.Lstat(*out); err == nil {
-		return cli.Usagef("-out: %s is there already and may hold labels: name another file", *out)
+	if _, err := os.Lstat(a.out); err == nil {
+		return cli.Usagef("-out: %s is there already and may hold labels: name another file", a.out)
 	}
-	set, err := multihop.Load(os.DirFS(*data), multihop.Options{Sets: sets})
+	set, err := a.load(ctx)
 	if err != nil {
 		return err
 	}
-	k, err := kit.Offline(kit.OfflineOptions{Seed: *seed})
+	k, err := kit.Offline(kit.OfflineOptions{Seed: a.seed})
 	if err != nil {
 		return err
+	}
+	if a.model != "" {
+		client, m, err := a.open(stderr)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, cli.Account(client, filepath.Dir(a.out), stderr), client.Close()) }()
+		k.AnswerModel = m
 	}
 	var all []alignment
-	for _, d := range set.Limited(*limit).Domains {
-		found, err := alignments(ctx, k, *graph, *plain, d)
+	for _, d := range set.Limited(a.limit).Domains {
+		found, err := alignments(ctx, k, a.graph, a.plain, d)
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.Name, err)
 		}
 		all = append(all, found...)
 	}
-	chosen := sample(all, *seed)
+	return a.write(ctx, stdout, k.AnswerModel, all)
+}
+
+func (a auditing) load(ctx context.Context) (*benchmark.Dataset, error) {
+	if a.data != "" {
+		return multihop.Load(os.DirFS(a.data), multihop.Options{Sets: a.sets})
+	}
+	docs, err := load.Root(a.docs)
+	if err != nil {
+		return nil, cli.Usagef("-docs: %w", err)
+	}
+	f, err := os.Open(a.questions)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	files := cli.NewFiles()
+	defer files.Close() // all was read
+	return own.Load(ctx, filepath.Base(a.questions), f, docs, files.Options)
+}
+
+// open opens the model, whose replies and bill are beside the worksheet.
+func (a auditing) open(stderr io.Writer) (*paid.Client, llm.Model, error) {
+	o := transport.Options{Concurrency: 8, Logger: cli.NewLogger(stderr)}
+	server, err := transport.ProviderFromEnv(o)
+	if err != nil && !cli.OfVendors(a.model) {
+		return nil, nil, cli.Usagef("-model: %w", err)
+	}
+	dir, err := filepath.Abs(filepath.Dir(a.out))
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := paid.Open(paid.Options{File: a.out + ".replies", Run: dir, Tokens: a.tokens, Defaults: cli.Settings(nil, a.seed), Logger: o.Logger})
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := cli.Model(a.model, server, o)
+	if err == nil {
+		m, err = client.Model(m)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(cli.Usage(err), client.Close())
+	}
+	return client, m, nil
+}
+
+// write has a model, if there is one, label the sample, writes it, and tells what the rule says
+// of all alignments.
+func (a auditing) write(ctx context.Context, stdout io.Writer, m llm.Model, all []alignment) error {
+	chosen := sample(slices.Clone(all), a.seed)
 	if len(chosen) == 0 {
 		return errors.New("no triple was linked: is the graph of -kg about these passages?")
 	}
-	err = journal.WriteFile(*out, func(w io.Writer) error {
+	if m != nil {
+		err := kit.Each(ctx, len(chosen), func(ctx context.Context, i int) (err error) {
+			chosen[i].Model, err = byModel(ctx, m, chosen[i])
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	err := journal.WriteFile(a.out, func(w io.Writer) error {
 		enc := text.JSON(w)
-		for _, a := range chosen {
-			if err := enc.Encode(a); err != nil {
+		for _, x := range chosen {
+			if err := enc.Encode(x); err != nil {
 				return err
 			}
 		}
@@ -106,8 +195,33 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "%d of %d alignments: %s\nSet \"label\" to %s, %s or %s in each line; then: maker audited %s\n", len(chosen), len(all), *out, aligned, misaligned, unsure, *out)
+	var whole tally
+	for _, x := range all {
+		whole.add(x.Rule)
+	}
+	_, err = fmt.Fprintf(stdout, "A name of the triple is missing in the passage, %% of all alignments: %s\n%d of them, some of each band of similarity: %s\nFor people: set \"label\" to %s, %s or %s in each line; then: maker audited %s\n",
+		rate(whole), len(chosen), a.out, aligned, misaligned, unsure, a.out)
 	return err
+}
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts("maker", promptFiles)
+
+// byModel asks a model for the label of an alignment; one whose reply cannot be used is unsure.
+func byModel(ctx context.Context, m llm.Model, a alignment) (string, error) {
+	req, err := prompts.Request(ctx, "label alignments", "label", nil, llm.Data{Label: "triple", Text: a.Triple}, llm.Data{Label: "passage", Text: a.Passage})
+	if err != nil {
+		return "", err
+	}
+	reply, _, err := llm.Decode[struct {
+		Label string `json:"label" llm:"enum=aligned|misaligned|unsure"`
+	}](ctx, m, req)
+	if llm.OfOneReply(err) || err == nil && reply.Label == "" {
+		return unsure, nil
+	}
+	return reply.Label, err
 }
 
 // alignments asks all questions of a domain over the graph, and listens.
@@ -220,7 +334,7 @@ func (l *listener) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]g
 			continue
 		}
 		a.Passage = retrieve.Titled(f.Ranked[0].Chunk)
-		a.Offline = offlineLabel(a.Passage, l.names[a.Triple])
+		a.Rule = ruled(a.Passage, l.names[a.Triple])
 		if !slices.Contains(l.out, a) {
 			l.out = append(l.out, a)
 		}
@@ -228,9 +342,9 @@ func (l *listener) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]g
 	return found, err
 }
 
-// offlineLabel stands in for a label: whether a passage states both names of a triple,
-// word for word. It knows neither other names of a thing nor what is said about it.
-func offlineLabel(passage string, names [2]string) string {
+// ruled reports whether a passage states both names of a triple, word for word. It knows neither
+// other names of a thing nor what is said about it.
+func ruled(passage string, names [2]string) string {
 	words := func(s string) string {
 		return " " + strings.Join(strings.FieldsFunc(text.FoldName(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ") + " "
 	}
@@ -254,13 +368,56 @@ func sample(all []alignment, seed uint64) []alignment {
 		return cmp.Or(cmp.Compare(lot(a), lot(b)), cmp.Compare(a.ID, b.ID))
 	})
 	var count [bands]int
+	for _, a := range all {
+		count[band(a.Similarity)]++
+	}
+	for i := range all {
+		all[i].Of = count[band(all[i].Similarity)]
+	}
+	clear(count[:])
 	return slices.DeleteFunc(all, func(a alignment) bool {
 		count[band(a.Similarity)]++
 		return count[band(a.Similarity)] > perBand
 	})
 }
 
-// runAudited prints how much of each band is misaligned, by people and by the stand-in.
+// tally counts the labels of a band, and has the number of its alignments.
+type tally struct{ right, wrong, of int }
+
+func (t *tally) add(label string) {
+	switch label {
+	case aligned:
+		t.right++
+	case misaligned:
+		t.wrong++
+	}
+}
+
+// rate is the share of alignments that are wrong, each label counting for as many as it stands
+// for, with Wilson's 95 % interval for the effective number of labels (Kish).
+func rate(list ...tally) string {
+	wrong, all, squares, n := 0., 0., 0., 0
+	for _, b := range list {
+		if m := b.right + b.wrong; m > 0 {
+			of := float64(max(b.of, m))
+			n += m
+			all += of
+			wrong += of * float64(b.wrong) / float64(m)
+			squares += of * of / float64(m)
+		}
+	}
+	if n == 0 {
+		return "n/a"
+	}
+	effective := all * all / squares
+	i, err := stats.Wilson(int(math.Round(wrong/all*effective)), int(math.Round(effective)), stats.Options{})
+	if err != nil {
+		return "n/a"
+	}
+	return fmt.Sprintf("%.1f [%.1f, %.1f] of %d", 100*wrong/all, 100*i.Low, 100*i.High, n)
+}
+
+// runAudited prints how much of each band is misaligned, by people, a model and the rule.
 func runAudited(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if len(args) != 1 {
 		return cli.Usagef("use it as: maker audited FILE")
@@ -269,17 +426,14 @@ func runAudited(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()                         // only read
-	var counts [bands + 1][2]map[string]int // the last is all of the sample
-	for i := range counts {
-		counts[i] = [2]map[string]int{{}, {}}
-	}
+	defer f.Close()        // only read
+	var by [3][bands]tally // by people, a model, the rule
 	var problems []error
 	for line, err := range jsonl.Read[alignment](f, jsonl.Options{Name: args[0]}) {
 		x := line.Value
-		label := strings.ToLower(strings.TrimSpace(x.Label))
-		if err == nil && !slices.Contains([]string{"", aligned, misaligned, unsure}, label) {
-			err = &jsonl.Error{File: args[0], Line: line.Number, Err: fmt.Errorf("label %.40q is none of %s, %s, %s or empty", label, aligned, misaligned, unsure)}
+		people := strings.ToLower(strings.TrimSpace(x.Label))
+		if err == nil && !slices.Contains([]string{"", aligned, misaligned, unsure}, people) {
+			err = &jsonl.Error{File: args[0], Line: line.Number, Err: fmt.Errorf("label %.40q is none of %s, %s, %s or empty", people, aligned, misaligned, unsure)}
 		}
 		if err != nil {
 			if problems = append(problems, err); len(problems) == 10 {
@@ -287,31 +441,20 @@ func runAudited(_ context.Context, args []string, stdout, _ io.Writer) error {
 			}
 			continue
 		}
-		for _, at := range []int{band(x.Similarity), bands} {
-			counts[at][0][label]++
-			counts[at][1][x.Offline]++
+		for i, label := range []string{people, x.Model, x.Rule} {
+			t := &by[i][band(x.Similarity)]
+			t.add(label)
+			t.of = x.Of
 		}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%-12s %-28s %s\n", "similarity", "misaligned by people, %", "by the offline stand-in, %")
-	for i, c := range counts {
-		name := fmt.Sprintf("from %.1f", float64(i)/bands)
-		if i == bands {
-			name = "all"
-		}
-		fmt.Fprintf(stdout, "%-12s %-28s %s\n", name, rate(c[0]), rate(c[1]))
+	const row = "%-14s %-26s %-26s %s\n"
+	fmt.Fprintf(stdout, row, "similarity", "wrong by people, %", "by a model, %", "by the rule (a name is missing), %")
+	for b := range bands {
+		fmt.Fprintf(stdout, row, fmt.Sprintf("from %.1f", float64(b)/bands), rate(by[0][b]), rate(by[1][b]), rate(by[2][b]))
 	}
-	return nil
-}
-
-// rate is the share that is misaligned, with Wilson's 95 % interval.
-func rate(c map[string]int) string {
-	n := c[aligned] + c[misaligned]
-	i, err := stats.Wilson(c[misaligned], n, stats.Options{})
-	if n == 0 || err != nil {
-		return "n/a"
-	}
-	return fmt.Sprintf("%.1f [%.1f, %.1f] of %d", 100*i.Estimate, 100*i.Low, 100*i.High, n)
+	_, err = fmt.Fprintf(stdout, row, "all, weighted", rate(by[0][:]...), rate(by[1][:]...), rate(by[2][:]...))
+	return err
 }

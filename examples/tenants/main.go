@@ -34,13 +34,13 @@ func main() {
 		log.Fatal(err)
 	}
 	hr, ops := graphrag.Equal("team", "hr"), graphrag.Equal("team", "ops")
-	handler, err := serve.New(system, serve.Options{Tokens: map[string]serve.Token{"key-of-hr": {Scope: &hr}, "key-of-ops": {Scope: &ops}}})
+	handler, err := serve.New(system, serve.Options{Tokens: map[string]serve.Token{"key-of-hr-4Zr1xq": {Scope: &hr}, "key-of-ops-9Lm3ed": {Scope: &ops}}})
 	if err != nil {
 		log.Fatal(err)
 	}
 	server := httptest.NewServer(handler) // http.ListenAndServe in a service
 	defer server.Close()
-	for _, key := range []string{"key-of-hr", "key-of-ops", "guessed"} {
+	for _, key := range []string{"key-of-hr-4Zr1xq", "key-of-ops-9Lm3ed", "guessed"} {
 		fmt.Printf("%s: %s\n", key, ask(server.URL, key, `{"question": "How much does Ada Lovelace earn?", "where": "all"}`))
 	}
 }

@@ -294,7 +294,7 @@ func proposed(kind, doc string, found []newName) []proposal {
 type Expansion struct {
 	// Mu μ is the least score; 0 means 0.9, which the released code has in the
 	// text of its instruction (the paper gives μ no value).
-	Mu float64 `default:"0.9"`
+	Mu float64 `source:"its program" default:"0.9"`
 	// MinDocs is how many documents carry full weight; 0 means 2.
 	MinDocs int `default:"2" min:"1"`
 	// Batch is the number of documents between two expansions; 0 means 32.

@@ -237,7 +237,7 @@ func (f *Folder) read(ctx context.Context, next *draft) (c Change, err error) {
 }
 
 // file adds a file to the next generation, parsed if it is new or has changed. The error is why it
-// is skipped.
+// is skipped, or read in part.
 func (f *Folder) file(next *draft, raw load.Raw) error {
 	hash := sha256.Sum256(raw.Data)
 	e := entry{Name: raw.Name, Hash: hex.EncodeToString(hash[:])}
@@ -250,15 +250,18 @@ func (f *Folder) file(next *draft, raw load.Raw) error {
 		return next.fail(e)
 	}
 	f.date(raw.Name, &parsed.Document)
+	if parsed.Problem != nil {
+		e.Problem = parsed.Problem.Error()
+	}
 	next.add(e, parsed)
-	return nil
+	return parsed.Problem
 }
 
-// date adds the time of a file to fields that say none. A file is read again when its content
+// date adds the time of a file to its fields. A file is read again when its content
 // changes, so another time alone is not seen.
 func (f *Folder) date(name string, d *graphrag.Document) {
 	info, err := fs.Stat(f.docs, name)
-	if _, ok := d.Fields[FieldModified]; err != nil || ok || len(d.Fields) >= graphrag.MaxFields {
+	if err != nil || len(d.Fields) >= graphrag.MaxFields {
 		return
 	}
 	if d.Fields == nil {
@@ -267,7 +270,7 @@ func (f *Folder) date(name string, d *graphrag.Document) {
 	d.Fields[FieldModified] = info.ModTime().UTC().Truncate(time.Second)
 }
 
-// FieldModified is the field of the time of a file, unless the file names one of its own.
+// FieldModified is the field of the time of a file.
 const FieldModified = "modified"
 
 // Close releases the system. The index stays on disk.

@@ -28,7 +28,7 @@ const (
 	manifestName = "manifest.json"
 	parsedName   = "parsed"
 	prefix       = "generation-"
-	version      = 4
+	version      = 5
 	// abandoned is the age after which an unpublished generation counts as abandoned.
 	abandoned = time.Hour
 )
@@ -43,6 +43,8 @@ type entry struct {
 	Sum    uint32 `json:"sum,omitempty"`
 	// Failed is the reason why the file could not be read.
 	Failed string `json:"failed,omitempty"`
+	// Problem is the text of [load.File.Problem].
+	Problem string `json:"problem,omitempty"`
 }
 
 // manifest lists the content of a generation.
@@ -104,6 +106,11 @@ func openGeneration(dir string) (*generation, error) {
 	}
 	if info, err := g.parsed.Stat(); err != nil || info.Size() != g.Parsed {
 		return nil, errors.Join(fmt.Errorf("%s is not as long as it was written", parsedName), err, g.close())
+	}
+	for _, e := range g.Files { // places of quotes come from there, and no question should find damage
+		if _, err := g.raw(e); err != nil && e.Failed == "" {
+			return nil, errors.Join(err, g.close())
+		}
 	}
 	return g, nil
 }
@@ -180,6 +187,9 @@ func (d *draft) keep(e entry) error {
 		return errors.New(e.Failed)
 	}
 	d.seen[e.Name] = true
+	if e.Problem != "" {
+		return errors.New(e.Problem)
+	}
 	return nil
 }
 

@@ -50,9 +50,9 @@ type Frame struct {
 
 // Common are the options that all systems share.
 type Common struct {
-	Cut Cut `source:"WildGraphBench, section 4.1"`
+	Cut Cut
 	// MaxPerDoc limits the chunks of one document in a ranking; 0 is no limit.
-	MaxPerDoc int
+	MaxPerDoc int `source:"ours: no limit"`
 	// Progress, if set, is told what a change has done so far: the documents and chunks
 	// after cutting, then the usage after each reply of a model, and the stages. Calls do
 	// not overlap, and the next piece of work waits for them.
@@ -64,12 +64,12 @@ type Common struct {
 type Cut struct {
 	// Size and Overlap are in cl100k tokens: 0 means 1,200 and a twelfth of
 	// the size, Overlap -1 none.
-	Size, Overlap int
+	Size, Overlap int `source:"WildGraphBench, section 4.1"`
 	// Sentences cuts between sentences: a chunk has whole sentences up to Size tokens, and
 	// chunks do not overlap.
-	Sentences bool
+	Sentences bool `source:"ours"`
 	// KeepLinks indexes and reads the targets of links as well.
-	KeepLinks bool
+	KeepLinks bool `source:"ours"`
 	// Splitter, if set, cuts in place of Size, Overlap and Sentences. Name tells it from
 	// others: in a saved system, and where systems share chunks.
 	Splitter chunk.Splitter `json:"-"`

@@ -86,6 +86,9 @@ func (f Frame) update(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 	defer func() { span.End(err) }()
 	u.chunks, err = chunker.All(ctx, func(yield func(graphrag.Document, error) bool) {
 		for doc, err := range docs {
+			if err == nil {
+				doc, err = doc.Normal()
+			}
 			u.cut[doc.ID] = nil
 			if !yield(doc, err) {
 				return

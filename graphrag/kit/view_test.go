@@ -14,8 +14,10 @@ import (
 	"testing"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // rooms are n documents of which every tenth is of room 0, and so on; a word is in one room only.
@@ -135,6 +137,29 @@ func TestViewGivenUp(t *testing.T) {
 
 // Fields are checked when the question is put; of what a scope hides nothing is said, neither
 // in answers nor in errors.
+// A number of any kind meets conditions on numbers, and what is no field is no document: a negation
+// over it would show what a scope hides.
+func TestFieldsOfAnyKind(t *testing.T) {
+	system, err := kit.New(kit.Frame{Name: "flat", Kit: offline(t), Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
+		return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
+	}})
+	texttest.OK(t, err)
+	index := func(value any) error {
+		_, err := system.Index(t.Context(), graphrag.Documents(graphrag.Document{ID: "a", Text: "The lamp is lit.", Fields: graphrag.Fields{"level": value}}))
+		return err
+	}
+	for _, level := range []any{7, int64(7), uint16(7), float32(7), 7.} {
+		texttest.OK(t, index(level))
+		hidden := graphrag.WithScope(t.Context(), graphrag.Not(graphrag.Equal("level", 7)))
+		if found, err := system.Retrieve(hidden, graphrag.Question{Text: "lamp"}); err == nil && len(found.Ranked) > 0 {
+			t.Errorf("%T is found outside of the scope", level)
+		}
+	}
+	if err := index(struct{}{}); err == nil || !strings.Contains(err.Error(), `"a": field "level" is a struct {}`) {
+		t.Errorf("a field of no kind: %v", err)
+	}
+}
+
 func TestUnknownFields(t *testing.T) {
 	s := counted(t, new(atomic.Int64), nil)
 	docs := rooms(20)

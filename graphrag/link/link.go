@@ -143,9 +143,9 @@ type SynonymOptions struct {
 	// Threshold is the least similarity, Limit the most synonyms of one name,
 	// MinSize the letters and digits a name must have to look for any; 0 is
 	// the default of each.
-	Threshold float64 `default:"0.8"`
-	Limit     int     `default:"101" min:"0"` // the code stops when it has more than 100
-	MinSize   int     `default:"3" min:"0"`   // "more than 2"
+	Threshold float64 `default:"0.8" source:"HippoRAG, section 2.3"`
+	Limit     int     `default:"101" min:"0" source:"its program"` // the code stops when it has more than 100
+	MinSize   int     `default:"3" min:"0" source:"its program"`   // "more than 2"
 	// Among, when set, are the entities that take part.
 	Among []int32
 }

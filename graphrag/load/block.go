@@ -150,7 +150,10 @@ func Lead(s string, at int) string {
 		return ""
 	}
 	floor := max(0, at-maxBack)
-	line := strings.LastIndexByte(s[:at], '\n') + 1 // start of the line of the offset
+	line, ok := lineBegin(s, floor, at)
+	if !ok { // the offset lies in a line of more than 64 KB
+		return ""
+	}
 	var out strings.Builder
 	out.WriteString(headings(s, floor, line))
 	open := ""
@@ -190,15 +193,24 @@ func openFence(s string) (open string) {
 	return open
 }
 
-func firstLine(s string, at int) string { return s[at:lineEnd(s, at)] }
+// firstLine returns the line that begins at an offset, at most 64 KB of it.
+func firstLine(s string, at int) string {
+	s = s[at:min(len(s), at+maxBack)]
+	return s[:lineEnd(s, 0)]
+}
+
+// lineBegin returns where the line of an offset begins; false if that is before the floor.
+func lineBegin(s string, floor, at int) (int, bool) {
+	i := strings.LastIndexByte(s[floor:at], '\n')
+	return floor + i + 1, i >= 0 || floor == 0
+}
 
 // above returns the line above the one that begins at start; false at the floor.
 func above(s string, floor, start int) (begin int, line string, ok bool) {
 	if start <= floor {
 		return 0, "", false
 	}
-	begin = strings.LastIndexByte(s[:start-1], '\n') + 1
-	if begin < floor {
+	if begin, ok = lineBegin(s, floor, start-1); !ok {
 		return 0, "", false
 	}
 	return begin, s[begin:start], true

@@ -3,8 +3,11 @@
 package load
 
 import (
+	"cmp"
 	"encoding/xml"
+	"maps"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,64 +17,43 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// The fields that every file has: its folder, "." at the top, and its kind, the extension
-// without the dot. Front matter of these names takes their place.
+// The fields of a file's place: its folder, "." at the top, and its kind, the extension without
+// the dot. No text of a file can set them, nor file and modified: scopes rest on them.
 const (
 	FieldFolder = "folder"
 	FieldKind   = "kind"
 )
 
-// fieldsOf returns the fields of a file: those of its name, the front matter of its text,
-// and what more there is, which goes first.
-func fieldsOf(name, text string, more graphrag.Fields) graphrag.Fields {
-	f := graphrag.Fields{FieldFolder: path.Dir(name), FieldKind: strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")}
-	add := func(key string, value any) {
-		if _, ok := f[key]; len(f) < graphrag.MaxFields || ok {
-			f[key] = value
-		}
-	}
-	frontFields(strings.TrimPrefix(text, "\ufeff"), add)
-	for key, value := range more {
-		add(key, value)
-	}
-	if f.Check() != nil { // a value of megabytes is no field
-		return graphrag.Fields{FieldFolder: f[FieldFolder], FieldKind: f[FieldKind]}
-	}
-	return f
+func ofPlace(key string) bool {
+	return key == FieldFolder || key == FieldKind || key == "file" || key == "modified"
 }
 
-// frontFields calls add for the keys of front matter with a value or a list; what is nested
-// is left out.
-func frontFields(s string, add func(key string, value any)) {
-	end := fenceEnd(s)
-	if end == 0 {
-		return
-	}
-	open, list := "", []string(nil) // a key whose list stands below it
-	for at := lineEnd(s, 0); at < end; {
-		next := lineEnd(s, at)
-		line := strings.TrimRight(s[at:next], " \t\r\n")
-		at = next
-		if item, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok && open != "" {
-			list = append(list, unquote(item))
-			add(open, list)
-			continue
-		}
-		open, list = "", nil
-		key, value, ok := strings.Cut(line, ":")
-		if !ok || key == "" || strings.ContainsAny(key[:1], " \t-#") {
-			continue
-		}
-		if value = strings.TrimSpace(value); value == "" {
-			open = key
-		} else if v := fieldValue(value); v != nil {
-			add(key, v)
+// fieldsOf returns the fields of a file: those of its place, the front matter of its text,
+// and what more there is, which goes first. problem names what is no field.
+func fieldsOf(name, text string, more graphrag.Fields) (f graphrag.Fields, problem error) {
+	f = graphrag.Fields{FieldFolder: path.Dir(name), FieldKind: strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")}
+	front := frontOf(strings.TrimPrefix(text, "\ufeff"))
+	problem = front.problem
+	for _, from := range []graphrag.Fields{front.fields, more} {
+		for _, key := range slices.Sorted(maps.Keys(from)) {
+			if ofPlace(key) {
+				continue
+			}
+			old, was := f[key]
+			f[key] = from[key]
+			if err := f.Check(); err != nil {
+				if delete(f, key); was {
+					f[key] = old
+				}
+				problem = cmp.Or(problem, err)
+			}
 		}
 	}
+	return f, problem
 }
 
-// fieldValue is a value of front matter: a list between brackets, a truth value, a number, a
-// time, or a text; nil of what is none of these.
+// fieldValue is a value that a file writes in a text: a list between brackets, a truth value, a
+// number, a time, or the text.
 func fieldValue(s string) any {
 	if inner, ok := strings.CutPrefix(s, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")
@@ -80,19 +62,14 @@ func fieldValue(s string) any {
 		}
 		list := []string{}
 		for _, item := range strings.Split(inner, ",") {
-			if item = unquote(item); item != "" {
+			if item = strings.Trim(strings.TrimSpace(item), `"'`); item != "" {
 				list = append(list, item)
 			}
 		}
 		return list
 	}
-	switch {
-	case strings.ContainsAny(s[:1], "{}|>&*"):
-		return nil
-	case s == "true" || s == "false":
+	if s == "true" || s == "false" {
 		return s == "true"
-	case s[0] == '"' || s[0] == '\'':
-		return unquote(s)
 	}
 	if n, err := strconv.ParseFloat(s, 64); err == nil && n-n == 0 {
 		return n
@@ -102,8 +79,6 @@ func fieldValue(s string) any {
 	}
 	return s
 }
-
-func unquote(s string) string { return strings.Trim(strings.TrimSpace(s), `"'`) }
 
 // metaFields are the meta elements of a page's head that have a name, such as author, and
 // Open Graph's properties.
@@ -146,7 +121,7 @@ func metaFields(page string) graphrag.Fields {
 // fieldNames are the fields that elements of metadata become (Dublin Core, ECMA-376 part 2).
 var fieldNames = map[string]string{
 	"title": "title", "creator": "author", "subject": "subject", "description": "description", "keywords": "keywords", "category": "category",
-	"publisher": "publisher", "language": "language", "date": "date", "created": "created", "modified": "modified",
+	"publisher": "publisher", "language": "language", "date": "date", "created": "created", "modified": "edited",
 }
 
 // properties reads metadata as fields; names go before fieldNames.
@@ -179,7 +154,7 @@ func (p *pack) field(name, value string) {
 			}
 		}
 		p.f.Document.Fields[name] = list
-	case name == "date" || name == "created" || name == "modified":
+	case name == "date" || name == "created" || name == "edited":
 		p.f.Document.Fields[name] = fieldValue(value)
 	case twice && name == "author" && len(old.(string)) < maxLine:
 		p.f.Document.Fields[name] = old.(string) + "; " + value

@@ -5,6 +5,7 @@ package load_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,10 +28,12 @@ func TestFields(t *testing.T) {
 	for lines, want := range map[string]graphrag.Fields{
 		"":                                   of(nil),
 		"team: ops\nyear: 2024\ndraft: true": of(graphrag.Fields{"team": "ops", "year": 2024., "draft": true}),
-		"date: 2024-05-01\nat: 2024-05-01T10:00:00+02:00":                              of(graphrag.Fields{"date": time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC), "at": time.Date(2024, 5, 1, 8, 0, 0, 0, time.UTC)}),
-		"tags: [a, \"b c\", ]\nkeys:\n  - x\n  - 'y'\nlast: z":                         of(graphrag.Fields{"tags": []string{"a", "b c"}, "keys": []string{"x", "y"}, "last": "z"}),
-		"quoted: \"2024\"\nfolder: elsewhere\nurl: https://a.b/c":                      of(graphrag.Fields{"quoted": "2024", "folder": "elsewhere", "url": "https://a.b/c"}),
-		"nested: {a: b}\nlong: >\n  text\n# comment: x\n inner: y\nn: 1e999\nnan: NaN": of(graphrag.Fields{"n": "1e999", "nan": "NaN"}),
+		"date: 2024-05-01\nat: 2024-05-01T10:00:00+02:00":                                                               of(graphrag.Fields{"date": time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC), "at": time.Date(2024, 5, 1, 8, 0, 0, 0, time.UTC)}),
+		"tags: [a, \"b c\", ]\nkeys:\n  - x\n  - 'y'\nlast: z":                                                          of(graphrag.Fields{"tags": []string{"a", "b c"}, "keys": []string{"x", "y"}, "last": "z"}),
+		"quoted: \"2024\"\nfolder: elsewhere\nkind: pdf\nmodified: 2001-01-01\nurl: https://a.b/c":                      of(graphrag.Fields{"quoted": "2024", "url": "https://a.b/c"}),
+		"nested: {a: b, deep: {c: 1}}\nlong: >\n  text\n  of two\n# comment: x\nn: 1e999\nnan: NaN\nnone: null\nempty:": of(graphrag.Fields{"nested.a": "b", "nested.deep.c": 1., "long": "text of two", "n": "1e999", "nan": "NaN"}),
+		"status: draft # until May\n\"a key\": x\nbig: 0x10\nyes: True\nname: \"caf\\u00e9\"":                           of(graphrag.Fields{"status": "draft", "a key": "x", "big": 16., "yes": true, "name": "café"}),
+		"tags:\n" + strings.Repeat("- t\n", 200) + "status: draft":                                                      of(graphrag.Fields{"tags": slices.Repeat([]string{"t"}, 200), "status": "draft"}),
 	} {
 		f := load.Markdown("notes/a/b.MD", front(lines))
 		if diff := cmp.Diff(want, f.Document.Fields); diff != "" {
@@ -47,6 +50,31 @@ func TestFields(t *testing.T) {
 	want := graphrag.Fields{"folder": ".", "kind": "html", "author": "Ada", "article:published_time": time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC), "keywords": []string{"owl", "mouse"}}
 	if diff := cmp.Diff(want, load.HTML("a.html", page).Document.Fields); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Front matter that is not read whole is told; a text that only begins with a rule is a text.
+func TestFrontMatterThatIsNone(t *testing.T) {
+	for text, want := range map[string]string{
+		"---\nstatus: draft\nabout: this is long\nand goes on\n---\nText.":      "front matter that is no YAML is read as text",
+		"---\nstatus: draft\nstatus: final\n---\nText.":                         `the key "status" of the front matter stands there twice`,
+		"---\nstatus: draft\nwho:\n- name: a\n---\nText.":                       `the key "who" of the front matter is a list of what is no text`,
+		"---\na: &x 1\nb: *x\n---\nText.":                                       `the key "b" of the front matter refers to another value`,
+		"---\nstatus: draft\nbomb: " + strings.Repeat("x", 1<<20) + "\n---\nT.": "front matter of more than 65536 bytes",
+		"---\nstatus: " + strings.Repeat("x", 40_000) + "\n---\nText.":          "",
+		"---\nThe owl hunts: by ear.\n\nText of a paragraph.\n---\nMore.":       "",
+		"---\n\nText.\n":                   "",
+		"---\n- a: list\n---\nText.":       "",
+		"Text.\n---\nstatus: draft\n---\n": "",
+	} {
+		f := load.Markdown("a.md", text)
+		got := ""
+		if f.Problem != nil {
+			got = f.Problem.Error()
+		}
+		if want == "" && got != "" || !strings.Contains(got, want) || f.Document.Text != text {
+			t.Errorf("%.60q: %q, want %q", text, got, want)
+		}
 	}
 }
 

@@ -36,6 +36,9 @@ import (
 type File struct {
 	// Document has the text: that of the file unchanged, or converted to Markdown.
 	Document graphrag.Document
+	// Problem names what of the file was not read, nil if nothing is known to be missing.
+	// Conditions do not see fields that were not read.
+	Problem error
 
 	anchors anchors  // from the text to the file; empty if they are equal
 	lines   []int    // offsets of the lines of the file, or of its pages or paragraphs
@@ -99,7 +102,10 @@ func (f *File) finish(name, source string) {
 	if f.Document.Title == "" {
 		f.Document.Title = titleOf(f.Document.Text, name)
 	}
-	f.Document.Fields = fieldsOf(name, f.Document.Text, f.Document.Fields)
+	var problem error
+	if f.Document.Fields, problem = fieldsOf(name, f.Document.Text, f.Document.Fields); problem != nil {
+		f.Problem = fmt.Errorf("load: %s is read, but not all of its fields: %w", name, problem)
+	}
 }
 
 // Markdown reads a Markdown or text file unchanged. Its title is that of the front matter, or else a first
@@ -115,12 +121,11 @@ const maxTitle = 120
 
 func titleOf(s, name string) string {
 	s = strings.TrimPrefix(s, "\ufeff")
-	if fenceEnd(s) > 0 {
-		if title := meta(frontMatter(s), "title"); title != "" {
-			return Plain(title)
-		}
-		s = s[fenceEnd(s):]
+	front := frontOf(s)
+	if title, ok := front.fields["title"].(string); ok && title != "" {
+		return Plain(title)
 	}
+	s = s[front.end:]
 	s = strings.TrimLeft(s, " \t\r\n")
 	end := lineEnd(s, 0)
 	line := strings.TrimSpace(s[:end])
@@ -170,7 +175,7 @@ func (a anchors) source(offset int) int {
 // Folder reads the files of a folder and its subfolders that have a known extension, or none and
 // look like text, in the order of their names. Names that begin with a dot are ignored, and
 // symbolic links are not followed. Files that cannot be read are reported in skipped, files of
-// other kinds once for each extension. It fails if nothing could be read, or with the error of
+// other kinds once for each extension, and so is the [File.Problem] of those that were read. It fails if nothing could be read, or with the error of
 // ctx.
 func Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped []error, err error) {
 	return Options{}.Folder(ctx, fsys)
@@ -237,6 +242,9 @@ func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped
 			skipped = append(skipped, err)
 		} else {
 			files = append(files, f)
+			if f.Problem != nil {
+				skipped = append(skipped, f.Problem)
+			}
 		}
 	}
 	if err = ctx.Err(); err != nil {

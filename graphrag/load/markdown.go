@@ -36,7 +36,7 @@ func Blocks(s string) []Block {
 	body := 0
 	if len(meta) > 0 {
 		w.blocks = meta
-		body = fenceEnd(s)
+		body = frontOf(s).end
 	}
 	if tooDeep(s[body:]) || !w.parse(body) {
 		w.blocks = w.blocks[:len(meta)]
@@ -282,13 +282,10 @@ func tooDeep(s string) bool {
 	return false
 }
 
-// maxMeta bounds the lines of front matter.
-const maxMeta = 64
-
 // frontMatter returns the lines with a key and a value between two rules at the beginning of a text;
 // nil if there are none. Lists and nested values of YAML are ignored.
 func frontMatter(s string) []Block {
-	end := fenceEnd(s)
+	end := frontOf(s).end
 	if end == 0 {
 		return nil
 	}
@@ -303,49 +300,4 @@ func frontMatter(s string) []Block {
 		at = next
 	}
 	return out
-}
-
-// fenceEnd returns the offset after front matter, 0 if there is none: a rule, lines that have a key
-// or continue the previous one, and a rule.
-func fenceEnd(s string) int {
-	first := lineEnd(s, 0)
-	if strings.TrimRight(s[:first], " \t\r\n") != "---" {
-		return 0
-	}
-	keys := 0
-	at := first
-	for range maxMeta {
-		if at >= len(s) {
-			return 0
-		}
-		next := lineEnd(s, at)
-		line := strings.TrimRight(s[at:next], " \t\r\n")
-		switch {
-		case line == "---" || line == "...":
-			if keys == 0 {
-				return 0
-			}
-			return next
-		case line == "" || strings.IndexByte(" \t-#]}", line[0]) >= 0:
-		case strings.Contains(line, ":"):
-			keys++
-		default:
-			return 0
-		}
-		at = next
-	}
-	return 0
-}
-
-// meta returns the value of a key of front matter, or "".
-func meta(blocks []Block, key string) string {
-	for _, b := range blocks {
-		if b.Kind != Meta {
-			break
-		}
-		if k, v, _ := strings.Cut(b.Text, ":"); strings.EqualFold(k, key) {
-			return strings.Trim(strings.TrimSpace(v), `"'`)
-		}
-	}
-	return ""
 }

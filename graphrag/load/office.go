@@ -191,7 +191,7 @@ func openText(p *pack) {
 	}
 	// The creator is who saved it last, and the date is when.
 	p.properties("meta.xml", map[string]string{
-		"creator": "", "initial-creator": "author", "creation-date": "created", "date": "modified", "keyword": "keywords"})
+		"creator": "", "initial-creator": "author", "creation-date": "created", "date": "edited", "keyword": "keywords"})
 	o := &prose{pack: p, bare: true, styles: make(map[string]int)}
 	o.read("content.xml")
 }

@@ -169,7 +169,7 @@ func TestOpenText(t *testing.T) {
 	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	fields := graphrag.Fields{"folder": ".", "kind": "odt", "title": "Van", "author": "Ada", "keywords": []string{"a", "b"}, "modified": time.Date(2024, 5, 1, 10, 0, 0, 5e8, time.UTC)}
+	fields := graphrag.Fields{"folder": ".", "kind": "odt", "title": "Van", "author": "Ada", "keywords": []string{"a", "b"}, "edited": time.Date(2024, 5, 1, 10, 0, 0, 5e8, time.UTC)}
 	if diff := cmp.Diff(fields, f.Document.Fields); diff != "" || f.Place(strings.Index(want, "End.")) != "¶9" {
 		t.Errorf("%s, fields (-want +got):\n%s", f.Place(strings.Index(want, "End.")), diff)
 	}

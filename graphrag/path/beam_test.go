@@ -211,13 +211,45 @@ func TestOrderFree(t *testing.T) {
 	}
 }
 
-// tied is a hub whose triples have one of a few scores.
-type tied int32
+// A narrow beam is the beginning of a wide one, and few neighbors are the first of all
+// in the order of a ranking, also among equal scores.
+func TestTies(t *testing.T) {
+	const n = 200
+	tied := make(hub, n+1)
+	var all []int32
+	for i := range tied {
+		tied[i] = float64(i*37%7) / 8
+		all = append(all, int32(i))
+	}
+	all = all[:n]
+	wide, err := path.Beam(t.Context(), tied, all, path.BeamOptions{Width: n, Length: 1})
+	if err != nil || len(wide) != n {
+		t.Fatal(wide, err)
+	}
+	for k := 1; k < n; k += 9 {
+		narrow, err := path.Beam(t.Context(), tied, all, path.BeamOptions{Width: k, Length: 1})
+		if diff := gocmp.Diff(wide[:k], narrow); err != nil || diff != "" {
+			t.Fatalf("width %d: %v, %s", k, err, diff)
+		}
+		grown, err := path.Beam(t.Context(), tied, []int32{n}, path.BeamOptions{Width: n, Neighbors: k, Diversity: path.None})
+		if err != nil || len(grown) != k {
+			t.Fatalf("%d neighbors: %v, %v", k, grown, err)
+		}
+		for i, c := range grown {
+			if c.Triples[1] != wide[i].Triples[0] {
+				t.Errorf("neighbor %d of %d is %d, want %d", i, k, c.Triples[1], wide[i].Triples[0])
+			}
+		}
+	}
+}
 
-func (g tied) Neighbors(_ context.Context, triples []int32, _ int) (out [][]int32, err error) {
+// hub is one triple, the last, with all others as neighbors; a chain has the score of its end.
+type hub []float64
+
+func (g hub) Neighbors(_ context.Context, triples []int32, _ int) (out [][]int32, err error) {
 	for range triples {
 		var all []int32
-		for i := range int32(g) {
+		for i := range int32(len(g) - 1) {
 			all = append(all, i)
 		}
 		out = append(out, all)
@@ -225,37 +257,37 @@ func (g tied) Neighbors(_ context.Context, triples []int32, _ int) (out [][]int3
 	return out, nil
 }
 
-func (g tied) Scores(_ context.Context, chains [][]int32) (out []float64, err error) {
+func (g hub) Scores(_ context.Context, chains [][]int32) (out []float64, err error) {
 	for _, c := range chains {
-		out = append(out, float64(c[len(c)-1]*37%7)/8)
+		out = append(out, g[c[len(c)-1]])
 	}
 	return out, nil
 }
 
-// A narrow beam is the beginning of a wide one, and few neighbors are the first of all
-// in the order of a ranking, also among equal scores.
-func TestTies(t *testing.T) {
-	const n = 200
-	var all []int32
-	for i := range int32(n) {
-		all = append(all, i)
+// The defaults are those of the paper: ten chains of two triples, γ twice the width; beyond γ
+// no chain is worth less, and a score below 0 counts as 0.
+func TestPenalty(t *testing.T) {
+	ones := make(hub, 14)
+	for i := range ones {
+		ones[i] = 1
 	}
-	wide, err := path.Beam(t.Context(), tied(n), all, path.BeamOptions{Width: n, Length: 1})
-	if err != nil || len(wide) != n {
-		t.Fatal(wide, err)
-	}
-	for k := 1; k < n; k += 9 {
-		narrow, err := path.Beam(t.Context(), tied(n), all, path.BeamOptions{Width: k, Length: 1})
-		if diff := gocmp.Diff(wide[:k], narrow); err != nil || diff != "" {
-			t.Fatalf("width %d: %v, %s", k, err, diff)
+	for _, x := range []struct {
+		g    hub
+		o    path.BeamOptions
+		want []float64 // over the score of the chain without the penalty
+	}{
+		{ones, path.BeamOptions{}, []float64{1, .951229, .904837, .860708, .818731, .778801, .740818, .704688, .67032, .637628}},
+		{ones, path.BeamOptions{Width: 3}, []float64{1, .846482, .716531}},
+		{ones, path.BeamOptions{Width: 6, Diversity: 2}, []float64{1, .606531, .367879, .367879, .367879, .367879}},
+		{hub{-1, -1, 2}, path.BeamOptions{Diversity: path.None}, []float64{1, 1}},
+	} {
+		chains, err := path.Beam(t.Context(), x.g, []int32{int32(len(x.g) - 1)}, x.o)
+		if err != nil || len(chains) != len(x.want) {
+			t.Fatalf("%+v: %v, %v", x.o, chains, err)
 		}
-		grown, err := path.Beam(t.Context(), tied(n), []int32{n}, path.BeamOptions{Width: n, Neighbors: k, Diversity: path.None})
-		if err != nil || len(grown) != k {
-			t.Fatalf("%d neighbors: %v, %v", k, grown, err)
-		}
-		for i, c := range grown {
-			if c.Triples[1] != wide[i].Triples[0] {
-				t.Errorf("neighbor %d of %d is %d, want %d", i, k, c.Triples[1], wide[i].Triples[0])
+		for i, c := range chains {
+			if math.Abs(c.Score-2*x.want[i]) > 1e-5 || len(c.Triples) != 2 {
+				t.Errorf("%+v: chain %d is %v, want %v", x.o, i, c, 2*x.want[i])
 			}
 		}
 	}

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	// Depth is the number of edges of the longest path, 0 for 5. MaxPaths is how
 	// many paths are kept, 0 for 50.
-	Depth    int `default:"5" min:"0"`
+	Depth    int `source:"the paper, section 3.3" default:"5" min:"0"`
 	MaxPaths int `default:"50" min:"0"`
 	// MaxExpand is how many arcs are walked in all, 0 for 5,000. MaxNeighbors is
 	// how many of a node are tried, those with the best arcs, 0 for 100.

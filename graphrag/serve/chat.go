@@ -182,7 +182,7 @@ func (c *chunks) stream(answers iter.Seq2[graphrag.Answer, error], withUsage boo
 			if !c.begun {
 				return asked(err)
 			}
-			_ = c.send(map[string]any{"error": map[string]any{"message": err.Error(), "type": "server_error", "code": "server_error"}})
+			_ = c.send(map[string]any{"error": c.s.problem("POST /v1/chat/completions", asked(err)).body()})
 			return nil
 		}
 		last = a

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 )
@@ -61,14 +63,20 @@ func (s *server) put(w http.ResponseWriter, r *http.Request, u *user) error {
 	}
 	seen, sees := map[string]bool{}, u.sees()
 	for _, d := range in.Documents {
-		if d.ID == "" || seen[d.ID] {
+		switch {
+		case d.ID == "" || seen[d.ID]:
 			return bad("the document %.200q has no id of its own", d.ID)
+		case path.Clean("/"+d.ID) != "/"+d.ID: // DELETE could not name it
+			return bad("the document %.200q: its id has a part that is empty, . or .., or a slash at an end", d.ID)
 		}
 		if err := d.Fields.Check(); err != nil {
 			return bad("the document %.200q: %v", d.ID, err)
 		}
 		if !sees(d.Fields) {
 			return problem{http.StatusForbidden, "forbidden", fmt.Sprintf("the fields of %.200q are outside of the scope of this token", d.ID)}
+		}
+		if strings.TrimSpace(d.Text) == "" {
+			return bad("the document %.200q has no text: delete it instead", d.ID)
 		}
 		seen[d.ID] = true
 	}

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -49,8 +51,37 @@ func Address(s string) (string, error) {
 	return net.JoinHostPort(host, strconv.FormatUint(n, 10)), nil
 }
 
+// FromHere reports whether a request names this machine, by a loopback address, localhost or
+// one of hosts, and was not sent by a page of another site: a page that has its own name
+// resolve to this machine, or that sends forms here, gets nothing. A link to a page of this
+// machine may be followed from everywhere.
+func FromHere(r *http.Request, hosts ...string) bool {
+	host := r.Host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	if local := err == nil && ip.IsLoopback() || host == "localhost" || slices.Contains(hosts, host); !local {
+		return false
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host && origin != "https://"+r.Host {
+		return false
+	}
+	if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {
+		return true
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
+		return site == "same-origin" || site == "none"
+	}
+	referer, err := url.Parse(r.Header.Get("Referer")) // of browsers that do not send Sec-Fetch-Site
+	return err == nil && (referer.Host == "" || referer.Host == r.Host)
+}
+
 // Listen listens at an address: of this machine alone ([Address]), or with tokens at any.
 func Listen(address string, tokens map[string]Token) (net.Listener, error) {
+	if err := checkTokens(tokens); err != nil {
+		return nil, err
+	}
 	if len(tokens) == 0 {
 		var err error
 		if address, err = Address(address); err != nil {

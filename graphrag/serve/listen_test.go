@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -28,9 +29,11 @@ func TestAddress(t *testing.T) {
 		if got, err := serve.Address(in); err == nil {
 			t.Errorf("%s: %s", in, got)
 		}
-		if l, err := serve.Listen(in, map[string]serve.Token{}); err == nil {
-			l.Close()
-			t.Errorf("%s is listened at without a token", in)
+		for _, tokens := range []map[string]serve.Token{{}, {"": {}}} {
+			if l, err := serve.Listen(in, tokens); err == nil {
+				l.Close()
+				t.Errorf("%s is listened at with %d tokens", in, len(tokens))
+			}
 		}
 	}
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,6 +45,34 @@ func TestAddress(t *testing.T) {
 	open, err := serve.Listen("0.0.0.0:0", tokens(t))
 	texttest.OK(t, err)
 	open.Close()
+}
+
+// Without tokens a request names this machine, and no page of another site sends it.
+func TestFromHere(t *testing.T) {
+	h, err := serve.New(flat(t), serve.Options{Hosts: []string{"wiki.intern"}})
+	texttest.OK(t, err)
+	for _, tt := range []struct {
+		method, host, header string
+		want                 int
+	}{
+		{"GET", "127.0.0.1:8080", "", 200}, {"GET", "localhost", "", 200}, {"GET", "[::1]:80", "", 200}, {"GET", "wiki.intern", "", 200},
+		{"GET", "localhost:1", "Sec-Fetch-Site: same-origin", 200}, {"GET", "localhost:1", "Origin: http://localhost:1", 200}, {"GET", "localhost:1", "Referer: http://localhost:1/a", 200},
+		{"GET", "evil.example", "", 403}, {"GET", "127.0.0.1.evil.example", "", 403}, {"GET", "192.168.0.7", "", 403}, {"DELETE", "evil.example:8080", "", 403},
+		{"PUT", "localhost", "Origin: null", 403}, {"PUT", "localhost", "Origin: http://evil.example", 403}, {"GET", "localhost", "Sec-Fetch-Site: cross-site", 403},
+		{"GET", "localhost:1", "Referer: http://evil.example/", 403}, {"GET", "localhost:1", "Sec-Fetch-Site: same-site", 403},
+	} {
+		r := httptest.NewRequest(tt.method, "/v1/documents", nil)
+		if r.Host = tt.host; tt.method == "DELETE" {
+			r.URL.Path += "/tides"
+		}
+		if key, value, ok := strings.Cut(tt.header, ": "); ok {
+			r.Header.Set(key, value)
+		}
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != tt.want {
+			t.Errorf("%+v: %d %s", tt, w.Code, w.Body)
+		}
+	}
 }
 
 // listening serves a system at an address of this machine until end is called.
@@ -183,7 +214,7 @@ func (p probed) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	return p.System.Retrieve(ctx, q)
 }
 
-// Whoever asks whether the server is ready costs one question at most; an answer under way is ended
+// Asking whether the server is ready costs no question; an answer under way is ended
 // before the server.
 func TestReadyAndEnd(t *testing.T) {
 	n := 0
@@ -193,7 +224,7 @@ func TestReadyAndEnd(t *testing.T) {
 			t.Fatal(status, body)
 		}
 	}
-	if n != 1 {
+	if n != 0 {
 		t.Errorf("%d questions", n)
 	}
 	s := newSlow(t)

@@ -11,10 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"mime"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -25,9 +25,12 @@ import (
 
 // Options of [New]. Zero values are the defaults.
 type Options struct {
-	// Tokens are those who may ask, by their bearer token. Without any there is no login:
-	// then listen on loopback alone.
+	// Tokens are those who may ask, by their bearer token, as [ReadTokens] reads them. Without
+	// any there is no login: then requests have to name this machine, see [FromHere].
 	Tokens map[string]Token
+	// Hosts are further names of this machine that requests may have without tokens, as a
+	// server in front of this one sends them.
+	Hosts []string
 	// ReadOnly refuses to put and delete documents, whoever asks.
 	ReadOnly bool
 	// K is the number of passages that are read for an answer; 0 leaves it to the system.
@@ -44,67 +47,17 @@ type Options struct {
 	// Cite writes the line of a citation below an answer; nil writes its title, or the
 	// document's ID.
 	Cite func(a graphrag.Answer, c graphrag.Citation) string
-}
-
-// Token is what the bearer of a token may do.
-type Token struct {
-	// Scope limits what is seen, and what is written; nil is everything.
-	Scope *graphrag.Condition `json:"scope,omitempty"`
-	// Write allows documents to be put and deleted.
-	Write bool `json:"write,omitempty"`
+	// Failed is told errors that are not the asker's: their text may have addresses of inner
+	// servers, which no reply tells. Nil logs them.
+	Failed func(error)
 }
 
 const (
 	maxK        = 1000
 	defaultHits = 5        // of a search
 	maxQuestion = 64 << 10 // bytes of one question
-	maxToken    = 1 << 12
+	maxReply    = 8 << 20  // bytes of the hits of a search
 )
-
-// ReadTokens reads the tokens of a JSON object, such as
-//
-//	{"TOKEN": {"scope": "team = \"ops\"", "write": true}}
-//
-// Tokens have 16 to 4096 visible ASCII characters.
-func ReadTokens(r io.Reader) (map[string]Token, error) {
-	tokens := map[string]Token{}
-	in := json.NewDecoder(io.LimitReader(r, 16<<20))
-	in.DisallowUnknownFields()
-	begun, err := in.Token()
-	if err == nil && begun != json.Delim('{') {
-		err = errors.New("it is no object")
-	}
-	for err == nil && in.More() { // one by one: a map would keep the last of two scopes in silence
-		var name json.Token
-		var may Token
-		if name, err = in.Token(); err == nil {
-			err = in.Decode(&may)
-		}
-		key, _ := name.(string)
-		if _, twice := tokens[key]; twice {
-			return nil, fmt.Errorf("serve: the token number %d stands there twice", len(tokens)+1)
-		}
-		tokens[key] = may
-	}
-	if err == nil {
-		_, err = in.Token()
-	}
-	if err == nil && in.More() {
-		err = errors.New("there is more behind the object")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("serve: tokens: %w: want {\"TOKEN\": {\"scope\": \"CONDITION\", \"write\": false}}", err)
-	}
-	if len(tokens) == 0 {
-		return nil, errors.New("serve: there is no token: give one, or leave the file out to serve this machine alone")
-	}
-	for t := range tokens { // without a word of it: it is a secret
-		if len(t) < 16 || len(t) > maxToken || strings.ContainsFunc(t, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			return nil, fmt.Errorf("serve: a token has %d characters, or others than visible ASCII: want 16 to %d", len(t), maxToken)
-		}
-	}
-	return tokens, nil
-}
 
 // server answers the requests.
 type server struct {
@@ -114,7 +67,6 @@ type server struct {
 	writing chan struct{}               // held from the look at what is there to its change
 	users   map[[sha256.Size]byte]*user // by the sum of the token: equal time for all tokens
 	anyone  *user                       // without tokens
-	asked   atomic.Bool                 // it has answered once
 }
 
 type user struct {
@@ -131,8 +83,11 @@ func New(system graphrag.System, o Options) (http.Handler, error) {
 	opt.Min(&checks, "PerMinute", o.PerMinute, 0)
 	opt.Min(&checks, "MaxBody", o.MaxBody, 0)
 	opt.Min(&checks, "Timeout", o.Timeout, 0)
-	if err := checks.Err(); err != nil {
+	if err := errors.Join(checks.Err(), checkTokens(o.Tokens)); err != nil {
 		return nil, err
+	}
+	if o.Failed == nil {
+		o.Failed = func(err error) { log.Print(err) }
 	}
 	o.AtOnce, o.PerMinute = cmp.Or(o.AtOnce, 8), cmp.Or(o.PerMinute, 600)
 	o.MaxBody, o.Timeout = cmp.Or(o.MaxBody, 16<<20), cmp.Or(o.Timeout, 5*time.Minute)
@@ -144,8 +99,9 @@ func New(system graphrag.System, o Options) (http.Handler, error) {
 	}
 	s.anyone = &user{Token{Write: !o.ReadOnly}, limit()}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]string{"status": "ok"}) })
-	mux.HandleFunc("GET /readyz", s.ready)
+	for _, path := range []string{"GET /healthz", "GET /readyz"} { // the system is indexed, and a question could cost a model's call
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]string{"status": "ok"}) })
+	}
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(openAPI) // a client that left is no error
@@ -159,7 +115,16 @@ func New(system graphrag.System, o Options) (http.Handler, error) {
 	mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, problem{http.StatusNotFound, "unknown_url", fmt.Sprintf("there is no %s %.200s: see /openapi.json", r.Method, r.URL.Path)})
 	})
-	return mux, nil
+	if len(o.Tokens) > 0 {
+		return mux, nil
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !FromHere(r, o.Hosts...) {
+			fail(w, problem{http.StatusForbidden, "forbidden", "without tokens this service is for this machine alone: ask it as localhost, or name the host in Options.Hosts"})
+			return
+		}
+		mux.ServeHTTP(w, r)
+	}), nil
 }
 
 //go:embed openapi.json
@@ -178,23 +143,33 @@ func bad(format string, args ...any) error {
 	return problem{http.StatusBadRequest, "invalid_request", fmt.Sprintf(format, args...)}
 }
 
-// fail answers with an error in OpenAI's form.
-func fail(w http.ResponseWriter, err error) {
-	var p problem
+// problem is what a reply says of an error. One that is not the asker's is told to Failed.
+func (s *server) problem(of string, err error) (p problem) {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		p = problem{http.StatusRequestEntityTooLarge, "request_too_large", fmt.Sprintf("the request has more than %d bytes", large.Limit)}
-	case !errors.As(err, &p):
-		p = problem{http.StatusInternalServerError, "server_error", err.Error()}
+		return problem{http.StatusRequestEntityTooLarge, "request_too_large", fmt.Sprintf("the request has more than %d bytes", large.Limit)}
+	case errors.As(err, &p):
+		return p
+	case !errors.Is(err, context.Canceled): // who left is told nothing
+		s.o.Failed(fmt.Errorf("serve: %s: %w", of, err))
 	}
+	return problem{http.StatusInternalServerError, "server_error", "the system failed: the log of the service tells why"}
+}
+
+// body is the problem in OpenAI's form.
+func (p problem) body() map[string]any {
 	kind := "invalid_request_error"
 	if p.status >= http.StatusInternalServerError {
 		kind = "server_error"
 	}
+	return map[string]any{"message": p.text, "type": kind, "param": nil, "code": p.code}
+}
+
+func fail(w http.ResponseWriter, p problem) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(p.status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": p.text, "type": kind, "param": nil, "code": p.code}})
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": p.body()})
 }
 
 func reply(w http.ResponseWriter, v any) {
@@ -207,8 +182,8 @@ func (s *server) guarded(handle func(http.ResponseWriter, *http.Request, *user) 
 	return func(w http.ResponseWriter, r *http.Request) {
 		u := s.anyone
 		if len(s.users) > 0 {
-			token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-			if u = s.users[sha256.Sum256([]byte(token))]; u == nil {
+			scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+			if u = s.users[sha256.Sum256([]byte(strings.TrimLeft(token, " ")))]; u == nil || !strings.EqualFold(scheme, "Bearer") {
 				w.Header().Set("WWW-Authenticate", "Bearer")
 				fail(w, problem{http.StatusUnauthorized, "invalid_api_key", "no such token: send Authorization: Bearer TOKEN"})
 				return
@@ -221,7 +196,7 @@ func (s *server) guarded(handle func(http.ResponseWriter, *http.Request, *user) 
 		}
 		if r.ContentLength > s.o.MaxBody { // before any of it is read
 			w.Header().Set("Connection", "close")
-			fail(w, &http.MaxBytesError{Limit: s.o.MaxBody})
+			fail(w, s.problem(r.Pattern, &http.MaxBytesError{Limit: s.o.MaxBody}))
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, s.o.MaxBody)
@@ -231,7 +206,7 @@ func (s *server) guarded(handle func(http.ResponseWriter, *http.Request, *user) 
 			ctx = graphrag.WithScope(ctx, *u.Scope)
 		}
 		if err := handle(w, r.WithContext(ctx), u); err != nil {
-			fail(w, err)
+			fail(w, s.problem(r.Pattern, err))
 		}
 	}
 }
@@ -245,26 +220,6 @@ func (s *server) begin(w http.ResponseWriter) (end func(), err error) {
 		w.Header().Set("Retry-After", "1")
 		return nil, problem{http.StatusServiceUnavailable, "overloaded", "other questions are being answered: try again"}
 	}
-}
-
-// ready tells whether questions can be asked.
-func (s *server) ready(w http.ResponseWriter, r *http.Request) {
-	if s.asked.Load() { // whoever asks needs no token: a question could cost a model's call each time
-		reply(w, map[string]string{"status": "ok"})
-		return
-	}
-	end, err := s.begin(w)
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	defer end()
-	if _, err := s.system.Retrieve(r.Context(), graphrag.Question{}); err != nil {
-		fail(w, problem{http.StatusServiceUnavailable, "not_ready", err.Error()})
-		return
-	}
-	s.asked.Store(true)
-	reply(w, map[string]string{"status": "ok"})
 }
 
 // read decodes a body of JSON.
@@ -345,6 +300,27 @@ func (s *server) search(w http.ResponseWriter, r *http.Request, _ *user) error {
 	if hits == nil {
 		hits = append([]graphrag.Hit{}, found.Evidence...)
 	}
-	reply(w, map[string]any{"hits": hits})
+	return replyHits(w, hits)
+}
+
+// replyHits replies the hits of a search, as many as maxReply allows: documents have long
+// fields and titles.
+func replyHits(w http.ResponseWriter, hits []graphrag.Hit) error {
+	out, size := make([]json.RawMessage, 0, len(hits)), 0
+	for _, h := range hits {
+		b, err := json.Marshal(h)
+		if err != nil {
+			return err
+		}
+		if size += len(b); size > maxReply && len(out) > 0 {
+			break
+		}
+		out = append(out, b)
+	}
+	body := map[string]any{"hits": out}
+	if len(out) < len(hits) {
+		body["truncated"] = true
+	}
+	reply(w, body)
 	return nil
 }

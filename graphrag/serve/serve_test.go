@@ -121,7 +121,10 @@ func TestRequests(t *testing.T) {
 		{"another method", hr, "GET", "/v1/answer", "", 404, "there is no GET /v1/answer"},
 		{"put by a reader", reader, "PUT", "/v1/documents", `{"documents": [{"id": "x", "text": "y"}]}`, 403, `"code":"read_only"`},
 		{"put without an id", hr, "PUT", "/v1/documents", `{"documents": [{"text": "y"}]}`, 400, "has no id of its own"},
-		{"put twice", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a", "fields": {"team": "hr"}}, {"id": "a", "fields": {"team": "hr"}}]}`, 400, "has no id of its own"},
+		{"put twice", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a", "text": "x", "fields": {"team": "hr"}}, {"id": "a", "text": "x", "fields": {"team": "hr"}}]}`, 400, "has no id of its own"},
+		{"put no text", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a", "text": " ", "fields": {"team": "hr"}}]}`, 400, "has no text"},
+		{"put a dot", hr, "PUT", "/v1/documents", `{"documents": [{"id": "..", "text": "x", "fields": {"team": "hr"}}]}`, 400, "has a part that is empty"},
+		{"put a way up", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a//../b", "text": "x", "fields": {"team": "hr"}}]}`, 400, "has a part that is empty"},
 		{"put nothing", hr, "PUT", "/v1/documents", `{}`, 400, "there is no document"},
 		{"put outside", hr, "PUT", "/v1/documents", `{"documents": [{"id": "a", "fields": {"team": "ops"}}]}`, 403, "outside of the scope"},
 		{"put over another's", hr, "PUT", "/v1/documents", `{"documents": [{"id": "mill", "text": "Mine.", "fields": {"team": "hr"}}]}`, 403, `the document \"mill\" is not in the scope`},
@@ -205,7 +208,7 @@ func TestStream(t *testing.T) {
 	defer end2()
 	line(in)
 	s.next <- errors.New("the model left")
-	if got := line(in); !strings.Contains(got, `{"error":{"code":"server_error","message":"the model left"`) || line(in) != "the end" {
+	if got := line(in); !strings.Contains(got, `{"error":{"code":"server_error","message":"the system failed`) || line(in) != "the end" {
 		t.Errorf("an error in the middle: %s", got)
 	}
 }
@@ -254,7 +257,8 @@ func TestBadTokensAndOptions(t *testing.T) {
 	secret := "s3cret-s3cret"
 	for text, want := range map[string]string{
 		``: "EOF", `{}`: "there is no token", `{"` + secret + `": {}}`: "a token has 13 characters", `{"a b c d e f g h i j": {}}`: "visible ASCII",
-		`{"token-of-hr-0123456789": {"scope": "team ="}}`: "is no value", `{"token-of-hr-0123456789": {"scop": "x"}}`: "unknown field",
+		`{"token-of-hr-0123456789": {"scope": "team ="}}`: "is no value", `{"token-of-hr-0123456789": {"scop": "x"}}`: "there is no key \"scop\"", `{"token-of-hr-0123456789": {"Scope": "all"}}`: "there is no key \"Scope\"",
+		`{"token-of-hr-0123456789": {"scope": null}}`: "is null", `{"token-of-hr-0123456789": null}`: "it is no object", `{"token-of-hr-0123456789": {"scope": "all", "scope": "all"}}`: "stands there twice", `{"token-of-hr-0123456789": {}}]`: "there is more behind",
 		`{"": {}}`: "a token has 0 characters", `{"token-of-hr-0123456789": {}, "token-of-hr-0123456789": {"write": true}}`: "the token number 2 stands there twice", `[]`: "it is no object",
 		`{"token-of-hr-0123456789": {}} {}`: "there is more behind", `{"token-of-hr-0123456789": {}`: "EOF",
 	} {
@@ -262,8 +266,47 @@ func TestBadTokensAndOptions(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
+	for _, token := range []string{"", "short", "a token with blanks in it"} {
+		if _, err := serve.New(flat(t), serve.Options{Tokens: map[string]serve.Token{token: {Write: true}}}); err == nil || !strings.Contains(err.Error(), "a token has") {
+			t.Errorf("%q: %v", token, err)
+		}
+	}
 	if _, err := serve.New(flat(t), serve.Options{K: -1, Timeout: -1}); err == nil || !strings.Contains(err.Error(), "K") || !strings.Contains(err.Error(), "Timeout") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// failing is a system whose model is not there, and whose hits are long.
+type failing struct{ graphrag.System }
+
+func (failing) Answer(context.Context, graphrag.Question) (graphrag.Answer, error) {
+	return graphrag.Answer{}, errors.New("http://10.1.2.3/v1: no such deployment")
+}
+
+func (failing) Retrieve(_ context.Context, q graphrag.Question) (found graphrag.Found, _ error) {
+	for range q.K {
+		found.Ranked = append(found.Ranked, graphrag.Hit{Chunk: graphrag.Chunk{Title: strings.Repeat("x", 1<<20)}})
+	}
+	return found, nil
+}
+
+// Inner addresses stand in the log alone, replies are bounded, and a token is told by its scheme.
+func TestInnerErrorsAndLongHits(t *testing.T) {
+	var told error
+	server := start(t, failing{flat(t)}, serve.Options{Tokens: tokens(t), Failed: func(err error) { told = err }})
+	if status, body := send(t, server, reader, "POST", "/v1/answer", `{"question": "Q?"}`); status != 500 || strings.Contains(body, "10.1.2.3") || told == nil || !strings.Contains(told.Error(), "10.1.2.3") {
+		t.Errorf("%d %s, logged %v", status, body, told)
+	}
+	if status, body := send(t, server, reader, "POST", "/v1/search", `{"query": "Q?", "k": 100}`); status != 200 || len(body) > 9<<20 || !strings.Contains(body, `"truncated":true`) {
+		t.Errorf("%d, %d bytes", status, len(body))
+	}
+	for header, want := range map[string]int{"Bearer " + reader: 200, "bearer  " + reader: 200, reader: 401, "Basic " + reader: 401, "": 401, "Bearer": 401} {
+		r := httptest.NewRequest("GET", "/v1/models", nil)
+		r.Header.Set("Authorization", header)
+		w := httptest.NewRecorder()
+		if server.Config.Handler.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("%q: %d, want %d", header, w.Code, want)
+		}
 	}
 }
 
@@ -310,7 +353,7 @@ func ExampleNew() {
 		return
 	}
 	w := httptest.NewRecorder()
-	r := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(`{"model": "flat", "messages": [{"role": "user", "content": "What raises the tides?"}]}`))
+	r := httptest.NewRequest("POST", "http://localhost/v1/chat/completions", strings.NewReader(`{"model": "flat", "messages": [{"role": "user", "content": "What raises the tides?"}]}`))
 	r.Header.Set("Content-Type", "application/json")
 	handler.ServeHTTP(w, r)
 	var reply struct {

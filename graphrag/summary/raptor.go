@@ -44,12 +44,12 @@ type RaptorOptions struct {
 	CountTokens func(string) int
 	// Regularization of the mixtures, see cluster.MixtureOptions: the least
 	// variance of a cluster in any direction; 0 means 1e-4.
-	Regularization float64 `min:"0"`
+	Regularization float64 `min:"0" source:"ours: its program has 1e-6"`
 	// Seed of the mixtures; 0 means 224.
 	Seed uint64 `default:"224"`
 	// Concurrency is how many summaries are made at a time; 0 means 8. It has no
 	// influence on the tree.
-	Concurrency int `default:"8" min:"0"`
+	Concurrency int `default:"8" min:"0" source:"ours"`
 }
 
 func (o RaptorOptions) resolve() (RaptorOptions, error) {

@@ -116,22 +116,23 @@ func (s *scan) side(i int) int8 {
 	if w := s.word(k); w == "than" || w == "to" {
 		k--
 	}
+	bound := boundsOf[s.word(k)]
 	if w := s.word(k - 1); w == "no" || w == "not" {
-		return 0
+		bound = -bound
 	}
-	return boundsOf[s.word(k)]
+	return bound
 }
 
 // fraction reads "half of", "a third of", "two-thirds": shares, as percentages are.
 func (s *scan) fraction(i int) (a amount, end int, ok bool) {
-	above := 1.0
+	above, start := 1.0, i
 	if n, isNumber := numberWordsOf[s.word(i)]; isNumber || s.word(i) == "a" {
 		above, i = max(n, 1), i+1
 	} else if s.word(i) != "half" {
 		return a, i, false
 	}
 	below := fractionsOf[s.word(i)]
-	if next := s.word(i + 1); below == 0 || next != "of" && next != "the" && !(next == "" && above > 1) {
+	if next, before := s.word(i+1), s.word(start-1); below == 0 || next != "of" && next != "the" && before != "by" && !(next == "" && above > 1) {
 		return a, i, false
 	}
 	return amount{value: above / below, base: 100 * above / below, factor: 100, dim: percent}, i, true
@@ -264,7 +265,7 @@ func (s *scan) unit(a *amount, end int) int {
 		a.dim = percent
 		return end
 	}
-	if !s.near(next, "-‑") {
+	if !s.near(next, "-‑°") {
 		return end
 	}
 	w := s.word(next)
@@ -278,11 +279,20 @@ func (s *scan) unit(a *amount, end int) int {
 			}
 			return next + 1
 		}
+	case strings.HasSuffix(s.gap(next), "°") || w == "degrees" && degreesOf[s.word(next+1)] != noDimension:
+		if w == "degrees" {
+			next++
+		}
+		a.dim = degreesOf[s.word(next)]
+		return next
 	}
 	u, ok := units[w]
 	if !ok {
 		return end
 	}
 	a.dim, a.factor = u.dim, u.factor
+	if per, ok := units[s.word(next+2)]; ok && u.dim == length && per.dim == duration && s.word(next+1) == "per" {
+		a.dim, a.factor, next = speed, u.factor/per.factor, next+2
+	}
 	return next
 }

@@ -61,9 +61,6 @@ func (f *features) statedIn(answer, question *features) finding {
 	if out.same && f.swaps(answer) {
 		return finding{denied: true, share: out.share, fault: "the names have changed places"}
 	}
-	if out.same && f.silent(answer, question) {
-		return finding{share: out.share, fault: "it says something else of the same"}
-	}
 	if out.same && f.contradicts(answer) {
 		return finding{denied: true, share: out.share, fault: "one side denies it"}
 	}
@@ -72,7 +69,7 @@ func (f *features) statedIn(answer, question *features) finding {
 
 // missing looks for the names, numbers and dates that an answer must have: all
 // that the question does not give. An ordinal number may be left out ("first
-// described in 1990"), but not be another one.
+// described in 1990") where the words are there, but not be another one.
 func (f *features) missing(g *features) string {
 	for i := range f.dates {
 		if d := &f.dates[i]; !d.given && !d.in(g) {
@@ -86,6 +83,8 @@ func (f *features) missing(g *features) string {
 			return "another number, or none"
 		case slices.ContainsFunc(g.amounts, func(b amount) bool { return b.dim == ordinal }):
 			return "another ordinal number"
+		case 2*f.words(g) < f.words(f):
+			return "no ordinal number"
 		}
 	}
 	for i := range f.names {
@@ -101,25 +100,6 @@ func (f *features) missing(g *features) string {
 		}
 	}
 	return ""
-}
-
-// silent reports whether a passage shares names, numbers and dates with f and not one
-// word by which f says something of them. An answer of the name alone is none.
-func (f *features) silent(g, question *features) bool {
-	words, own := 0, 0
-	for i := range f.terms {
-		if t := &f.terms[i]; !t.name {
-			if words++; g.says(t) {
-				return false
-			}
-		}
-	}
-	for i := range g.terms {
-		if t := &g.terms[i]; !t.name && (question == nil || !question.has(t.hash)) {
-			own++
-		}
-	}
-	return words > 1 && own > 2
 }
 
 // replaced reports whether the answer has other dates or numbers in place of those

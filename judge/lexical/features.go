@@ -193,7 +193,7 @@ func (r *reader) term(f *features, i int) {
 		f.poles = append(f.poles, pole{group, word, side})
 	}
 	if r.inName[i] {
-		f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: nameWeight, mask: mask, name: true})
+		f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: nameWeight, mask: mask, name: true, decisive: i == 0 && decisive[t.word]})
 		return
 	}
 	f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: wordWeight, mask: mask, decisive: decisive[t.word]})

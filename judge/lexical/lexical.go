@@ -136,7 +136,7 @@ func bareYesOrNo(gold *features, answer []features) judge.Verdict {
 // yesOrNo judges the answers yes and no to a question that asks for them.
 func yesOrNo(question string, gold *features, answer []features) (judge.Verdict, bool) {
 	first, _, _ := strings.Cut(strings.TrimSpace(question), " ")
-	if len(answer) == 0 || answer[0].answer == 0 || !auxiliaries[strings.ToLower(first)] || !answer[0].brief() {
+	if len(answer) == 0 || answer[0].answer == 0 || !auxiliaries[strings.ToLower(first)] || !answer[0].brief() && gold.missing(&answer[0]) != "" {
 		return judge.Verdict{}, false
 	}
 	want := int8(1)

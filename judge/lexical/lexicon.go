@@ -26,7 +26,7 @@ var (
 	notNegating = wordSet("only just merely simply fewer less more later earlier until")
 	// dollarPrefixes precede the sign of a dollar: US$100, A$100.
 	dollarPrefixes = wordSet("america a au c ca nz hk")
-	auxiliaries    = wordSet("did does do is was were are has have had can could will would should")
+	auxiliaries    = wordSet("did does do is was were are has have had can could will would should may might must shall")
 	nameJoints     = wordSet("of the de van von di da del la le al bin du der den y")
 	monthsByName   = monthNames()
 	demonymOf      = pairsOf(demonyms)
@@ -50,6 +50,7 @@ var (
 		"dozen": 12, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9, "mn": 1e6, "k": 1e3,
 	}
 	fractionsOf = map[string]float64{"half": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5}
+	degreesOf   = map[string]dimension{"c": celsius, "celsius": celsius, "centigrade": celsius, "f": fahrenheit, "fahrenheit": fahrenheit}
 	boundsOf    = map[string]int8{
 		"more": 1, "over": 1, "above": 1, "exceeding": 1, "larger": 1, "greater": 1, "least": 1,
 		"fewer": -1, "less": -1, "under": -1, "below": -1, "smaller": -1, "most": -1, "up": -1, "almost": -1, "nearly": -1,
@@ -176,6 +177,9 @@ const (
 	calendar              // months
 	speed                 // metres per second
 	percent
+	celsius
+	fahrenheit
+	bytes
 	dollars
 	euros
 	pounds
@@ -205,11 +209,11 @@ func unitTable() map[string]unit {
 		{volume, 1, "litre litres liter liters"}, {volume, 1e3, "m³ m3"}, {volume, 3.785411784, "gallon gallons"},
 		{mass, 1, "kg kilogram kilograms kilogramme kilogrammes"}, {mass, 1e-3, "g gram grams"}, {mass, 1e-6, "mg"},
 		{mass, 1e3, "tonne tonnes ton tons"}, {mass, 0.45359237, "lb lbs"}, {mass, 0.028349523125, "oz ounce ounces"},
-		{duration, 1, "seconds"}, {duration, 60, "minute minutes"}, {duration, 3600, "hour hours"},
+		{duration, 1, "second seconds"}, {duration, 60, "minute minutes"}, {duration, 3600, "hour hours"},
 		{duration, 86400, "day days"}, {duration, 7 * 86400, "week weeks"},
 		{calendar, 1, "month months"}, {calendar, 12, "year years"}, {calendar, 120, "decade decades"}, {calendar, 1200, "centuries"},
 		{speed, 1 / 3.6, "kmh kph"}, {speed, 0.44704, "mph"}, {speed, 1852.0 / 3600, "knot knots kt"},
-		{percent, 1, "percent percentage"},
+		{percent, 1, "percent percentage"}, {bytes, 1e3, "kb kilobyte kilobytes"}, {bytes, 1e6, "mb megabyte megabytes"}, {bytes, 1e9, "gb gigabyte gigabytes"},
 		{dollars, 1, "dollar dollars usd"}, {euros, 1, "euro euros eur"}, {pounds, 1, "pound pounds gbp"}, {yen, 1, "yen"},
 	} {
 		for _, n := range strings.Fields(u.names) {

@@ -21,9 +21,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -86,21 +84,13 @@ func Handler(d *desk.Desk, address string, tokens map[string]serve.Token) (http.
 	for _, path := range []string{"/v1/", "/healthz", "/readyz", "/openapi.json"} {
 		mux.Handle(path, api)
 	}
-	return guard(address, http.NewCrossOriginProtection().Handler(mux)), nil
+	return guard(http.NewCrossOriginProtection().Handler(mux)), nil
 }
 
-// guard refuses requests for another host name, and requests of other sites for anything
-// but the static files.
-func guard(address string, next http.Handler) http.Handler {
-	_, port, _ := net.SplitHostPort(address)
-	hosts := []string{address, net.JoinHostPort("localhost", port), net.JoinHostPort("127.0.0.1", port), net.JoinHostPort("::1", port)}
-	if port == "80" { // browsers leave it out
-		hosts = append(hosts, "localhost", "127.0.0.1", "[::1]", strings.TrimSuffix(address, ":80"))
-	}
+// guard refuses requests for another host name, and requests of other sites.
+func guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		origin := r.Header.Get("Origin")
-		dynamic := strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, "/v1/") || r.URL.Path == "/graph"
-		if !slices.Contains(hosts, r.Host) || origin != "" && origin != "http://"+r.Host || dynamic && fromElsewhere(r) {
+		if !serve.FromHere(r) {
 			http.Error(w, "this page is for this machine alone", http.StatusForbidden)
 			return
 		}
@@ -112,16 +102,6 @@ func guard(address string, next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		next.ServeHTTP(w, r)
 	})
-}
-
-// fromElsewhere reports whether another site made a browser send the request, by the header
-// Sec-Fetch-Site, or by Referer in browsers that do not send it.
-func fromElsewhere(r *http.Request) bool {
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
-		return site != "same-origin" && site != "none"
-	}
-	referer := r.Header.Get("Referer")
-	return referer != "" && !strings.HasPrefix(referer, "http://"+r.Host+"/")
 }
 
 // site answers requests. turn bounds how many are answered at a time.

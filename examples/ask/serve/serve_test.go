@@ -215,7 +215,7 @@ func TestRefused(t *testing.T) {
 		"a bomb asked":      {"POST", "api/ask", `{"question":"What?","where":"` + strings.Repeat("not ", 10_000) + `all"}`, []string{asJSON}, 400},
 		"a site's source":   {"GET", "api/source?file=owl.md&start=0", "", []string{"Sec-Fetch-Site: cross-site"}, 403},
 		"a link of 1MB":     {"GET", "?q=" + strings.Repeat("x", 1<<20), "", nil, 431},
-		"a link":            {"GET", "?q=What%3F", "", []string{"Sec-Fetch-Site: cross-site"}, 200},
+		"a link":            {"GET", "?q=What%3F", "", []string{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"}, 200},
 		"a question of 1MB": {"GET", "api/graph?q=" + strings.Repeat("x", 10_000), "", nil, 413},
 	} {
 		if got, _, body := send(t, tt.method, url+tt.path, tt.body, tt.headers...); got != tt.want {

@@ -55,9 +55,9 @@ func Around(s *kit.System, l Loop) (*kit.System, error) {
 type Loop struct {
 	// Turns and Calls, of a turn, are the most there may be; Tokens is what is read in all for
 	// a question without a budget of its own.
-	Turns, Calls, Tokens int
+	Turns, Calls, Tokens int `source:"ours"`
 	// Condense has the model shorten what each turn brought (Search-o1).
-	Condense bool
+	Condense bool `source:"ours"`
 }
 
 // Defaults returns the options with what zero stands for.

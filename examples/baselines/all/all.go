@@ -49,9 +49,8 @@ type System struct {
 	// that it does, they are one, with one row in reports.
 	Also []string
 
-	values  string // where most values are from that the Options leave to the system
-	options any    // the Options of its package, with which a run begins
-	agent   any    // a looped of an agent around it
+	options any // the Options of its package, with which a run begins
+	agent   any // a looped of an agent around it
 	changes []change
 	graph   *triples.Index
 	models  func(name string) (llm.Model, error)
@@ -70,12 +69,7 @@ func (s System) Is(name string) bool { return s.Name == name || slices.Contains(
 // of is a system of a package's options and constructor. Calls are none, unless they are
 // given: a chunk, a question, and once.
 func of[O any](name, source string, o O, make func(kit.Kit, O) (*kit.System, error), calls ...int) System {
-	s := System{Name: name, Source: source, options: o, values: "the paper"}
-	for family, from := range map[string]string{"wild": "ours", "bm25": "ours", "fastgraphrag": "its program", "msgraphrag": "its program", "lightrag": "its program", "e2graphrag": "its program"} {
-		if strings.HasPrefix(name, family) {
-			s.values = from
-		}
-	}
+	s := System{Name: name, Source: source, options: o}
 	s.make = func(k kit.Kit, o ...any) (*kit.System, error) { return make(k, o[0].(O)) }
 	if len(calls) > 0 {
 		s.Calls = Calls{Chunk: calls[0], Question: calls[1], Once: calls[2]}

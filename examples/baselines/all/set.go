@@ -3,7 +3,6 @@
 package all
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,7 +38,7 @@ func (s System) Options() []Option {
 		parts[i] = defaults(parts[i])
 	}
 	walkAll(parts, func(f field) {
-		o := Option{f.name, kindOf(f.value.Type()), fmt.Sprint(f.value.Interface()), cmp.Or(f.source, s.values)}
+		o := Option{f.name, kindOf(f.value.Type()), fmt.Sprint(f.value.Interface()), f.source}
 		if f.value.Kind() == reflect.Slice {
 			o.Default = strings.Join(f.value.Interface().([]string), ",")
 		}

@@ -149,3 +149,42 @@ func TestOptionsOfAgents(t *testing.T) {
 		}
 	}
 }
+
+// Each option says for itself where its default is from; the values and origins that papers and
+// programs state are those of the table. An option without a system's name is every system's.
+func TestOrigins(t *testing.T) {
+	table, err := os.ReadFile("testdata/origins.tsv")
+	baselinestest.OK(t, err)
+	known := map[string][]string{}
+	for _, line := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
+		f := strings.Split(line, "\t")
+		known[f[0]] = f[1:]
+	}
+	met := map[string]bool{}
+	for _, s := range slices.Concat(all.Systems(), all.Variants(), all.Agents()) {
+		for _, o := range s.Options() {
+			from := "paper"
+			switch {
+			case strings.HasPrefix(o.Source, "ours"):
+				from = "ours"
+			case strings.HasPrefix(o.Source, "its program"):
+				from = "program"
+			case o.Source == "" || o.Source == "the paper" || !strings.ContainsAny(o.Source, " ,"):
+				t.Errorf("%s.%s: the default is from %q: want ours, its program, or a paper with the place in it", s.Name, o.Name, o.Source)
+			}
+			for _, name := range []string{o.Name, s.Name + "." + o.Name} {
+				if want, ok := known[name]; ok {
+					met[name] = true
+					if from != want[1] || want[0] != "-" && o.Default != want[0] {
+						t.Errorf("%s.%s is %s from %q, want %s from %s", s.Name, o.Name, o.Default, o.Source, want[0], want[1])
+					}
+				}
+			}
+		}
+	}
+	for name := range known {
+		if !met[name] {
+			t.Errorf("no system has the option %s", name)
+		}
+	}
+}

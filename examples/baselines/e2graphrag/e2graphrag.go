@@ -20,12 +20,12 @@ const Name = "e2graphrag"
 type Options struct {
 	kit.Common
 	// Group is how many neighbours make a summary, Summary its tokens.
-	Group   int `default:"5"`
-	Summary int `default:"1000" min:"0"`
+	Group   int `default:"5" source:"its program"`
+	Summary int `default:"1000" min:"0" source:"its program"`
 	// Path is how many terms a path between two terms of the question may have, 2 to
 	// 4, Chunks how many chunks are enough.
-	Path   int `default:"4"`
-	Chunks int `default:"25" min:"0"`
+	Path   int `default:"4" source:"its program"`
+	Chunks int `default:"25" min:"0" source:"its program"`
 }
 
 // New returns the system.

@@ -39,15 +39,15 @@ type Options struct {
 	// Domain says what the texts are about and Questions are examples of what
 	// will be asked; Types are the types of entities. By default DefaultDomain,
 	// none, and DefaultTypes.
-	Domain    string
-	Questions []string
-	Types     []string
+	Domain    string   `source:"ours: its program has none"`
+	Questions []string `source:"ours: its program has none"`
+	Types     []string `source:"ours: its program has none"`
 	// Damping is the probability of walking on. Threshold, of an entity's PageRank, and
 	// Entities say which entities count, Facts how many of their facts.
-	Damping   float64 `default:"0.85"`
-	Threshold float64 `default:"0.005" min:"0" max:"1"`
-	Entities  int     `default:"128" min:"0"`
-	Facts     int     `default:"64" min:"0"`
+	Damping   float64 `default:"0.85" source:"its program"`
+	Threshold float64 `default:"0.005" min:"0" max:"1" source:"its program"`
+	Entities  int     `default:"128" min:"0" source:"its program"`
+	Facts     int     `default:"64" min:"0" source:"its program"`
 }
 
 // Defaults returns the options with the texts that empty ones stand for.

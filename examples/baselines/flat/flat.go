@@ -38,8 +38,8 @@ type BM25Options struct {
 	kit.Common
 	// BM25 are the options of the index; zero K1, B and TitleWeight mean DefaultK1,
 	// DefaultB and DefaultTitleWeight. Plain uses bm25.Plain instead: the textbook definition.
-	BM25  bm25.Options
-	Plain bool
+	BM25  bm25.Options `source:"ours"`
+	Plain bool         `source:"ours"`
 }
 
 // NewBM25 ranks the chunks by their words and reads the best (Robertson and Zaragoza 2009).

@@ -4,17 +4,22 @@ package gear
 
 import (
 	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
-	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Embedding}, Problems: o.check()}
+	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Embedding}, Problems: o.check(k.AnswerModel)}
 	o = o.Defaults()
 	if o.Graph == nil {
 		f.Name = NameCorpus
@@ -32,13 +37,14 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.R
 	if err != nil {
 		return nil, err
 	}
-	o.Graph, o.Extract, o.Cut = nil, nil, kit.Cut{}
+	o.Graph, o.Extract, o.Cut, o.Link, o.Share = nil, nil, kit.Cut{}, "", 0
 	return Over(p, o)
 }
 
 // PartsOf are the parts of a corpus in memory: what [New] searches over, for those who
-// put something between. Of the options they take Graph.
+// put something between. Of the options they take Graph, Link, Share and Seed.
 func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, error) {
+	o = o.Defaults()
 	// The settings of the system bm25, made for passages of whole pages.
 	words, err := c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
 	if err != nil {
@@ -56,21 +62,57 @@ func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, e
 	if p.Passages, err = retrieve.Fuse(words, dense); err != nil {
 		return Parts{}, err
 	}
-	p.Graph, err = graphOf(ctx, o, c)
+	if p.Graph, err = graphOf(ctx, o, c); err == nil && o.Link == LinkDense {
+		p.Align = dense
+		p.Graph, err = denseGraph(ctx, p.Graph, embedder)
+	}
 	return p, err
 }
 
-// graphOf is the graph from elsewhere, or that of the corpus.
+// graphOf is the graph from elsewhere, or that of the corpus, or a share of its triples.
 func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error) {
-	ix := o.Graph
-	var err error
-	if ix == nil {
-		if ix, err = triples.New(ctx, relations(c.Graph), triples.Options{}); err != nil {
-			return nil, err
+	if o.Graph != nil && o.Share == 1 {
+		return Indexed(o.Graph), nil
+	}
+	n, at := 0, func(i int32) triples.Triple { return o.Graph.Triple(i) }
+	if o.Graph != nil {
+		n = o.Graph.Len()
+	} else {
+		n, at = len(c.Graph.Relations), func(i int32) triples.Triple { return relation(c.Graph, i) }
+	}
+	var there []int32
+	ix, err := triples.New(ctx, func(yield func(triples.Triple, error) bool) {
+		for i := range int32(n) {
+			if t := at(i); covered(t, o) {
+				if there = append(there, i); !yield(t, nil) {
+					return
+				}
+			}
 		}
+	}, triples.Options{})
+	if err != nil || o.Graph != nil {
+		return Indexed(ix), err
 	}
-	if o.Graph == nil {
-		return corpusGraph(c, Indexed(ix)), nil
+	return corpusGraph(c, Indexed(ix), there), nil
+}
+
+// covered tells whether a triple is of the share that is there.
+func covered(t triples.Triple, o Options) bool {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d\xff%s\xff%s\xff%s", o.Seed, t.Head.ID, t.Relation.ID, t.Tail.ID)
+	return o.Share == 1 || rand.New(rand.NewPCG(h.Sum64(), 0)).Float64() < o.Share
+}
+
+// denseGraph is a graph in memory whose triples are linked by the vectors of their texts.
+func denseGraph(ctx context.Context, graph func() Graph, e embed.Embedder) (func() Graph, error) {
+	g := graph()
+	ix := indexOf(g)
+	vectors, err := retrieve.NewVectors(ctx, e, text.NewList(ix.Len(), func(i int) string { return ix.Triple(int32(i)).Text() }))
+	if o, ok := g.(own); ok {
+		o.Graph = indexed{ix, vectors}
+		g = o
+	} else {
+		g = indexed{ix, vectors}
 	}
-	return Indexed(ix), nil
+	return func() Graph { return g }, err
 }

@@ -4,21 +4,24 @@ package gear
 
 import (
 	"context"
-	"iter"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
 // Indexed is a graph in memory or in a folder that is mapped there.
 func Indexed(ix *triples.Index) func() Graph {
-	return func() Graph { return indexed{ix} }
+	return func() Graph { return indexed{Index: ix} }
 }
 
-type indexed struct{ *triples.Index }
+type indexed struct {
+	*triples.Index
+	dense *retrieve.Vectors // of the triples' texts, for links by them; nil for links by words
+}
 
 func (g indexed) Link(ctx context.Context, texts []string, k int) ([]Links, error) {
 	out := make([]Links, len(texts))
@@ -26,18 +29,26 @@ func (g indexed) Link(ctx context.Context, texts []string, k int) ([]Links, erro
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		out[i] = Links{g.Search(t, k, nil), g.Whole(t)}
+		if g.dense == nil {
+			out[i] = Links{g.Search(t, k, nil), g.Whole(t)}
+			continue
+		}
+		best, err := g.dense.Best(ctx, t, k)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = Links{best, 1}
 	}
 	return out, nil
 }
 
-// wordsOf is the index of the words of a graph's triples; nil if it has none here.
-func wordsOf(g Graph) *bm25.Index {
+// indexOf is the index of a graph's triples; nil if it has none here.
+func indexOf(g Graph) *triples.Index {
 	switch g := g.(type) {
 	case indexed:
-		return g.Words()
+		return g.Index
 	case own:
-		return wordsOf(g.Graph)
+		return indexOf(g.Graph)
 	}
 	return nil
 }
@@ -53,31 +64,26 @@ func (g indexed) Neighbors(ctx context.Context, list []int32, _ string, limit in
 	return out, ctx.Err()
 }
 
-// own is the graph of a corpus in memory: triple i is relation i.
+// own is the graph of a corpus in memory, or a share of it.
 type own struct {
 	Graph
-	corpus *kit.Corpus
-	place  map[string]int32 // of each chunk
+	corpus    *kit.Corpus
+	place     map[string]int32 // of each chunk
+	relations []int32          // of each triple, ascending
 }
 
-func corpusGraph(c *kit.Corpus, graph func() Graph) func() Graph {
+func corpusGraph(c *kit.Corpus, graph func() Graph, relations []int32) func() Graph {
 	place := make(map[string]int32, len(c.Chunks))
 	for i := range c.Chunks {
 		place[c.Chunks[i].ID] = int32(i)
 	}
-	return func() Graph { return own{graph(), c, place} }
+	return func() Graph { return own{graph(), c, place, relations} }
 }
 
-func relations(g *kg.Graph) iter.Seq2[triples.Triple, error] {
+func relation(g *kg.Graph, i int32) triples.Triple {
+	r := &g.Relations[i]
 	entity := func(e int32) triples.Entity { return triples.Entity{ID: g.Entities[e].Key, Label: g.Entities[e].Name} }
-	return func(yield func(triples.Triple, error) bool) {
-		for i := range g.Relations {
-			r := &g.Relations[i]
-			if !yield(triples.Triple{Head: entity(r.Head), Relation: triples.Entity{ID: r.Label, Label: r.Label}, Tail: entity(r.Tail)}, nil) {
-				return
-			}
-		}
-	}
+	return triples.Triple{Head: entity(r.Head), Relation: triples.Entity{ID: r.Label, Label: r.Label}, Tail: entity(r.Tail)}
 }
 
 // Stated implements [Sourced].
@@ -85,7 +91,9 @@ func (g own) Stated(ctx context.Context, passages []graphrag.Chunk) ([][]int32, 
 	out := make([][]int32, len(passages))
 	for i, c := range passages {
 		for _, r := range g.corpus.Graph.PassageRelations(g.place[c.ID]) {
-			out[i] = append(out[i], r.ID)
+			if t, there := slices.BinarySearch(g.relations, r.ID); there {
+				out[i] = append(out[i], int32(t))
+			}
 		}
 	}
 	return out, ctx.Err()
@@ -95,7 +103,7 @@ func (g own) Stated(ctx context.Context, passages []graphrag.Chunk) ([][]int32, 
 func (g own) Sources(ctx context.Context, list []int32) ([]graphrag.Found, error) {
 	out := make([]graphrag.Found, len(list))
 	for i, t := range list {
-		for _, p := range g.corpus.Graph.RelationPassages(t) {
+		for _, p := range g.corpus.Graph.RelationPassages(g.relations[t]) {
 			out[i].Ranked = append(out[i].Ranked, graphrag.Hit{Chunk: g.corpus.Chunks[p.ID]})
 		}
 	}

@@ -42,6 +42,23 @@ const (
 	ExpandNever  Expansion = "never"
 )
 
+// Linking says by what triples are linked and aligned, Classifier for which questions.
+type (
+	Linking    string
+	Classifier string
+)
+
+// The linkings: BM25 over words (GeAR-s, equation 3), and the cosine of vectors, which the paper
+// leaves open. The classifiers: every question, or only those of several facts, by their form in
+// English or by the kit's model.
+const (
+	LinkWords Linking    = "words"
+	LinkDense Linking    = "dense"
+	WhenEvery Classifier = "every"
+	WhenForm  Classifier = "form"
+	WhenModel Classifier = "model"
+)
+
 // Options of the system. The zero value is GeAR-s, but over the graph of the corpus: the
 // paper's is from elsewhere, and is given.
 type Options struct {
@@ -51,33 +68,46 @@ type Options struct {
 	Extract extract.Extractor
 	// Graph is a graph from elsewhere. With it nothing is extracted from the corpus
 	// when it is indexed.
-	Graph *triples.Index
+	Graph *triples.Index `source:"GeAR-s, section 3"`
 	// Reader, when set, reads triples from passages in place of the kit's model, which
 	// reflects, filters and answers: GeAR-s has a smaller one for it.
 	Reader llm.Model `source:"GeAR-s, sections 4 and 5: the kit's model in place of two"`
 	// Original is the system of arXiv 2412.18431.
-	Original bool `source:"arXiv 2412.18431"`
-	// Expand says in which steps the graph is used.
-	Expand Expansion
+	Original bool `source:"GeAR-s; the system before it is GeAR, arXiv 2412.18431"`
+	// Expand says in which steps the graph is used, and When for which questions.
+	Expand Expansion  `source:"GeAR-s, section 5; GeAR expands always"`
+	When   Classifier `source:"ours: every question"`
 	// Steps is how many searches there are at most, Passages how many passages triples
 	// are read from; 0 is the default of each.
-	Steps, Passages int
+	Steps    int `source:"GeAR-s, section 4; GeAR has 4 on MuSiQue"`
+	Passages int `source:"GeAR, section 4.2; GeAR-s gives no value"`
 	// LinkShare is the least score of a triple of the graph beside that of the triple
 	// it stands for, above 0 and up to 1. The two have the name of an end in common, too.
 	// PlainLinks drops both conditions: each triple is linked to the first that its words
 	// find, as in equation 3 of GeAR-s.
 	LinkShare  float64 `source:"ours: GeAR-s reports drift and has no threshold"`
-	PlainLinks bool    `source:"GeAR-s, equation 3"`
+	PlainLinks bool    `source:"ours: GeAR-s, equation 3, has neither condition"`
+	// Link says by what triples are linked and aligned. LinkShare stands beside a cosine, too.
+	Link Linking `source:"GeAR-s, equation 3"`
+	// Share is the part of the graph's triples that is there, above 0 and up to 1; 0 is all of
+	// them. They are chosen by a hash with Seed: those of a small share are among those of a
+	// larger one.
+	Share float64 `source:"ours: all of the graph"`
+	Seed  uint64  `source:"ours"`
 	// Beam are the options of the search through the graph.
-	Beam path.BeamOptions `source:"GeAR, section 4.2"`
+	Beam path.BeamOptions `source:"GeAR, section 4.2; GeAR-s gives no value"`
 }
 
-func (o Options) check() error {
+func (o Options) check(m llm.Model) error {
 	var c kit.Checks
 	c.Min("Steps", float64(o.Steps), 0)
 	c.Min("Passages", float64(o.Passages), 0)
 	c.Range("LinkShare", o.LinkShare, 0, 1)
 	c.Want(o.Expand == "" || o.Expand == ExpandLater || o.Expand == ExpandAlways || o.Expand == ExpandNever, "Expand", o.Expand, "later, always or never")
+	c.Want(o.When == "" || o.When == WhenEvery || o.When == WhenForm || o.When == WhenModel, "When", o.When, "every, form or model")
+	c.Want(o.When != WhenModel || m != nil, "When", "model", "an AnswerModel in the kit, or form")
+	c.Want(o.Link == "" || o.Link == LinkWords || o.Link == LinkDense, "Link", o.Link, "words or dense")
+	c.Range("Share", o.Share, 0, 1)
 	c.Add(o.Beam.Check())
 	if o.Graph != nil && (o.Original || o.Extract != nil) {
 		c.Add(errors.New("a Graph is given, and Original and Extract are of the corpus: set one of them"))
@@ -93,5 +123,6 @@ func (o Options) Defaults() Options {
 	}
 	o.Steps, o.Expand = cmp.Or(o.Steps, steps), cmp.Or(o.Expand, expand)
 	o.Passages, o.LinkShare = cmp.Or(o.Passages, DefaultPassages), cmp.Or(o.LinkShare, DefaultLinkShare)
+	o.When, o.Link, o.Share = cmp.Or(o.When, WhenEvery), cmp.Or(o.Link, LinkWords), cmp.Or(o.Share, 1)
 	return o
 }

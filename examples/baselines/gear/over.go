@@ -12,7 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
-// Over returns the search over parts. Of the options, Cut, Extract and Graph
+// Over returns the search over parts. Of the options, Cut, Extract, Graph, Link and Share
 // are of corpora that [New] reads, and must not be set.
 func Over(p Parts, o Options) (graphrag.Retriever, error) {
 	s := &searcher{Parts: p, o: o.Defaults()}
@@ -21,7 +21,7 @@ func Over(p Parts, o Options) (graphrag.Retriever, error) {
 	if p.Passages != nil {
 		s.base, err2 = retrieve.PerDoc(p.Passages, o.MaxPerDoc)
 	}
-	if err := errors.Join(o.check(), s.check(o), err1, err2); err != nil {
+	if err := errors.Join(o.check(p.Kit.AnswerModel), s.check(o), err1, err2); err != nil {
 		return nil, fmt.Errorf("gear: %w", err)
 	}
 	if s.Find == nil {
@@ -36,8 +36,8 @@ func (s *searcher) check(o Options) error {
 	var c kit.Checks
 	c.Want(s.Passages != nil, "Passages", "missing", "a retriever")
 	c.Want(s.Kit.Find != nil || s.Find != nil, "Find", "missing", "one, or that of a kit")
-	c.Want(o.Graph == nil && o.Extract == nil && o.Cut == kit.Cut{},
-		"Graph, Extract or Cut", "set", "none of them: they are of corpora that New reads")
+	c.Want(o.Graph == nil && o.Extract == nil && o.Cut == kit.Cut{} && o.Link == "" && o.Share == 0,
+		"Graph, Extract, Cut, Link or Share", "set", "none of them: they are of corpora that New reads")
 	c.Want(!(o.Original && s.o.Expand != ExpandNever) || s.sourced(), "Graph", "of no passages", "a Sourced one for Original")
 	if s.o.Expand == ExpandNever {
 		return c.Err()
@@ -55,12 +55,24 @@ func (s *searcher) sourced() bool {
 	return ok
 }
 
-// agent searches step by step.
+// agent searches step by step, and without the graph where the question is simple.
 func (s *searcher) agent() (graphrag.Retriever, error) {
-	first, later := s.step(s.o.Expand == ExpandAlways), s.step(s.o.Expand != ExpandNever)
-	if s.o.Steps == 1 {
-		return s.finish(first), nil
+	whole, err := s.steps(s.o.Expand)
+	if s.o.When == WhenEvery || err != nil {
+		return s.finish(whole), err
 	}
-	r, err := agent.Reflecting(first, later, kit.Step(s.Kit.AnswerModel, reflectByModel, reflectByRules), agent.Options{Steps: s.o.Steps - 1, Merge: s.fused})
-	return s.finish(r), err
+	flat, err := s.steps(ExpandNever)
+	is := simpleByForm
+	if s.o.When == WhenModel {
+		is = simpleByModel(s.Kit.AnswerModel)
+	}
+	return s.finish(when(is, flat, whole)), err
+}
+
+func (s *searcher) steps(e Expansion) (graphrag.Retriever, error) {
+	first, later := s.step(e == ExpandAlways), s.step(e != ExpandNever)
+	if s.o.Steps == 1 {
+		return first, nil
+	}
+	return agent.Reflecting(first, later, kit.Step(s.Kit.AnswerModel, reflectByModel, reflectByRules), agent.Options{Steps: s.o.Steps - 1, Merge: s.fused})
 }

@@ -17,9 +17,10 @@ var prompts = llm.MustPrompts("gear", promptFiles)
 
 // Stages name the calls in accounts.
 const (
-	StageRead    = "read triples"
-	StageReflect = "reflect"
-	StageFilter  = "filter passages"
+	StageRead     = "read triples"
+	StageReflect  = "reflect"
+	StageFilter   = "filter passages"
+	StageClassify = "classify the question"
 )
 
 // searcher is a search over parts.

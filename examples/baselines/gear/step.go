@@ -260,8 +260,8 @@ func (a *around) Scores(ctx context.Context, chains [][]int32) ([]float64, error
 		return nil, err
 	}
 	if w, ok := t.(*retrieve.Words); ok {
-		if ix := wordsOf(a.Graph); ix != nil {
-			a.joined = w.Joined(ix)
+		if ix := indexOf(a.Graph); ix != nil {
+			a.joined = w.Joined(ix.Words())
 		}
 	}
 	return t.Scores(ctx, a.question, nil)

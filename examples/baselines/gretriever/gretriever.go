@@ -30,9 +30,9 @@ type Options struct {
 	Extract extract.Extractor
 	// Nodes entities and Edges ranks of relations have prizes, -1 for none; Cost is what
 	// an edge costs.
-	Nodes int     `default:"3" min:"-1"`
-	Edges int     `default:"5" min:"-1"`
-	Cost  float64 `default:"0.5" min:"0"`
+	Nodes int     `default:"3" min:"-1" source:"the paper, appendix B.1, for WebQSP"`
+	Edges int     `default:"5" min:"-1" source:"the paper, appendix B.1, for WebQSP"`
+	Cost  float64 `default:"0.5" min:"0" source:"the paper, appendix B.1, for WebQSP"`
 }
 
 // New returns the system.

@@ -28,18 +28,18 @@ type Options struct {
 	// kit.
 	Entities kit.NameFinder
 	// Damping is the probability of walking on (section 3.3).
-	Damping float64 `default:"0.5"`
+	Damping float64 `default:"0.5" source:"the paper, section 3.3"`
 	// Synonyms are found by Link, by default the kit's.
 	Synonyms link.SynonymOptions
 	Link     link.Linker
 	// NoSynonyms and NoSpecificity leave the step out, for ablations.
-	NoSynonyms, NoSpecificity bool
+	NoSynonyms, NoSpecificity bool `source:"the paper: nothing is left out"`
 	// OverwriteSynonyms and ASCIIPhrases do as the code does: a synonym takes
 	// the place of the facts in its direction, and phrases keep only ASCII
 	// letters and digits.
-	OverwriteSynonyms, ASCIIPhrases bool
+	OverwriteSynonyms, ASCIIPhrases bool `source:"ours: its program does"`
 	// Fallback ranks the chunks for questions without a linked entity.
-	Fallback Fallback `default:"flat"`
+	Fallback Fallback `default:"flat" source:"ours"`
 }
 
 // Fallback is what happens when no entity of a question can be linked.

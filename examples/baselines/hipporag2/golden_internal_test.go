@@ -131,3 +131,32 @@ func TestLink(t *testing.T) {
 		t.Errorf("%d seeds", len(seeds))
 	}
 }
+
+// Cosines of facts and passages are scaled to 0..1 over all of them: the same order on another
+// scale changes nothing.
+func TestScales(t *testing.T) {
+	var want []graphrag.Hit
+	for _, x := range []struct{ facts, passages float64 }{{1, 1}, {.4, 1}, {1, .3}} {
+		s := golden(t, baselinestest.Filled(Options{}))
+		s.facts, s.chunks, s.filter = within(goldenScores, x.facts), within(goldenSimilar, x.passages), keepAll
+		found, err := s.Retrieve(t.Context(), graphrag.Question{Text: "?", K: 4})
+		baselinestest.OK(t, err)
+		if want == nil {
+			want = found.Ranked
+		}
+		for i, h := range found.Ranked {
+			if h.Chunk.ID != want[i].Chunk.ID || math.Abs(h.Score-want[i].Score) > 1e-9 {
+				t.Errorf("%+v: passage %d is %s by %v, want %s by %v", x, i, h.Chunk.ID, h.Score, want[i].Chunk.ID, want[i].Score)
+			}
+		}
+	}
+}
+
+// within are scores on a scale of some length that begins at .5.
+func within(scores []float64, length float64) baselinestest.Alike {
+	out := make(baselinestest.Alike, len(scores))
+	for i, x := range scores {
+		out[i] = .5 + length*x
+	}
+	return out
+}

@@ -49,16 +49,16 @@ type Options struct {
 	Extract extract.Extractor
 	// Damping is the probability of walking on, Link the number of facts and of
 	// phrases to start from, PassageWeight that of the best passage beside a phrase.
-	Damping       float64     `default:"0.5"`
-	Link          int         `default:"5" min:"0"`
-	PassageWeight float64     `default:"0.05" min:"0"`
-	Phrases       PhraseScore `default:"last" source:"the release of February 2025"`
+	Damping       float64     `default:"0.5" source:"the paper, table 13"`
+	Link          int         `default:"5" min:"0" source:"the paper, table 13"`
+	PassageWeight float64     `default:"0.05" min:"0" source:"the paper, table 13"`
+	Phrases       PhraseScore `default:"last" source:"its program of February 2025"`
 	Synonyms      link.SynonymOptions
 	// NoFilter takes the facts as they are found, NoSynonyms leaves the step out, for
 	// ablations.
-	NoFilter, NoSynonyms bool
+	NoFilter, NoSynonyms bool `source:"the paper: nothing is left out"`
 	// ASCIIPhrases keeps only ASCII letters and digits, as the code does.
-	ASCIIPhrases bool
+	ASCIIPhrases bool `source:"ours: its program does"`
 }
 
 // New returns the system.

@@ -30,7 +30,7 @@ type Options struct {
 	hipporag.Options
 	// Steps is how often something is retrieved at most, Passages how many chunks a
 	// step gives at least; 0 for the defaults.
-	Steps, Passages int
+	Steps, Passages int `source:"HippoRAG, for MuSiQue"`
 }
 
 // Defaults returns the options with what zero stands for.

@@ -36,30 +36,30 @@ const (
 // but for the mode, which is the paper's.
 type Options struct {
 	kit.Common
-	Mode Mode `default:"hybrid"`
+	Mode Mode `default:"hybrid" source:"the paper, section 3; its program has mix"`
 	// Paper searches as the paper's code did. It knows no Mix.
-	Paper bool
+	Paper bool `source:"its program"`
 	// Extract, when set, is used in place of the kit's extractor.
 	Extract extract.Extractor
 	// Types of entities and Language of descriptions, for the model's
 	// extractor; see extract.RecordOptions.
-	Types    []string
-	Language string
+	Types    []string `source:"its program"`
+	Language string   `source:"its program"`
 	// AlwaysGlean asks for more records where the model says that there are none, as
 	// the code does.
-	AlwaysGlean bool
+	AlwaysGlean bool `source:"ours: its program always asks"`
 	// TopK is the number of entities or relations that keywords find, 0 for 40, ChunkTopK
 	// that of chunks a question finds, RelatedChunks how many chunks an entity
 	// or relation brings.
-	TopK          int `min:"0"`
-	ChunkTopK     int `default:"20" min:"0"`
-	RelatedChunks int `default:"5" min:"0"`
+	TopK          int `min:"0" source:"its program"`
+	ChunkTopK     int `default:"20" min:"0" source:"its program"`
+	RelatedChunks int `default:"5" min:"0" source:"its program"`
 	// Cosine is the least likeness at which something is found, NoCosine for any.
-	Cosine float64 `default:"0.2"`
+	Cosine float64 `default:"0.2" source:"its program"`
 	// The budgets in tokens, of entities 0 for 6,000, of relations 0 for 8,000.
-	EntityTokens   int `min:"0"`
-	RelationTokens int `min:"0"`
-	TotalTokens    int `default:"30000" min:"0"`
+	EntityTokens   int `min:"0" source:"its program"`
+	RelationTokens int `min:"0" source:"its program"`
+	TotalTokens    int `default:"30000" min:"0" source:"its program"`
 }
 
 // NoCosine as [Options].Cosine is no bound.

@@ -34,15 +34,15 @@ type Options struct {
 	// how many sentences one entity leads to in one step, Iterations one more
 	// than the number of steps. Ratio weighs the passages' own likeness to the
 	// question, PassageWeight passages beside entities.
-	Threshold     float64 `default:"0.4" min:"0"`
-	Sentences     int     `default:"3" min:"1"`
-	Iterations    int     `default:"3" min:"1"`
-	Ratio         float64 `default:"2" min:"0"`
-	PassageWeight float64 `default:"0.05" min:"0"`
+	Threshold     float64 `default:"0.4" min:"0" source:"its program, run without a data set"`
+	Sentences     int     `default:"3" min:"1" source:"its program, run without a data set"`
+	Iterations    int     `default:"3" min:"1" source:"its program, run without a data set"`
+	Ratio         float64 `default:"2" min:"0" source:"its program, run without a data set"`
+	PassageWeight float64 `default:"0.05" min:"0" source:"its program"`
 	// Damping is the probability of walking on.
 	Damping float64 `default:"0.5" source:"its program; the paper prints 0.85"`
 	// Adjacent ties each chunk to the next of its document, with weight 1.
-	Adjacent bool
+	Adjacent bool `source:"ours: its program does"`
 }
 
 // New returns the system. It asks no model but the reader's.

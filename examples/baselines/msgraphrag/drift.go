@@ -22,15 +22,15 @@ type DriftOptions struct {
 	Options
 	// Reports are looked at first, divided into Folds. FollowUps is how many
 	// questions are asked in a round, Depth how many rounds there are.
-	Reports   int `default:"20" min:"0"`
-	Folds     int `default:"5" min:"0"`
-	FollowUps int `default:"20" min:"0"`
-	Depth     int `default:"3" min:"0"`
+	Reports   int `default:"20" min:"0" source:"its program"`
+	Folds     int `default:"5" min:"0" source:"its program"`
+	FollowUps int `default:"20" min:"0" source:"its program"`
+	Depth     int `default:"3" min:"0" source:"its program"`
 	// Tokens of each context.
-	Tokens int `default:"12000" min:"0"`
+	Tokens int `default:"12000" min:"0" source:"its program"`
 	// Shuffle is the seed of the template and of the order of the questions. In the code
 	// neither has one.
-	Shuffle uint64 `default:"86"`
+	Shuffle uint64 `default:"86" source:"ours: its program has no seed"`
 }
 
 // NewDrift returns the system that begins with reports and goes on with

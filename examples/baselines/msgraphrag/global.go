@@ -20,15 +20,15 @@ type GlobalOptions struct {
 	Options
 	// Tokens of the reports in one batch, ReduceTokens of the points that are
 	// read in the end.
-	Tokens       int `default:"12000" min:"0"`
-	ReduceTokens int `default:"12000" min:"0"`
+	Tokens       int `default:"12000" min:"0" source:"its program"`
+	ReduceTokens int `default:"12000" min:"0" source:"its program"`
 	// Shuffle is the seed of the order of the reports.
-	Shuffle uint64 `default:"86"`
+	Shuffle uint64 `default:"86" source:"its program"`
 	// Dynamic looks through the hierarchy from the top for the reports that have
 	// to do with the question. KeepParent keeps a report some of whose parts are
 	// kept. Threshold is the least rating, up to 5.
-	Dynamic, KeepParent bool
-	Threshold           int `default:"1" min:"0" max:"5"`
+	Dynamic, KeepParent bool `source:"its program"`
+	Threshold           int  `default:"1" min:"0" max:"5" source:"its program"`
 }
 
 // name is that of the system in reports.

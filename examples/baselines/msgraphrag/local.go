@@ -21,13 +21,13 @@ type LocalOptions struct {
 	Options
 	// Tokens of the context; CommunityShare of it goes to reports, ChunkShare to
 	// chunks, the rest to entities and relations. Both shares 0 are .15 and .5.
-	Tokens         int     `default:"12000" min:"0"`
-	CommunityShare float64 `min:"0"`
-	ChunkShare     float64 `min:"0"`
+	Tokens         int     `default:"12000" min:"0" source:"its program"`
+	CommunityShare float64 `min:"0" source:"its program"`
+	ChunkShare     float64 `min:"0" source:"its program"`
 	// Entities is how many are read, Relations how many that lead out of their
 	// circle for each.
-	Entities  int `default:"10" min:"0"`
-	Relations int `default:"10" min:"0"`
+	Entities  int `default:"10" min:"0" source:"its program"`
+	Relations int `default:"10" min:"0" source:"its program"`
 }
 
 // Defaults returns the options with the shares that two of 0 stand for.

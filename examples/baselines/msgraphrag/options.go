@@ -51,24 +51,24 @@ type Options struct {
 	Extract  extract.Extractor
 	Reporter report.Reporter
 	// Level of the hierarchy down to which reports are read, TopLevel for the coarsest.
-	Level int `default:"2" min:"-1"`
+	Level int `default:"2" min:"-1" source:"its program"`
 	// MaxSize is the size from which on a community is split, Passes how many
 	// Leiden makes.
-	MaxSize int `default:"10"`
-	Passes  int `default:"1" min:"0"`
+	MaxSize int `default:"10" source:"its program"`
+	Passes  int `default:"1" min:"0" source:"its program"`
 	// Seed of Leiden.
-	Seed uint64 `default:"0xDEADBEEF"`
+	Seed uint64 `default:"0xDEADBEEF" source:"its program"`
 	// FoldFrom is how many descriptions of a thing a model makes one of; fewer are
 	// left as they are unless they are long. The code has 2.
 	FoldFrom int `default:"5" min:"0" source:"ours: its program has 2"`
 	// MinSize is the least number of members of a community that gets a report, 0 for
 	// all with a relation inside. What is in a smaller one is in the reports above.
-	MinSize int `min:"0"`
+	MinSize int `min:"0" source:"ours: no least size"`
 	// AllReports has a model write also the reports that the search does not read.
-	AllReports bool
+	AllReports bool `source:"ours: its program writes all"`
 	// AlwaysGlean asks for more records where the model says that there are none, as
 	// the code does.
-	AlwaysGlean bool
+	AlwaysGlean bool `source:"ours: its program always asks"`
 	// Logger hears of descriptions and reports that could not be written; nil is
 	// silent.
 	Logger *slog.Logger

@@ -24,14 +24,14 @@ const Name = "raptor"
 type Options struct {
 	kit.Common
 	// Leaf is the most tokens of a leaf, Summary those asked of a summary.
-	Leaf    int `default:"100" min:"0"`
-	Summary int `default:"100" min:"0"`
+	Leaf    int `default:"100" min:"0" source:"the paper, section 3"`
+	Summary int `default:"100" min:"0" source:"its program"`
 	// Tokens is the budget of a question that has none.
-	Tokens int `default:"2000" min:"0"`
+	Tokens int `default:"2000" min:"0" source:"the paper, section 3"`
 	// Traverse goes down the tree from its top and reads the best Layer nodes of
 	// each layer, in place of the best of all nodes.
-	Traverse bool
-	Layer    int `default:"5" min:"0"`
+	Traverse bool `source:"the paper, section 3"`
+	Layer    int  `default:"5" min:"0" source:"its program"`
 	// Tree says how leaves become a tree. Its Embedder and Summarizer, when set, are
 	// used in place of the kit's.
 	Tree summary.RaptorOptions `source:"its program"`

@@ -24,10 +24,10 @@ type Options struct {
 	// Common.Cut.Size is how long each of K pieces may be where a question has no
 	// budget of tokens. Pages are cut by Passage, and each is ranked once.
 	kit.Common
-	Passage chunk.PageOptions
+	Passage chunk.PageOptions `source:"ours"`
 	// Pages.Plan is that of a kit with a model, which is asked once for an overview;
 	// without one aspects are those of the words. Planned below 0 asks for no plan.
-	Pages retrieve.PagesOptions
+	Pages retrieve.PagesOptions `source:"ours"`
 	// Extract, when set, finds the names and facts by which pages lead to each other.
 	// Without it rules do, where the corpus is one of titled passages; elsewhere pages
 	// lead nowhere.

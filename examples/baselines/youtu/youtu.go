@@ -57,32 +57,31 @@ const (
 // Options of the system. The zero value is the paper's setting, and where the paper
 // is silent that of its program.
 type Options struct {
-	kit.Common
+	kit.Common `source:"ours"`
 	// Extract, when set, is used in place of the extractor by schema.
 	Extract extract.Extractor
 	// Schema is the seed; nil has a model make one from a sample of the corpus, and
 	// without a model takes what the rules know. Mode says what becomes of what it
 	// does not hold.
-	Schema *extract.Schema
-	Mode   extract.SchemaMode
+	Schema *extract.Schema    `source:"the paper, equation 1"`
+	Mode   extract.SchemaMode `source:"the paper, equation 2"`
 	// Expansion says when the schema grows, FixedSchema that it does not.
 	Expansion   extract.Expansion `source:"ours: the paper gives no value"`
-	FixedSchema bool
-	// Communities are found with these options, by default at most
-	// DefaultCommunities of any size; paths with those.
-	Communities perception.Options
-	Paths       path.Options `source:"ours; the depth is the paper's"`
-	// Facts is how many facts are read; 0 is as many as chunks, the K of the question: the
-	// paper's top-20 and top-10.
-	Facts int `source:"the paper: top-20, top-10"`
-	// SubQueries is how many there may be of a question, Steps how many reflections; 0
-	// is the default of each. Tokens is what the reflections on a question may take
-	// together; 0 is no limit.
-	SubQueries, Steps, Tokens int `source:"its program"`
+	FixedSchema bool              `source:"the paper, equation 3"`
+	// Communities are found with these options, DefaultCommunities at most; paths with those.
+	Communities perception.Options `source:"the paper, section 3.2"`
+	Paths       path.Options       `source:"ours: the paper gives no value"`
+	// Facts is how many facts are read; 0 is as many as chunks, the K of the question.
+	Facts int `source:"the paper, tables 1 and 2"`
+	// SubQueries is the most of a question, Steps the most reflections; 0 is the default of
+	// each. Tokens is what the reflections on a question may take together; 0 is no limit.
+	SubQueries, Steps int `source:"its program"`
+	Tokens            int `source:"ours"`
 	// NoAgent, NoCommunities and NoSchema leave a part out, as in the paper's table
 	// 3: one pass, no level above the facts, open extraction. NoMemberOf leaves the
 	// communities out of the graph that paths lead through.
-	NoAgent, NoCommunities, NoSchema, NoMemberOf bool
+	NoAgent, NoCommunities, NoSchema bool `source:"the paper, table 3"`
+	NoMemberOf                       bool `source:"the paper, section 3.2.1"`
 }
 
 // Defaults returns the options with what zero stands for.

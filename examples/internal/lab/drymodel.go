@@ -349,6 +349,8 @@ func recipe(stage, text string, typed []entity) string {
 	switch stage {
 	case gear.StageRead:
 		return asJSON("triples", madeTriples(text, 10, "is said to have been near to"))
+	case gear.StageClassify:
+		return `{"simple": false}`
 	case gear.StageFilter:
 		return asJSON("keep", []int{1, 2, 3, 4, 5})
 	case hipporag2.StageFilter:

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gear
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/path"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
+)
+
+func graphFrom(t *testing.T, lines ...string) *triples.Index {
+	t.Helper()
+	ix, err := triples.New(t.Context(), triples.TSV("graph", strings.NewReader(strings.Join(lines, "\n"))).All(), triples.Options{})
+	baselinestest.OK(t, err)
+	return ix
+}
+
+// listed answers each question with a fixed list, and keeps what it was asked, once.
+type listed struct {
+	lists map[string]string
+	asked []string
+}
+
+func (l *listed) Retrieve(_ context.Context, q graphrag.Question) (graphrag.Found, error) {
+	if ask := fmt.Sprint(q.Text, " ", q.Want()); !slices.Contains(l.asked, ask) {
+		l.asked = append(l.asked, ask)
+	}
+	out := graphrag.Nothing()
+	for _, id := range strings.Fields(l.lists[q.Text]) {
+		out.Ranked = append(out.Ranked, graphrag.Hit{Chunk: graphrag.Chunk{ID: id, Doc: id, Text: id}})
+	}
+	out.Ranked = out.Ranked[:min(len(out.Ranked), q.Want())]
+	return out, nil
+}
+
+// sourced is a graph whose triple i is stated by passage ti.
+type sourced struct{ Graph }
+
+func (sourced) Stated(context.Context, []graphrag.Chunk) ([][]int32, error) { panic("a model reads") }
+
+func (sourced) Sources(_ context.Context, list []int32) ([]graphrag.Found, error) {
+	out := make([]graphrag.Found, len(list))
+	for i, n := range list {
+		id := fmt.Sprint("t", n)
+		out[i].Ranked = []graphrag.Hit{{Chunk: graphrag.Chunk{ID: id, Doc: id}}}
+	}
+	return out, nil
+}
+
+// What each step asks for with the defaults: the system searches twice, reads ten passages,
+// expands in the second step alone, grows chains of two triples out of each that was read, and
+// asks for one passage of each. The one before it searches four times, expands at once, and
+// has the passages of what it remembers vote.
+func TestStepsWorked(t *testing.T) {
+	lines := []string{"Fram\tbuilder\tArcher", "Archer\tborn in\tLarvik", "Larvik\tin\tNorway", "Tide\tnear\tLindisfarne", "Oslo\tin\tNorway"}
+	const twelve = "a b c d e f g h i j k l"
+	for _, x := range []struct {
+		o               Options
+		asked           string
+		aligned, ranked string
+		facts           int
+	}{
+		{Options{}, "q0 10, q1 10", "Fram builder Archer 1, Tide near Lindisfarne 1, Archer born in Larvik 1", "a b c d e f g t0 t3 t1", 6},
+		{Options{Expand: ExpandNever}, "q0 10, q1 10", "", "a b c d e f g h i j", 6},
+		{Options{Original: true}, "q0 10, q1 10, Tide near Lindisfarne 10, Fram builder Archer 10, A b C 10, D e F 10, G h I0 10, G h I1 10, q2 10, G h I2 10, q3 10, G h I3 10", "", "t0 t3 a b c t1 d e f g", 8},
+	} {
+		shown, n := 0, 0
+		m := llmtest.NewScript("m").
+			Handle(llmtest.Stage(StageRead), func(req llm.Request) llm.Reply {
+				shown = strings.Count(req.Messages[1].Text, " passage]") / 2
+				return llm.Reply{Text: fmt.Sprintf(`{"triples": [["Tide","near","Lindisfarne"],["Fram","builder","Archer"],["A","b","C"],["D","e","F"],["G","h","I%d"]]}`, n)}
+			}).
+			Handle(llmtest.Stage(StageReflect), func(llm.Request) llm.Reply {
+				n++
+				return llm.Reply{Text: fmt.Sprintf(`{"answerable": false, "missing": "x", "next_question": "q%d"}`, n)}
+			}).
+			Reply(llmtest.Stage(StageFilter), `{"keep": "all"}`)
+		lists := map[string]string{"Fram builder Archer": "t0 x", "Archer born in Larvik": "t1 x", "Tide near Lindisfarne": "t3 x"}
+		for i := range 4 {
+			lists[fmt.Sprint("q", i)] = twelve
+		}
+		passages, align := &listed{lists: lists}, &listed{lists: lists}
+		graph := sourced{Indexed(graphFrom(t, lines...))()}
+		p := Parts{Passages: passages, Align: align, Kit: kit.Kit{AnswerModel: m}, Graph: func() Graph { return graph },
+			Find: func(ctx context.Context, texts text.List) (retrieve.Texts, error) {
+				return retrieve.NewWords(ctx, texts)
+			}}
+		r, err := Over(p, x.o)
+		baselinestest.OK(t, err)
+		found, err := r.Retrieve(t.Context(), graphrag.Question{Text: "q0", K: 10})
+		baselinestest.OK(t, err)
+		var ranked []string
+		for _, h := range found.Ranked {
+			ranked = append(ranked, h.Chunk.ID)
+		}
+		got := []string{strings.Join(passages.asked, ", "), strings.Join(align.asked, ", "), strings.Join(ranked, " "), fmt.Sprint(len(found.Derived), shown)}
+		if diff := cmp.Diff([]string{x.asked, x.aligned, x.ranked, fmt.Sprint(x.facts, " ", 10)}, got); diff != "" {
+			t.Errorf("%+v: %s", x.o, diff)
+		}
+	}
+}
+
+// meaning embeds texts by what they are about: a word that stands for another has its vector.
+var meaning = embed.Func(func(_ context.Context, list []string) ([][]float32, error) {
+	out := make([][]float32, len(list))
+	for i, s := range list {
+		out[i] = []float32{.1, .1, .1}
+		for k, words := range [][]string{{"shipwright", "builder"}, {"Larvik", "Tolerodden"}, {"tide", "sea"}} {
+			for _, w := range words {
+				if strings.Contains(s, w) {
+					out[i][k] = 1
+				}
+			}
+		}
+	}
+	return out, nil
+})
+
+func systemOf(t *testing.T, o Options, k kit.Kit, docs ...string) graphrag.Retriever {
+	t.Helper()
+	s, err := New(k.WithEmbedder(meaning), o)
+	baselinestest.OK(t, err)
+	var list []graphrag.Document
+	for i, d := range docs {
+		list = append(list, graphrag.Document{ID: fmt.Sprint("d", i), Text: d})
+	}
+	baselinestest.Index(t, s, list...)
+	return s
+}
+
+func firstOf(t *testing.T, r graphrag.Retriever, q string, k int) (docs, expanded []string) {
+	t.Helper()
+	found, err := r.Retrieve(t.Context(), graphrag.Question{Text: q, K: k})
+	baselinestest.OK(t, err)
+	for _, h := range found.Ranked {
+		docs = append(docs, h.Chunk.Doc)
+	}
+	for _, s := range found.Steps {
+		if s.Kind == "expand" {
+			expanded = append(expanded, s.Found...)
+		}
+	}
+	return docs, expanded
+}
+
+// One passage has the words of the question, another its meaning; equation 1 finds both.
+func TestBothHalves(t *testing.T) {
+	r := systemOf(t, Options{Steps: 1, Graph: graphFrom(t, "A\tb\tC")}, baselinestest.OfflineKit(t),
+		"A shipwright is at work.", "Colin Archer was famous.", "The shipwright sleeps.", "The sea is wide.")
+	docs, _ := firstOf(t, r, "Which builder was Archer?", 2)
+	if slices.Sort(docs); !slices.Equal(docs, []string{"d0", "d1"}) {
+		t.Errorf("found %v", docs)
+	}
+}
+
+// A triple that was read is linked and aligned by words, or by the meaning of its words.
+func TestDenseLinks(t *testing.T) {
+	graph := graphFrom(t, "Archer\tvisited the works\tLarvik town hall", "Archer\tshipwright at\tTolerodden")
+	for _, x := range []struct {
+		link      Linking
+		want, doc string
+	}{{"", "Archer visited the works Larvik town hall", "d1"}, {LinkWords, "Archer visited the works Larvik town hall", "d1"}, {LinkDense, "Archer shipwright at Tolerodden", "d2"}} {
+		k := baselinestest.ModelKit(t, llmtest.NewScript("m").
+			Reply(llmtest.Stage(StageRead), `{"triples": [["Archer","builder at the works","Larvik"]]}`).
+			Reply(llmtest.Stage(StageFilter), `{"keep": "all"}`))
+		r := systemOf(t, Options{Steps: 1, Expand: ExpandAlways, Graph: graph, Link: x.link, Beam: path.BeamOptions{Length: 1}}, k,
+			"Archer is asked for.", "Archer visited the works and the town hall.", "The builder at Larvik was busy.", "Rain.")
+		docs, expanded := firstOf(t, r, "Archer?", 4)
+		if !slices.Equal(expanded, []string{x.want}) || docs[0] != x.doc {
+			t.Errorf("%q: linked to %q, found %v", x.link, expanded, docs)
+		}
+	}
+}
+
+// A triple is linked if it is alike enough and one of its ends has the same name.
+func TestLinkConditions(t *testing.T) {
+	g := Indexed(graphFrom(t, "Archer\tborn in\tLarvik"))()
+	for _, x := range []struct {
+		head  string
+		score float64
+		o     Options
+		want  int
+	}{
+		{"Archer", .5, Options{}, 1}, {"Archer", .49, Options{}, 0}, {"Archer", .3, Options{LinkShare: .3}, 1},
+		{"Nansen", 1, Options{}, 0}, {"Nansen", .1, Options{PlainLinks: true}, 1},
+	} {
+		s := &searcher{o: x.o.Defaults()}
+		near := []proximal{{graphrag.Triple{Head: x.head, Relation: "r", Tail: "T"}, -1, graphrag.Provenance{}}}
+		start, err := s.link(t.Context(), fixed{g, Links{[]rank.Scored[int32]{{ID: 0, Score: x.score}}, 1}}, near)
+		if err != nil || len(start) != x.want {
+			t.Errorf("%+v: %v, %v", x, start, err)
+		}
+	}
+}
+
+type fixed struct {
+	Graph
+	links Links
+}
+
+func (f fixed) Link(context.Context, []string, int) ([]Links, error) { return []Links{f.links}, nil }
+
+// A share of a graph has about so many of its triples, those of a smaller share among them;
+// another seed chooses others, and what a passage states is still stated by it.
+func TestShare(t *testing.T) {
+	b, err := kg.NewBase(kg.Options{})
+	baselinestest.OK(t, err)
+	var chunks []graphrag.Chunk
+	var lines []string
+	for i := range 300 {
+		id := fmt.Sprintf("%03d", i)
+		chunks, lines = append(chunks, graphrag.Chunk{ID: id, Doc: id}), append(lines, "Ship "+id+"\tbuilt in\tTown "+id)
+		baselinestest.OK(t, b.Insert(kg.Extraction{Chunk: id, Doc: id, Facts: []kg.Fact{{Triple: graphrag.Triple{Head: "Ship " + id, Relation: "built in", Tail: "Town " + id}}}}))
+	}
+	g, err := b.Graph(t.Context())
+	baselinestest.OK(t, err)
+	there := func(o Options) map[string]bool {
+		graph, err := graphOf(t.Context(), o.Defaults(), kit.NewCorpus(kit.Kit{}, chunks, g))
+		baselinestest.OK(t, err)
+		out := map[string]bool{}
+		for i := range int32(indexOf(graph()).Len()) {
+			out[graph().Triple(i).Head.Label] = true
+		}
+		if s, ok := graph().(own); ok {
+			lists, err := s.Stated(t.Context(), chunks)
+			baselinestest.OK(t, err)
+			for i, list := range lists {
+				sources, err := s.Sources(t.Context(), list)
+				for j, n := range list {
+					if err != nil || s.Triple(n).Head.Label != "Ship "+chunks[i].ID || sources[j].Ranked[0].Chunk.ID != chunks[i].ID {
+						t.Errorf("passage %d states %s, %v", i, s.Triple(n).Text(), err)
+					}
+				}
+			}
+		}
+		return out
+	}
+	for _, ix := range []*triples.Index{nil, graphFrom(t, lines...)} {
+		all, half, tenth, other := there(Options{Graph: ix}), there(Options{Graph: ix, Share: .5}), there(Options{Graph: ix, Share: .1}), there(Options{Graph: ix, Share: .5, Seed: 1})
+		if len(all) != 300 || len(half) < 120 || len(half) > 180 || len(tenth) < 15 || len(tenth) > 50 || cmp.Equal(half, other) {
+			t.Errorf("%d, %d, %d triples; the same for another seed: %t", len(all), len(half), len(tenth), cmp.Equal(half, other))
+		}
+		for s := range tenth {
+			if !half[s] {
+				t.Errorf("%s is in a tenth and not in the half", s)
+			}
+		}
+	}
+}
+
+// Simple questions are searched without the graph, those of several facts with it.
+func TestWhen(t *testing.T) {
+	for question, simple := range map[string]bool{
+		"Who is the mayor of Oslo?": true, "When was the Fram built?": true, "Where is Larvik?": true, "Who built the Fram?": true, "What's the capital of Norway?": true,
+		"Where was the mayor of Oslo born?": false, "Who is the mother of the director of Laughter in Hell?": false, "Which is older, the Fram or the one that Nansen’s brother built?": false,
+		"Where did the builder's son live?": false, "Qui a construit le Fram ?": false, "": false, "Name the ship.": false,
+	} {
+		if got, err := simpleByForm(t.Context(), question); got != simple || err != nil {
+			t.Errorf("%q: simple %t, %v", question, got, err)
+		}
+	}
+	const easy, hard = "Who is Archer?", "Who is the builder of the ship that Archer saw?"
+	for _, x := range []struct {
+		when            Classifier
+		question, reply string
+		calls           int
+		expanded        bool
+	}{
+		{"", easy, "", 0, true}, {WhenEvery, easy, "", 0, true}, {WhenForm, easy, "", 0, false}, {WhenForm, hard, "", 0, true},
+		{WhenModel, hard, `{"simple": true}`, 1, false}, {WhenModel, easy, `{"simple": false}`, 1, true}, {WhenModel, easy, `simple`, 2, true},
+	} {
+		m := llmtest.NewScript("m").
+			Reply(llmtest.Stage(StageRead), `{"triples": [["Archer","born in","Larvik"]]}`).
+			Reply(llmtest.Stage(StageFilter), `{"keep": "all"}`).Reply(llmtest.Any, x.reply)
+		r := systemOf(t, Options{Steps: 1, Expand: ExpandAlways, Graph: graphFrom(t, "Archer\tborn in\tLarvik"), When: x.when}, baselinestest.ModelKit(t, m), "Archer is asked for.", "Rain.")
+		_, expanded := firstOf(t, r, x.question, 2)
+		if n := baselinestest.Stages(m)[StageClassify]; n != x.calls || len(expanded) > 0 != x.expanded {
+			t.Errorf("%q, %q: %d calls, expanded by %v", x.when, x.question, n, expanded)
+		}
+	}
+	if _, err := New(baselinestest.OfflineKit(t), Options{When: WhenModel, Graph: graphFrom(t, "A\tb\tC")}); err == nil || !strings.Contains(err.Error(), "AnswerModel") {
+		t.Errorf("a model judges, and there is none: %v", err)
+	}
+}
