@@ -194,7 +194,7 @@ func (p *Predictions) Entry() Entry {
 }
 
 // Locate finds the pages of the evidence. What is no page of the question's domain
-// is an error.
+// is an error; in a domain without documents the evidence counts as none.
 func (p *Predictions) Locate(set *Dataset) error {
 	if len(p.evidence) == 0 {
 		return nil
@@ -211,6 +211,9 @@ func (p *Predictions) Locate(set *Dataset) error {
 			if doc.Source != "" {
 				pages[doc.Source] = doc.ID
 			}
+		}
+		if len(pages) == 0 {
+			continue
 		}
 		p.pages[d.Name] = pages
 		for _, it := range d.Items {

@@ -26,10 +26,7 @@ type layer struct{ layer, row int }
 // no row of their own.
 func readLayers(t *testing.T) map[string]layer {
 	t.Helper()
-	text, err := os.ReadFile("architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile("architecture.md"))(t)
 	layers := make(map[string]layer)
 	last, number := "", 0
 	for line := range strings.SplitSeq(string(text), "\n") {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -88,17 +90,41 @@ func Example_own() {
 
 // The guide to judges shows the test that compiles here.
 func TestGuides(t *testing.T) {
-	shown, err := os.ReadFile("judge.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile("judge_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, code, _ := strings.Cut(string(shown), "```go\n")
-	code, _, _ = strings.Cut(code, "```")
+	code, source := fenced(t, "judge.md", "go"), must(os.ReadFile("judge_test.go"))(t)
 	if len(code) < 400 || !strings.Contains(string(source), strings.TrimSpace(code)) {
 		t.Error("the Go code of judge.md is not that of judge_test.go")
+	}
+}
+
+// The test in Python runs as it stands in own-data.md: it passes on right answers, and says which
+// are wrong.
+func TestPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	tool := filepath.Join(t.TempDir(), "wildgraphbench")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", tool, "../examples/wildgraphbench").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Setenv("PATH", filepath.Dir(tool)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	for _, tt := range []struct{ owls, want string }{
+		{"They hunt by ear.", "OK"},
+		{"By smell.", "accuracy of mine is 0.5000, below 0.9\n  1: How do barn owls hunt?: 0, "},
+	} {
+		dir := folder(t, map[string]string{
+			"test_answers.py": fenced(t, "own-data.md", "python"),
+			"mine.jsonl":      `{"question": "How do barn owls hunt?", "answer": "By ear.", "gold": ["owls.md"]}` + "\n" + `{"question": "Où dorment les loutres ?", "answer": "In kelp."}` + "\n",
+			"rag.py":          fmt.Sprintf("def answer(question):\n    return %q if 'owls' in question else 'In kelp.'\n", tt.owls),
+		})
+		run := exec.Command(python, "-B", "-m", "unittest", "test_answers")
+		run.Dir = dir
+		out, err := run.CombinedOutput()
+		if (err == nil) != (tt.want == "OK") || !strings.Contains(string(out), tt.want) {
+			t.Errorf("%s: %v\n%s", tt.owls, err, out)
+		}
+		if cases, err := os.ReadFile(filepath.Join(dir, "junit.xml")); err != nil || strings.Count(string(cases), "<testcase ") != 2 {
+			t.Errorf("%v: %s", err, cases)
+		}
 	}
 }

@@ -12,43 +12,50 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
-// The program in the README runs as it stands there.
-func TestReadmeProgram(t *testing.T) {
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
+// must is a value without an error, or ends the test.
+func must[T any](v T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
-	_, rest, _ := strings.Cut(string(text), "```go\n")
-	program, _, ok := strings.Cut(rest, "```")
+}
+
+// fenced is the first block of a language in a document.
+func fenced(t *testing.T, document, language string) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(string(must(os.ReadFile(document))(t)), "```"+language+"\n")
+	block, _, ok := strings.Cut(rest, "```")
 	if !ok {
-		t.Fatal("README.md has no program")
+		t.Fatalf("%s has no block of %s", document, language)
 	}
-	// An overlay puts the program into the module without touching it.
-	dir := t.TempDir()
-	file := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(file, []byte(program), 0o644); err != nil {
-		t.Fatal(err)
+	return block
+}
+
+// folder writes files into a folder of its own.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	all, dir := make(fstest.MapFS), t.TempDir()
+	for name, text := range files {
+		all[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
 	}
-	place, err := filepath.Abs("../examples/readme/main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {place: file}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(list, overlay, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	bin, empty := filepath.Join(dir, "program"), filepath.Join(dir, "empty")
+	must(dir, os.CopyFS(dir, all))(t)
+	return dir
+}
+
+// The program in the README runs as it stands there: an overlay puts it into the module without
+// touching it.
+func TestReadmeProgram(t *testing.T) {
+	place, dir, empty := must(filepath.Abs("../examples/readme/main.go"))(t), folder(t, map[string]string{"main.go": fenced(t, "../README.md", "go")}), t.TempDir()
+	overlay := must(json.Marshal(map[string]map[string]string{"Replace": {place: filepath.Join(dir, "main.go")}}))(t)
+	list, bin := filepath.Join(folder(t, map[string]string{"overlay.json": string(overlay)}), "overlay.json"), filepath.Join(dir, "program")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-overlay", list, "-o", bin, "../examples/readme").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
-	}
-	if err := os.Mkdir(empty, 0o755); err != nil {
-		t.Fatal(err)
 	}
 	const office = "../examples/ask/testdata/office/docs"
 	for _, tt := range []struct {
@@ -80,17 +87,11 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// Links between documents lead somewhere.
+// Links between documents lead somewhere, and every picture is in one.
 func TestLinks(t *testing.T) {
-	files, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files, pictures := must(filepath.Glob("*.md"))(t), must(filepath.Glob("img/*"))(t)
 	for _, file := range append(files, "../README.md", "../CONTRIBUTING.md", "../SECURITY.md") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(os.ReadFile(file))(t)
 		for _, part := range strings.Split(string(text), "](")[1:] {
 			link, _, _ := strings.Cut(part, ")")
 			link, _, _ = strings.Cut(link, "#")
@@ -100,7 +101,11 @@ func TestLinks(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(file), link)); err != nil {
 				t.Errorf("%s links to %s, which does not exist", file, link)
 			}
+			pictures = slices.DeleteFunc(pictures, func(p string) bool { return p == filepath.Join(filepath.Dir(file), link) || "docs/"+p == link })
 		}
+	}
+	if len(pictures) > 0 {
+		t.Errorf("no document shows %s", pictures)
 	}
 }
 
@@ -112,18 +117,12 @@ var (
 // The table of the papers' items has 72 rows, each of which names a command, or tests that are
 // there; one of them failed when a formula of the row was broken.
 func TestFidelity(t *testing.T) {
-	table, err := os.ReadFile("fidelity.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(os.ReadFile("fidelity.md"))(t)
 	out, err := exec.CommandContext(t.Context(), "git", "grep", "-h", "--no-color", "-E", "--full-name", "-H", "^func Test", "--", "../*_test.go").Output()
 	if err != nil {
 		t.Skip("no checkout: ", err)
 	}
-	mutants, err := os.ReadFile("../.ci/mutants.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mutants := must(os.ReadFile("../.ci/mutants.tsv"))(t)
 	there := make(map[string]bool)
 	for _, m := range testFunc.FindAllStringSubmatch(string(out), -1) {
 		there[path.Base(path.Dir(m[1]))+"."+m[2]] = true

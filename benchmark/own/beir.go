@@ -55,15 +55,11 @@ type entry struct {
 // a document are left out, which a note says. The corpus is read anew whenever it is
 // indexed, and kept nowhere.
 func BEIR(fsys fs.FS, name string) (*benchmark.Dataset, error) {
-	split := ""
-	for _, s := range slices.Backward(splits) {
-		if _, err := fs.Stat(fsys, "qrels/"+s+".tsv"); err == nil {
-			split = s
-		}
-	}
-	if split == "" {
+	there := slices.IndexFunc(splits, func(s string) bool { _, err := fs.Stat(fsys, "qrels/"+s+".tsv"); return err == nil })
+	if there < 0 {
 		return nil, errors.New("own: no qrels/test.tsv, dev.tsv or train.tsv here")
 	}
+	split := splits[there]
 	grades, err := readQrels(fsys, "qrels/"+split+".tsv")
 	if err != nil {
 		return nil, fmt.Errorf("own: %w", err)

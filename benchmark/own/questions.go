@@ -56,7 +56,7 @@ type category struct {
 
 // Load reads questions and the documents that they are about into a data set of one
 // domain; name is that of the file of questions. Documents are the files that o reads, or, of one
-// .csv, .tsv or .jsonl alone, its rows ([load.Rows]).
+// .csv, .tsv or .jsonl alone, its rows ([load.Rows]); with nil docs there are none, and no gold.
 // Notes of the data set have what is left out, and keys that are none of these. All problems
 // are reported together, the first few of the questions: those of a line are [*jsonl.Error].
 //
@@ -82,7 +82,10 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 	if err != nil {
 		return nil, fmt.Errorf("own: documents: %w", err)
 	}
-	named := make(names)
+	named, notes := make(names), []string(nil)
+	if docs == nil {
+		named, notes = nil, []string{"without documents gold pages and evidence are not looked at"}
+	}
 	for _, d := range pages {
 		named.add(d.ID)
 	}
@@ -91,7 +94,7 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 		return nil, fmt.Errorf("own: %w", err)
 	}
 	short := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	set := &benchmark.Dataset{Name: short, Types: typesOf(items), Domains: []benchmark.Domain{benchmark.NewDomain(short, pages, items)}}
+	set := &benchmark.Dataset{Name: short, Types: typesOf(items), Domains: []benchmark.Domain{benchmark.NewDomain(short, pages, items)}, Notes: notes}
 	for _, s := range skipped {
 		set.Notes = append(set.Notes, "left out: "+s.Error())
 	}
@@ -101,6 +104,9 @@ func Load(ctx context.Context, name string, questions io.Reader, docs fs.FS, o l
 
 // documents are files, or the rows of one file of records.
 func documents(ctx context.Context, docs fs.FS, o load.Options) (pages []graphrag.Document, skipped []error, err error) {
+	if docs == nil {
+		return nil, nil, nil
+	}
 	if entries, err := fs.ReadDir(docs, "."); err == nil && len(entries) == 1 && slices.Contains([]string{".csv", ".tsv", ".jsonl"}, path.Ext(entries[0].Name())) {
 		data, err := fs.ReadFile(docs, entries[0].Name())
 		if err == nil {
@@ -254,6 +260,9 @@ func (q question) item(named names) (benchmark.Item, error) {
 		if page, err := named.find(id); err == nil && len(q.Gold) == 0 {
 			it.Gold = append(it.Gold, benchmark.Unit{page})
 		}
+	}
+	if named == nil {
+		return it, nil
 	}
 	for _, any := range q.Gold {
 		var unit benchmark.Unit

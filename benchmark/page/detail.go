@@ -56,9 +56,7 @@ type passage struct {
 
 func newDetail(q Question) detail {
 	d := detail{Text: clean(q.Text, longText), Statements: texts(q.Statements)}
-	for _, unit := range first(q.Gold, manyTexts) {
-		d.Pages = append(d.Pages, names(first(unit, manyRanks)))
-	}
+	d.Pages = mapped(first(q.Gold, manyTexts), func(unit []string) []string { return names(first(unit, manyRanks)) })
 	for _, a := range q.Answers {
 		if a.State == Absent {
 			d.Answers = append(d.Answers, nil)
@@ -79,15 +77,12 @@ func newAnswer(a Answer) *answerDetail {
 		out.Ranked = append(out.Ranked, record.Ranked{Doc: name(r.Doc), Chunk: place(r.Chunk, r.Doc), Score: r.Score})
 	}
 	for _, p := range first(a.Passages, manyReads) {
-		var quotes []Citation
-		for _, q := range first(p.Quotes, manyRanks) {
-			quotes = append(quotes, Citation{q[0], q[1], 0})
-		}
+		quotes := mapped(first(p.Quotes, manyRanks), func(q [2]int) Citation { return Citation{q[0], q[1], 0} })
 		out.Passages = append(out.Passages, passage{name(p.Doc), place(p.Chunk, p.Doc), names(first(p.Docs, manyRanks)), p.Tokens, spans(cut(p.Text, longQuote), quotes)})
 	}
-	for _, s := range first(a.Steps, manyRanks) {
-		out.Steps = append(out.Steps, graphrag.Step{Kind: name(s.Kind), Query: clean(s.Query, longQuote), Found: names(first(s.Found, manyRanks))})
-	}
+	out.Steps = mapped(first(a.Steps, manyRanks), func(s graphrag.Step) graphrag.Step {
+		return graphrag.Step{Kind: name(s.Kind), Query: clean(s.Query, longQuote), Found: names(first(s.Found, manyRanks))}
+	})
 	return out
 }
 

@@ -5,6 +5,7 @@ package page
 import (
 	"encoding/json"
 	"math"
+	"strings"
 )
 
 // index is what the page needs before a question is opened.
@@ -53,13 +54,9 @@ func (p *Page) index(pieces []int) index {
 	if p.Run == nil {
 		return out
 	}
-	for _, s := range p.Run.Systems {
-		out.Systems = append(out.Systems, System{name(s.Name), name(s.Note)})
-	}
+	out.Systems = mapped(p.Run.Systems, func(s System) System { return System{name(s.Name), name(s.Note)} })
 	out.Domains = names(p.Run.Domains)
-	for _, t := range p.Run.Types {
-		out.Types = append(out.Types, Type{name(t.Title), t.Fact})
-	}
+	out.Types = mapped(p.Run.Types, func(t Type) Type { return Type{name(t.Title), t.Fact} })
 	for _, m := range p.Run.Measures {
 		m.Key, m.Title, m.Help = name(m.Key), name(m.Title), clean(m.Help, longQuote)
 		out.Measures = append(out.Measures, m)
@@ -75,14 +72,10 @@ func (p *Page) index(pieces []int) index {
 }
 
 func (c *questions) add(q Question) {
-	gold := ""
-	for _, s := range first(q.Statements, manyTexts) {
-		gold += " " + s
-	}
 	c.ID = append(c.ID, name(q.ID))
 	c.Domain, c.Type = append(c.Domain, q.Domain), append(c.Type, q.Type)
 	c.Text = append(c.Text, name(q.Text))
-	c.Answer = append(c.Answer, clean(gold, longQuote))
+	c.Answer = append(c.Answer, clean(strings.Join(first(q.Statements, manyTexts), " "), longQuote))
 }
 
 func (c *cells) add(a Answer) {
@@ -116,10 +109,6 @@ func (v Value) MarshalJSON() ([]byte, error) {
 
 func (c Chart) clean() Chart {
 	c.Title, c.X = name(c.Title), name(c.X)
-	lines := c.Lines
-	c.Lines = nil
-	for _, l := range lines {
-		c.Lines = append(c.Lines, Line{name(l.Name), l.Points})
-	}
+	c.Lines = mapped(c.Lines, func(l Line) Line { return Line{name(l.Name), l.Points} })
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -39,9 +40,7 @@ type assets struct {
 func newAssets() (a assets, err error) {
 	read := func(file string) string {
 		text, e := files.ReadFile(file)
-		if err == nil {
-			err = e
-		}
+		err = errors.Join(err, e)
 		return string(text)
 	}
 	var b strings.Builder
@@ -56,9 +55,7 @@ func newAssets() (a assets, err error) {
 		text := read("third_party/" + file)
 		run += " " + hash(text)
 		packed, e := pack([]byte(text))
-		if err == nil {
-			err = e
-		}
+		err = errors.Join(err, e)
 		a.libraries = append(a.libraries, packed)
 	}
 	a.policy = "default-src 'none'; script-src " + run + "; style-src " + hash(a.style) + "; img-src data:; base-uri 'none'; form-action 'none'"
@@ -141,10 +138,7 @@ func (p *Page) frame(a assets) frame {
 		*s = clean(*s, longText)
 	}
 	shown.Remarks = texts(p.Remarks)
-	shown.Settings = nil
-	for _, s := range p.Settings {
-		shown.Settings = append(shown.Settings, Setting{name(s.Name), clean(s.Value, longText)})
-	}
+	shown.Settings = mapped(p.Settings, func(s Setting) Setting { return Setting{name(s.Name), clean(s.Value, longText)} })
 	chart := 0
 	for i, t := range p.Tables {
 		ft := frameTable{Table: t.clean(), ID: i}
@@ -160,23 +154,11 @@ func (p *Page) frame(a assets) frame {
 
 func (t Table) clean() Table {
 	t.Title, t.Heading = name(t.Title), name(t.Heading)
-	var groups []Group
-	for _, g := range t.Groups {
-		groups = append(groups, Group{name(g.Heading), names(g.Columns), g.Qualified})
-	}
-	var rows []Row
-	for _, r := range t.Rows {
-		row := Row{Name: name(r.Name), Published: r.Published}
-		for _, c := range r.Cells {
-			row.Cells = append(row.Cells, Cell{name(c.Text), c.Best, name(c.Interval)})
-		}
-		rows = append(rows, row)
-	}
-	var notes []string
-	for _, n := range t.Notes {
-		notes = append(notes, clean(n, longText))
-	}
-	t.Groups, t.Rows, t.Notes = groups, rows, notes
+	t.Groups = mapped(t.Groups, func(g Group) Group { return Group{name(g.Heading), names(g.Columns), g.Qualified} })
+	t.Rows = mapped(t.Rows, func(r Row) Row {
+		return Row{name(r.Name), mapped(r.Cells, func(c Cell) Cell { return Cell{name(c.Text), c.Best, name(c.Interval)} }), r.Published}
+	})
+	t.Notes = mapped(t.Notes, func(n string) string { return clean(n, longText) })
 	return t
 }
 
@@ -185,9 +167,7 @@ func pack(text []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	_, err := z.Write(text)
-	if e := z.Close(); err == nil {
-		err = e
-	}
+	err = errors.Join(err, z.Close())
 	return b.Bytes(), err
 }
 
@@ -229,9 +209,13 @@ func names(list []string) []string {
 }
 
 func texts(list []string) []string {
-	var out []string
-	for _, s := range first(list, manyTexts) {
-		out = append(out, clean(s, longQuote))
+	return mapped(first(list, manyTexts), func(s string) string { return clean(s, longQuote) })
+}
+
+// mapped lists what a function makes of each element; nil of none.
+func mapped[T, U any](list []T, of func(T) U) (out []U) {
+	for _, one := range list {
+		out = append(out, of(one))
 	}
 	return out
 }

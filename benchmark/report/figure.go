@@ -200,6 +200,17 @@ func (t Type) Figure(key string) (float64, bool) {
 	return deref(value), value != nil
 }
 
+// OfQuestion returns the figure of one question by its key, and false if it has none. For the F1
+// of means it is the question's F1.
+func OfQuestion(key string, r benchmark.Result) (float64, bool) {
+	f, _ := find(strings.Replace(key, "f1_of_means", "f1_mean_of_questions", 1))
+	if f.of == nil || r.Skipped || r.Pending {
+		return 0, false
+	}
+	value := f.of(r)
+	return deref(value), value != nil
+}
+
 // Words is the name of a figure in words, by its key, to stand within a sentence.
 func Words(key string) string {
 	if name, ok := named[key]; ok {

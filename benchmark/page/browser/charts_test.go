@@ -5,7 +5,6 @@ package browser_test
 import (
 	"bytes"
 	"encoding/xml"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -37,6 +36,10 @@ func TestChartsAreSaved(t *testing.T) {
 		return ""
 	}
 	tab.until(`document.querySelector("#dots svg")`)
+	if got := eval[string](tab, `(() => { const of = document.querySelector("#dots svg"), all = [...of.querySelectorAll("text")], box = of.getBoundingClientRect();
+		return all.find(t => /^[0-9]/.test(t.textContent)).textContent + all.every(t => t.getBoundingClientRect().right <= box.right && t.getBoundingClientRect().left >= box.left); })()`); got != "20true" {
+		t.Errorf("the axis begins at, and no label leaves the chart: %s", got)
+	}
 	tab.click("#dots .save button")
 	dots := saved("dots.svg")
 	eval[chromedp.Void](tab, `for (const d of document.querySelectorAll("details")) d.open = true`)
@@ -76,8 +79,6 @@ func TestChartsAreSaved(t *testing.T) {
 	}
 }
 
-var pictures = flag.String("pictures", "", "the folder for pictures of a report on the shipped sample")
-
 // The pictures of docs/report.md are of a real run on the shipped sample.
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
@@ -89,31 +90,25 @@ func TestPictures(t *testing.T) {
 	if text, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	const question = "#q=astronomy%2Fastronomy%2F2&a=bm25&b=hipporag2"
-	small := screen{width: 420, height: 860, dark: true}
+	const disagree = "#x=1&a=wild&b=gretriever" // the first and the last of the ranking
 	for name, shot := range map[string]struct {
-		state, show string
-		screen      screen
+		height             int
+		state, show, click string
 	}{
-		"report-figures":   {"", "", screen{width: 1200, height: 860}},
-		"report-questions": {"#x=1&a=bm25&b=hipporag2", "#questions", screen{width: 1200, height: 860}},
-		"report-question":  {question, "", screen{width: 1200, height: 860}},
-		"report-phone":     {"", "#questions", small},
+		"report-figures":   {height: 1380},
+		"report-questions": {860, disagree, "#questions", ""},
+		"report-question":  {1060, disagree, "", ".rows .row .question"},
 	} {
-		tab := open(t, filepath.Join(out, "report.html"), shot.state, shot.screen)
+		s := screen{width: 1200, height: shot.height}
+		tab := open(t, filepath.Join(out, "report.html"), shot.state, s)
 		tab.until(`document.querySelector("#dots svg")`)
-		if strings.Contains(shot.state, "q=") {
+		if shot.click != "" {
+			tab.click(shot.click)
 			tab.opened()
 		}
 		if shot.show != "" {
 			eval[chromedp.Void](tab, fmt.Sprintf(`document.querySelector(%q).scrollIntoView({ behavior: "instant" })`, shot.show))
 		}
-		picture, err := chromedp.Run(tab.ctx, chromedp.CaptureScreenshot())
-		if err == nil {
-			err = os.WriteFile(filepath.Join(*pictures, name+".png"), picture, 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		tab.picture(name, s)
 	}
 }

@@ -6,8 +6,8 @@
 //
 //	go test ./...                # in this folder; skipped where there is no Chromium
 //	go test ./... -v -run Speed  # prints how fast a page of 6,000 answers is
-//	go test ./... -run Pictures -pictures ../../../docs/img
-//	go test ./... -run TestAsk -ask-pictures FOLDER
+//	../../../.ci/pictures        # makes the pictures of docs/img
+//	go test ./... -run TestAsk -pictures FOLDER
 package browser_test
 
 import (

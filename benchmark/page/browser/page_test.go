@@ -196,6 +196,9 @@ func TestScreens(t *testing.T) {
 		tab := open(t, file, state, phone)
 		if state != "" {
 			tab.opened()
+			if got := eval[string](tab, `(() => { const s = document.querySelector(".strip"); return s.clientHeight < 60 && s.scrollWidth > s.clientWidth ? document.querySelector("#panel").getBoundingClientRect().left + "" : s.clientHeight + " high"; })()`); got != "0" {
+				t.Errorf("the panel begins at %s, or the systems are not one line", got)
+			}
 		}
 		if got := eval[int](tab, `Math.max(document.documentElement.scrollWidth, document.querySelector("#panel").scrollWidth)`); got > phone.width {
 			t.Errorf("%q is %d wide on a screen of %d", state, got, phone.width)

@@ -25,7 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-var askPictures = flag.String("ask-pictures", "", "the folder for pictures of the page of ask")
+var pictures = flag.String("pictures", "", "the folder for pictures, of a report on the shipped sample too")
 
 // serving serves a desk until the test ends, and returns the address of its page.
 func serving(t *testing.T, d *desk.Desk) (address string) {
@@ -76,18 +76,18 @@ func (t *tab) narrow(what string) {
 	}
 }
 
-// picture writes what is shown into the folder of -ask-pictures.
+// picture writes what is shown into the folder of -pictures.
 func (t *tab) picture(name string, s screen) {
 	t.Helper()
 	t.narrow(name)
 	accessible(t, name)
-	if *askPictures == "" {
+	if *pictures == "" {
 		return
 	}
 	call(t, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: int64(s.width), Height: int64(s.height), DeviceScaleFactor: 1, Mobile: s.width < 700})
 	data, err := chromedp.Run(t.ctx, chromedp.CaptureScreenshot())
 	if err == nil {
-		err = os.WriteFile(filepath.Join(*askPictures, fmt.Sprintf("%s-%d.png", name, s.width)), data, 0o644)
+		err = os.WriteFile(filepath.Join(*pictures, fmt.Sprintf("%s-%d.png", name, s.width)), data, 0o644)
 	}
 	if err != nil {
 		t.Fatal(err)

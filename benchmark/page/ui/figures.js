@@ -88,6 +88,7 @@ async function drawDots() {
   const most = Math.max(1, ...rows.map((r) => r.high ?? r.value));
   const tested = rows.some((r) => r.standing !== null);
   const x2 = Math.min(100, most * 1.04);
+  const x1 = Math.max(0, 10 * Math.floor((Math.min(100, ...rows.map((r) => r.low ?? r.value)) - 2) / 10)); // dots need no axis from 0
   const level = (r) => r.standing === "level" && !r.note;
   const behind = (r) => (tested && r.standing !== "level" && r.standing !== "probable") || r.note;
   const tone = (r) => (behind(r) ? "var(--soft)" : "var(--accent)");
@@ -96,14 +97,14 @@ async function drawDots() {
     width, marginLeft: left, marginRight: 52, marginTop: 26, marginBottom: 8, height,
     className: "plot", style: { background: "none", fontSize: "12.5px" },
     ariaLabel: `${m.title}, percent, best first`,
-    x: { domain: [0, x2], label: null, axis: "top", grid: true, ticks },
+    x: { domain: [x1, x2], label: null, axis: "top", grid: true, ticks },
     y: { domain: rows.map((r) => r.name), label: null, tickFormat: (n) => labels.get(n), tickSize: 0, padding: 0 },
     marks: [
-      Plot.barX(rows.filter(level), { x1: 0, x2, y: "name", fill: "var(--band)" }),
+      Plot.barX(rows.filter(level), { x1, x2, y: "name", fill: "var(--band)" }),
       Plot.gridX({ ticks, stroke: "var(--line)", strokeOpacity: 1 }),
       Plot.ruleY(rows.filter((r) => r.low !== undefined), { x1: "low", x2: "high", y: "name", stroke: tone, strokeWidth: 1.5 }),
       Plot.dot(rows, { x: "value", y: "name", r: 4.5, fill: (r) => (behind(r) || r.standing === "probable" ? "var(--paper)" : "var(--accent)"), stroke: tone, strokeWidth: 1.5 }),
-      Plot.text(rows, { x: (r) => r.high ?? r.value, y: "name", text: (r) => one(r.value), dx: 8, textAnchor: "start", fill: "var(--ink)" }),
+      Plot.text(rows, { x: () => x2, y: "name", text: (r) => one(r.value), dx: 8, textAnchor: "start", fill: "var(--ink)" }),
     ],
   });
   plot.setAttribute("role", "img");

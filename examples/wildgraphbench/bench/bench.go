@@ -146,17 +146,22 @@ func (p *parts) own(s settings, systems []System) (out []benchmark.Entry) {
 func (s settings) runAll(ctx context.Context, d data, parts *parts, entries []benchmark.Entry, stdout, stderr io.Writer) error {
 	runners := s.runners(d, parts)(d.Dataset, entries)
 	var verdicts []error
+	var tests testsuites
 	for i, j := range parts.judges {
-		folder := s.Out
+		folder, profile := s.Out, ""
 		if i > 0 { // judged again, from the same records
-			folder = filepath.Join(s.Out, j.profile)
+			folder, profile = filepath.Join(s.Out, j.profile), j.profile
 			fmt.Fprintf(stdout, "\nThe same answers, judged by %s:\n", j.Name())
 		}
-		r, err := runOnce(ctx, s, runners[i], parts, folder, stdout, stderr)
+		records, r, err := runOnce(ctx, s, runners[i], parts, folder, stdout, stderr)
 		if err != nil {
 			return err
 		}
-		verdicts = append(verdicts, lab.Complete(r), missed(s.minima, r))
+		verdicts = append(verdicts, lab.Complete(r), missed(s.minima, records, r))
+		tests.add(records, profile, s.minima)
+	}
+	if s.junit != "" {
+		verdicts = append(verdicts, tests.write(s.junit))
 	}
 	return errors.Join(verdicts...)
 }
@@ -182,7 +187,7 @@ func (s settings) runners(d data, p *parts) lab.Run {
 }
 
 // runOnce runs what is not on record, and writes the report into a folder.
-func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts, folder string, stdout, stderr io.Writer) (*report.Report, error) {
+func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts, folder string, stdout, stderr io.Writer) (*benchmark.Run, *report.Report, error) {
 	bar := lab.NewProgress(stderr)
 	runner.Options.Progress = bar.Event
 	start := time.Now()
@@ -193,15 +198,15 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 			_, e := report.Write(folder, records)
 			err = errors.Join(err, e)
 		}
-		return nil, err
+		return nil, nil, err
 	}
 	r, err := report.Write(folder, records)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	switch graphs := r.GraphTable(); {
 	case s.indexOnly && len(graphs.Rows) == 0:
-		return nil, errors.New("no system has a graph to describe; add one that builds graphs to -systems, such as hipporag2")
+		return nil, nil, errors.New("no system has a graph to describe; add one that builds graphs to -systems, such as hipporag2")
 	case s.indexOnly:
 		err = report.WriteText(stdout, graphs)
 	case s.verbose:
@@ -213,21 +218,21 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 		err = r.WriteRanking(stdout)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if strings.Contains(records.Judge, short.LiveRAGProfile) {
 		if err := report.WriteText(stdout, liveRAG(r)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if s.worksheet != "" {
 		if err := writeWorksheets(s.worksheet, records, stdout); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if s.whole() {
 		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run tells first.\n", text.Digits(sampleCalls), sampleTokens/1_000_000)
 	}
 	_, err = fmt.Fprintf(stdout, "%sAll tables: -v.\nReport: %s\n", bar.Took(time.Since(start), s.NoTimings), text.OneLine(filepath.Join(folder, "report.html")))
-	return r, err
+	return records, r, err
 }

@@ -64,21 +64,19 @@ func (c chooser) Read(ctx context.Context, q graphrag.Question, evidence []graph
 func (c chooser) share(s, window string) float64 {
 	has := make(map[string]bool)
 	c.words.Words(window, func(word []byte) bool { has[string(word)] = true; return true })
-	all, here := 0, 0
-	seen := make(map[string]bool)
+	all, here := make(map[string]bool), 0
 	c.words.Words(s, func(word []byte) bool {
 		r, n := utf8.DecodeRune(word)
 		single := n == len(word) && !unicode.IsDigit(r) && r < 0x2e80
-		if _, ok := c.words.Term(string(word)); ok && !single && !seen[string(word)] {
-			seen[string(word)] = true
-			all++
+		if _, ok := c.words.Term(string(word)); ok && !single && !all[string(word)] {
+			all[string(word)] = true
 			if has[string(word)] {
 				here++
 			}
 		}
 		return true
 	})
-	return float64(here) / float64(max(all, 1))
+	return float64(here) / float64(max(len(all), 1))
 }
 
 // pairs are the sentences of a text, each with the next one.

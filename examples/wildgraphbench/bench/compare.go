@@ -46,14 +46,12 @@ func (p pairing) name() string {
 func pairings(a, b *finished) ([]pairing, error) {
 	var out []pairing
 	switch {
-	case a.only != "" && b.only != "":
-		out = []pairing{{a: a, b: b, systemA: a.only, systemB: b.only}}
 	case a.only != "" || b.only != "":
-		name := cmp.Or(a.only, b.only)
-		if a.answers[name] == nil || b.answers[name] == nil {
-			return nil, cli.Usagef("only one of %s and %s has a system %s: name the other's as DIR:SYSTEM", a.dir, b.dir, name)
+		x, y := cmp.Or(a.only, b.only), cmp.Or(b.only, a.only)
+		if a.answers[x] == nil || b.answers[y] == nil { // named for the other alone
+			return nil, cli.Usagef("only one of %s and %s has a system %s: name the other's as DIR:SYSTEM", a.dir, b.dir, x)
 		}
-		out = []pairing{{a: a, b: b, systemA: name, systemB: name}}
+		out = []pairing{{a: a, b: b, systemA: x, systemB: y}}
 	default:
 		for _, name := range a.systems {
 			if b.answers[name] != nil {

@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -118,27 +118,21 @@ func (f *finished) readAnswers() error {
 
 // judges are the names of those that judged.
 func (f *finished) judges() []string {
-	var names []string
+	names := map[string]bool{}
 	for _, of := range f.answers {
 		for _, j := range of {
-			if j.Judge != "" && !slices.Contains(names, j.Judge) {
-				names = append(names, j.Judge)
-			}
+			names[j.Judge] = true
 		}
 	}
-	sort.Strings(names)
-	return names
+	delete(names, "")
+	return slices.Sorted(maps.Keys(names))
 }
 
 // changed are the settings that differ between two runs, sorted: "topk_qa 5 → 10".
 func changed(a, b *finished) []string {
-	keys := map[string]bool{}
-	for k := range a.config {
-		keys[k] = true
-	}
-	for k := range b.config {
-		keys[k] = true
-	}
+	keys := map[string]any{}
+	maps.Copy(keys, a.config)
+	maps.Copy(keys, b.config)
 	delete(keys, "systems") // the table shows them
 	var out []string
 	for k := range keys {
@@ -146,7 +140,7 @@ func changed(a, b *finished) []string {
 			out = append(out, fmt.Sprintf("%s %s → %s", k, x, y))
 		}
 	}
-	sort.Strings(out)
+	slices.Sort(out)
 	return out
 }
 

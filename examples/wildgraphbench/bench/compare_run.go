@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/benchmark/page"
@@ -18,40 +19,25 @@ import (
 // 95 % interval says.
 var errLost = errors.New("worse than the first run")
 
-type comparing struct {
-	show    int
-	maxLoss float64
-	dirs    []string
-}
-
-func parseCompare(args []string, stderr io.Writer) (comparing, error) {
-	fs := cli.NewFlags("wildgraphbench compare")
-	var f comparing
-	fs.IntVar(&f.show, "show", 5, "`NUMBER` of flipped questions to show of each system, of each kind")
-	fs.Float64Var(&f.maxLoss, "max-loss", -1, "exit status 3 if a figure surely fell by more than so many `POINTS` (default: never)")
-	if err := cli.Parse(fs, args, stderr); err != nil {
-		return f, err
-	}
-	if f.dirs = fs.Args(); len(f.dirs) < 2 || len(f.dirs) > 26 {
-		return f, cli.Usagef("want two folders of finished runs or more, at most 26; there are %d", len(f.dirs))
-	}
-	if f.show < 0 {
-		return f, cli.Usagef("-show %d: want 0 or more", f.show)
-	}
-	return f, nil
-}
-
 // runCompare sets finished runs side by side: what was changed, what it did to each system
 // with paired intervals, and which questions flipped. Everything is compared with the first
 // folder. A folder is given as DIR, for all systems that both runs have, or as DIR:SYSTEM for
 // one system of it.
 func runCompare(args []string, stdout, stderr io.Writer) error {
-	f, err := parseCompare(args, stderr)
-	if err != nil {
+	fs := cli.NewFlags("wildgraphbench compare")
+	show := fs.Int("show", 5, "`NUMBER` of flipped questions to show of each system, of each kind")
+	maxLoss := fs.Float64("max-loss", -1, "exit status 3 if a figure surely fell by more than so many `POINTS` (default: never)")
+	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}
+	if fs.NArg() < 2 || fs.NArg() > 26 {
+		return cli.Usagef("want two folders of finished runs or more, at most 26; there are %d", fs.NArg())
+	}
+	if *show < 0 {
+		return cli.Usagef("-show %d: want 0 or more", *show)
+	}
 	var runs []*finished
-	for i, dir := range f.dirs {
+	for i, dir := range fs.Args() {
 		r, err := readFinished(string(rune('A'+i)), dir)
 		if err != nil {
 			return err
@@ -69,11 +55,11 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 	if err := correct(all); err != nil {
 		return err
 	}
-	if err := writeComparison(stdout, runs, all, f.show); err != nil {
+	if err := writeComparison(stdout, runs, all, *show); err != nil {
 		return err
 	}
-	if f.maxLoss >= 0 {
-		if err := lost(all, f.maxLoss/100); err != nil {
+	if *maxLoss >= 0 {
+		if err := lost(all, *maxLoss/100); err != nil {
 			return fmt.Errorf("%w: %w", errLost, err)
 		}
 	}
@@ -156,20 +142,11 @@ func signed(f float64) string { return fmt.Sprintf("%+.1f", 100*f+0) } // no -0
 // writeFlips shows the questions that became right, and those that became wrong.
 func (p pairing) writeFlips(w io.Writer, show int) {
 	for _, gained := range []bool{true, false} {
-		var some []flip
-		for _, f := range p.flips {
-			if f.gained == gained {
-				some = append(some, f)
-			}
-		}
+		some := slices.DeleteFunc(slices.Clone(p.flips), func(f flip) bool { return f.gained != gained })
 		if len(some) == 0 {
 			continue
 		}
-		became := "became wrong"
-		if gained {
-			became = "became right"
-		}
-		fmt.Fprintf(w, "\n%s, %s to %s: %d %s\n", p.name(), p.a.letter, p.b.letter, len(some), became)
+		fmt.Fprintf(w, "\n%s, %s to %s: %d became %s\n", p.name(), p.a.letter, p.b.letter, len(some), map[bool]string{true: "right", false: "wrong"}[gained])
 		for i, f := range some {
 			if i == show {
 				fmt.Fprintf(w, "  … and %d more: -show %d\n", len(some)-i, len(some))

@@ -182,12 +182,15 @@ func addAnonyRAG(set *benchmark.Dataset, fsys fs.FS, itself bool) error {
 
 // openOwn reads a file of questions and a folder of documents.
 func openOwn(ctx context.Context, s settings) (data, error) {
-	if rel, err := filepath.Rel(absolute(s.docs), absolute(s.questions)); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(absolute(s.docs), absolute(s.questions)); s.docs != "" && err == nil && filepath.IsLocal(rel) {
 		return data{}, cli.Usagef("-questions %s is in the folder of -docs and may be indexed: move it out", s.questions)
 	}
-	docs, err := load.Root(s.docs)
-	if err != nil {
-		return data{}, cli.Usagef("-docs: %w", err)
+	var docs fs.FS
+	if s.docs != "" {
+		var err error
+		if docs, err = load.Root(s.docs); err != nil {
+			return data{}, cli.Usagef("-docs: %w", err)
+		}
 	}
 	f, err := os.Open(s.questions)
 	if err != nil {

@@ -33,7 +33,7 @@ type settings struct {
 	scores             []score
 	minima             []minimum
 	partial, indexOnly bool
-	worksheet          string
+	worksheet, junit   string
 	entailModel        string
 	verbose            bool
 
@@ -56,7 +56,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 			cli.Group{Title: "What to run", Flags: []string{"data", "questions", "docs", "domains", "score", "partial", "worksheet", "index-only"}},
 			cli.Group{Title: "What they read", Flags: []string{"k", "k-summary", "sweep", "repeat"}},
 			cli.Group{Title: "Models", Flags: []string{"judge-profile", "entail-model", "grounded"}},
-			cli.Group{Title: "Output", Flags: []string{"v", "min"}})
+			cli.Group{Title: "Output", Flags: []string{"v", "min", "junit"}})
 	}
 	fs.StringVar(&s.data, "data", "", "`DIR` of a data set: WildGraphBench, HotpotQA, 2Wiki, MuSiQue, GraphRAG-Bench, AnonyRAG, or BEIR's layout; multi-hop sets may stand in folders in it (default: the shipped sample)")
 	fs.StringVar(&s.questions, "questions", "", "`FILE` of questions of your own, a JSON object a line, see docs/own-data.md; with -docs")
@@ -67,6 +67,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	fs.BoolVar(&s.partial, "partial", false, "let -score take files that answer some of the questions: such a row says how many, and is not compared")
 	fs.BoolVar(&s.indexOnly, "index-only", false, "ask nothing: index, and describe the graphs")
 	repeated(fs, &s.minima, "min", "exit with status 1 if a system's figure `KEY=VALUE`, a share from 0 to 1 such as accuracy=0.5, is lower over all questions (repeatable)", parseMinimum)
+	fs.StringVar(&s.junit, "junit", "", "write the verdict on each question into `FILE` as JUnit XML, a suite for each system: a wrong answer, one that states nothing of the gold, and a question below -min fail")
 	fs.BoolVar(&s.verbose, "v", false, "print all tables of the report below who is ahead")
 	fs.IntVar(&s.k, "k", 0, "`N` chunks in the prompt of a question (default: 5, in multi-hop data sets 20)")
 	fs.IntVar(&s.kSummary, "k-summary", 0, "`N` chunks in the prompt of a summary question (default: 10)")
@@ -187,10 +188,10 @@ func (s *settings) validate(systems []string, problems []error) error {
 	if s.Given("judge-profile") && s.JudgeModel == "" && !words {
 		bad("-judge-profile needs -judge-model: it is the procedure of a model")
 	}
-	problems = append(problems, s.IsFolder("data", s.data)...)
+	problems = slices.Concat(problems, s.IsFolder("data", s.data), s.IsFolder("junit", filepath.Dir(s.junit)))
 	switch {
-	case (s.questions == "") != (s.docs == ""):
-		bad("-questions FILE and -docs FOLDER go together")
+	case s.docs != "" && s.questions == "" || s.questions != "" && s.docs == "" && !slices.Contains(s.Systems, "none"):
+		bad("-questions FILE and -docs FOLDER go together; with -systems none no documents are needed")
 	case s.questions != "" && s.data != "":
 		bad("-questions with -data: give one data set")
 	}

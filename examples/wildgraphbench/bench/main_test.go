@@ -76,6 +76,36 @@ func readReport(t *testing.T, dir string) report.Report {
 	return r
 }
 
+// shownBy holds every table of the first command in a document to what it prints, and the text of
+// the verdict's picture to that of the page.
+func shownBy(t *testing.T, stdout, page string) {
+	t.Helper()
+	documents, err := filepath.Glob("../../../docs/*.md")
+	must(t, err)
+	html, err := os.ReadFile(page)
+	must(t, err)
+	rows, pictures := 0, 0
+	for _, name := range append(documents, "../../../README.md") {
+		data, err := os.ReadFile(name)
+		must(t, err)
+		for _, block := range regexp.MustCompile("(?m)^     System  (.*\n)+?```").FindAllString(string(data), -1) {
+			for part := range strings.SplitSeq(strings.TrimSuffix(block, "```"), "  …\n") {
+				if rows += strings.Count(part, "\n"); !strings.Contains(stdout, part) {
+					t.Errorf("%s shows\n%s\nand the program prints\n%s", name, part, stdout)
+				}
+			}
+		}
+		for _, m := range regexp.MustCompile(`!\[(.*)\]\(.*report-figures`).FindAllStringSubmatch(string(data), -1) {
+			if pictures++; !strings.Contains(string(html), "<h1>"+m[1]+"</h1>") {
+				t.Errorf("%s has the picture of %q, which is not the verdict: run .ci/pictures", name, m[1])
+			}
+		}
+	}
+	if rows < 4 || pictures != 1 {
+		t.Errorf("%d rows of tables, %d pictures", rows, pictures)
+	}
+}
+
 func TestSample(t *testing.T) {
 	dir := t.TempDir()
 	stdout, stderr, err := bench(t, bare, "-out", dir)
@@ -85,13 +115,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("the output lacks %q:\n%s", want, stdout)
 		}
 	}
-	readme, err := os.ReadFile("../../../README.md")
-	must(t, err)
-	_, shown, _ := strings.Cut(string(readme), "```\n     System")
-	shown, _, _ = strings.Cut("     System"+shown, "  …\n```")
-	if !strings.Contains(stdout, shown) || strings.Count(shown, "\n") < 4 {
-		t.Errorf("README.md shows\n%s\nand the program prints\n%s", shown, stdout)
-	}
+	shownBy(t, stdout, filepath.Join(dir, "report.html"))
 	if lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n"); len(lines) > 29 || slices.ContainsFunc(lines[:len(lines)-1], func(l string) bool { return utf8.RuneCountInString(l) > 100 }) {
 		t.Errorf("%d lines, or one of more than 100 characters:\n%s", len(lines), stdout) // but the last, which ends in a path
 	}
@@ -164,6 +188,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"-system", "bm25"}, "there is no flag -system; did you mean -systems?"},
 		{[]string{"-min", "mrr=99"}, "mrr is a share from 0 to 1, of which the tables show percent: want 0.99 for 99 %, not 99"},
 		{[]string{"-max-failed", "2"}, "-max-failed 2"},
+		{[]string{"-junit", filepath.Join(folder, "none", "x.xml")}, "-junit: "},
 		{[]string{"-out", ""}, "-out is empty"},
 		{[]string{"-out", os.Args[0], "-systems", "bm25"}, "can be no folder: name another"},
 		{[]string{"-out", filepath.Join(os.Args[0], "x")}, "can be no folder: name another"},

@@ -5,6 +5,7 @@ package bench
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 // score is a foreign predictions file: -score NAME=FILE.
@@ -99,10 +101,10 @@ func parseMinimum(v string) (minimum, error) {
 }
 
 // missed says which figures are less than -min demands, over all domains and question
-// types.
-func missed(minima []minimum, r *report.Report) error {
+// types, and which questions are below it, the lowest first.
+func missed(minima []minimum, records *benchmark.Run, r *report.Report) error {
 	var problems []error
-	for _, sys := range r.Systems {
+	for i, sys := range r.Systems {
 		if sys.NotApplicable != "" {
 			continue
 		}
@@ -112,9 +114,38 @@ func missed(minima []minimum, r *report.Report) error {
 			case !ok:
 				problems = append(problems, fmt.Errorf("%s has no %s", sys.System, m.key))
 			case got < m.value:
-				problems = append(problems, fmt.Errorf("%s of %s is %.4f, below %g", m.key, sys.System, got, m.value))
+				problems = append(problems, fmt.Errorf("%s of %s is %.4f, below %g%s", m.key, sys.System, got, m.value, m.below(records.Systems[i])))
 			}
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// mostNamed is how many questions below a minimum are named.
+const mostNamed = 10
+
+// below lists the questions of a system whose own figure is below the minimum, a line each.
+func (m minimum) below(of benchmark.SystemRun) string {
+	lines := make(map[float64][]string)
+	for _, d := range of.Domains {
+		for _, r := range d.Results {
+			got, ok := report.OfQuestion(m.key, r)
+			if !ok || got >= m.value {
+				continue
+			}
+			line := fmt.Sprintf("\n  %s: %.100s: %.4g", text.OneLine(r.Item.Question.ID), text.OneLine(r.Item.Question.Text), got)
+			if why := verdict(r).Reason; why != "" && slices.Index(report.Keys(), m.key) >= slices.Index(report.Keys(), "accuracy") { // of a judge
+				line += fmt.Sprintf(", %.200s", text.OneLine(why))
+			}
+			lines[got] = append(lines[got], line)
+		}
+	}
+	var all []string
+	for _, got := range slices.Sorted(maps.Keys(lines)) {
+		all = append(all, lines[got]...)
+	}
+	if more := len(all) - mostNamed; more > 0 {
+		all = append(all[:mostNamed], fmt.Sprintf("\n  and %s more", text.Counted(more, "question")))
+	}
+	return strings.Join(all, "")
 }
