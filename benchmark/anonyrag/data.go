@@ -142,6 +142,7 @@ func (l Language) domain() benchmark.Domain {
 		d.Bytes += int64(len(p.Text))
 	}
 	d.Fingerprint = record.Digest(texts...)
+	hidden := 0 // questions with placeholders
 	for i, q := range l.QA {
 		it := benchmark.Item{
 			Type:      q.kind(),
@@ -155,6 +156,15 @@ func (l Language) domain() benchmark.Domain {
 			}
 		}
 		d.Items = append(d.Items, it)
+		if q.Made != "" {
+			d.Altered = "these were made by other means"
+		}
+		if anyPlaceholder.MatchString(it.Question.Text) {
+			hidden++
+		}
+	}
+	if 2*hidden < len(l.QA) {
+		d.Altered = "the names of these are not hidden"
 	}
 	return d
 }

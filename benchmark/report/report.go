@@ -198,7 +198,7 @@ type SweepPoint struct {
 func New(run *benchmark.Run) (*Report, error) {
 	r := &Report{
 		Version: Version, Kit: run.Kit, Config: run.Config,
-		Published: run.Dataset.Published, types: run.Dataset.Types, label: labelOf(run), currency: run.Currency,
+		Published: run.Dataset.Published.Beside(run.Dataset), types: run.Dataset.Types, label: labelOf(run), currency: run.Currency,
 		Data: run.Dataset.Notes,
 	}
 	var compared []benchmark.SystemRun

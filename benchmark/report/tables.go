@@ -174,7 +174,7 @@ func (r *Report) mainTable() page.Table {
 		rows = append(rows, s.row(r.quality(s.Overall.Types, "f1_of_means")))
 	}
 	addFigures(&t, r.names(), rows)
-	r.addPublished(&t, "", r.questions())
+	r.addPublished(&t, "")
 	for _, note := range r.Data {
 		t.Notes = append(t.Notes, "Data set: "+note+".")
 	}
@@ -219,7 +219,7 @@ func (r *Report) domainTable(i int) page.Table {
 		rows = append(rows, s.row(append(row, types.row(benchmark.All, scores...)...)))
 	}
 	addFigures(&t, r.names(), rows)
-	r.addPublished(&t, domain.Domain, domain.Types[benchmark.All].N)
+	r.addPublished(&t, domain.Domain)
 	return t
 }
 

@@ -65,14 +65,8 @@ func serveGrader(t *testing.T) {
 // flag says otherwise; over other pages by joint.
 func TestFullEvaluation(t *testing.T) {
 	serveGrader(t)
-	released := t.TempDir() // the sample's pages below the name of a domain of the paper
-	for _, folder := range []string{"QA", "corpus", "extracted_data", "statements"} {
-		from := filepath.Join("sample", folder, "seafaring")
-		if _, err := os.Stat(from); err != nil {
-			continue
-		}
-		must(t, os.CopyFS(filepath.Join(released, folder, "nature"), os.DirFS(from)))
-	}
+	released := t.TempDir()
+	put(t, released, roads(98))
 	for _, tt := range []struct {
 		args      []string
 		judge     string
@@ -83,7 +77,7 @@ func TestFullEvaluation(t *testing.T) {
 		{[]string{"-data", "sample"}, "wildgraph/joint/", false},
 	} {
 		dir := t.TempDir()
-		stdout, _, err := bench(t, bare, append(tt.args, "-out", dir, "-limit", "1", "-systems", "bm25", "-model", "m", "-no-timings", "-v")...)
+		stdout, _, err := bench(t, bare, append(tt.args, "-out", dir, "-systems", "bm25", "-model", "m", "-no-timings", "-v")...)
 		must(t, err)
 		name := readReport(t, dir).Config["judge"].(string)
 		if !strings.HasPrefix(name, tt.judge) || strings.Contains(stdout, "↳ published") != tt.published {
