@@ -190,8 +190,10 @@ func (i Interval) text(to string) string { return fmt.Sprintf("%.1f%s%.1f", 100*
 // Figure 5). At the top-k of the run it repeats the run's own figures.
 type SweepPoint struct {
 	Type
-	AnswerUsage graphrag.Usage `json:"answer_usage"`
-	JudgeUsage  graphrag.Usage `json:"judge_usage"`
+	// Domains are the same by domain.
+	Domains     map[string]Type `json:"domains,omitempty"`
+	AnswerUsage graphrag.Usage  `json:"answer_usage"`
+	JudgeUsage  graphrag.Usage  `json:"judge_usage"`
 }
 
 // New computes the report of a run.
@@ -349,12 +351,19 @@ func (r *Report) seeds(f figure) string {
 func sweep(run *benchmark.Run, of benchmark.SystemRun) []SweepPoint {
 	var out []SweepPoint
 	for _, s := range of.Sweep {
-		t := newTally(run, of)
-		var point SweepPoint
+		t, byDomain := newTally(run, of), make(map[string]*tally)
+		point := SweepPoint{Domains: make(map[string]Type)}
 		for _, r := range s.Results {
 			t.add(r)
+			if byDomain[r.Domain] == nil {
+				byDomain[r.Domain] = newTally(run, of)
+			}
+			byDomain[r.Domain].add(r)
 			point.AnswerUsage = point.AnswerUsage.Add(r.Answer.Usage)
 			point.JudgeUsage = point.JudgeUsage.Add(r.Judgment.Usage())
+		}
+		for name, t := range byDomain {
+			point.Domains[name] = t.report()[benchmark.All]
 		}
 		if point.Type = t.report()[benchmark.All]; point.N > 0 {
 			point.K = s.K

@@ -219,38 +219,64 @@ func (r *Report) swept() (title, plural string) {
 	return strings.Join(titles, ", "), strings.Join(plurals, ", ")
 }
 
-// sweepTable shows a row for each system and k, and marks the best k of each.
+// sweepTable shows a row for each system and k, with the figures of the judge: those of statements,
+// or the accuracy on each domain. It marks the best k of each.
 func (r *Report) sweepTable() page.Table {
-	verdicts := []string{"f1_mean_of_questions", "f1_of_means", "recall", "precision"}
 	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall"}
 	title, plural := r.swept()
+	charted, of := []string{"accuracy"}, r.domains()
+	verdicts := page.Group{Heading: r.label.prefix + "accuracy", Columns: append([]string{"All"}, of...), Qualified: true}
+	note := "Table 2 of arXiv 2508.19855 has the accuracies of top-20 and top-10: -k 10 and -k 20 set them beside."
+	if slices.ContainsFunc(r.types, func(t benchmark.Type) bool { return t.Swept && t.Statements }) {
+		charted, of = []string{"f1_mean_of_questions", "recall"}, nil
+		verdicts = page.Group{Heading: title, Columns: titles("f1_mean_of_questions", "f1_of_means", "recall", "precision"), Qualified: true}
+		note = "Figure 5 of the paper draws F1 over k for HippoRAG 2 on one domain: it rises to k = 8 and falls to k = 12."
+	}
 	t := page.Table{
-		Title: capital(plural) + " over top-k" + r.label.title,
-		Groups: []page.Group{
-			{Heading: title, Columns: titles(verdicts...), Qualified: true}, {Heading: "Final prompt", Columns: titles(prompt...)},
-		},
-		Notes: []string{"Percent, over all " + strings.ToLower(title) + " questions of the run; the best k of each system is marked. " +
-			"Figure 5 of the paper draws F1 over k for HippoRAG 2 on one domain: it rises to k = 8 and falls to k = 12."},
+		Title:  capital(plural) + " over top-k" + r.label.title,
+		Groups: []page.Group{verdicts, {Heading: "Final prompt", Columns: titles(prompt...)}},
+		Notes:  []string{"Percent, over all " + strings.ToLower(title) + " questions of the run; the best k of each system is marked. " + note},
 	}
 	if r.label.note != "" {
 		t.Notes = append(t.Notes, r.label.note)
 	}
-	f1 := page.Chart{Title: r.label.prefix + "F1 of " + plural + ", mean of questions (%)", X: "top-k"}
-	recall := page.Chart{Title: r.label.prefix + "recall of " + plural + " (%)", X: "top-k"}
+	for _, key := range charted {
+		f, _ := find(key)
+		t.Charts = append(t.Charts, page.Chart{Title: f.words(r.label) + ", " + plural + " (%)", X: "top-k"})
+	}
 	for _, s := range r.Systems {
 		var names []string
 		var rows [][]measured
 		for _, p := range s.Sweep {
-			row := s.row(Types{title: p.Type}.row(title, append(verdicts, prompt...)...))
+			all := Types{title: p.Type}
+			row := all.row(title, "f1_mean_of_questions", "f1_of_means", "recall", "precision")
+			if of != nil {
+				row = all.row(title, "accuracy")
+				for _, domain := range of {
+					row = append(row, p.Domains[domain].measured("accuracy"))
+				}
+			}
 			names = append(names, fmt.Sprintf("%s, k = %d", s.name(), p.K))
-			rows = append(rows, row)
-			addPoint(&f1, s.System, p.K, row[0])
-			addPoint(&recall, s.System, p.K, row[2])
+			rows = append(rows, s.row(append(row, all.row(title, prompt...)...)))
+			for i, key := range charted {
+				addPoint(&t.Charts[i], s.System, p.K, all.measured(title, key))
+			}
 		}
 		addFigures(&t, names, rows)
 	}
-	t.Charts = []page.Chart{f1, recall}
 	return t
+}
+
+// domains are the names of those with questions.
+func (r *Report) domains() (names []string) {
+	for _, s := range r.Systems[:min(1, len(r.Systems))] {
+		for _, d := range s.Domains {
+			if d.Types[benchmark.All].N > 0 {
+				names = append(names, d.Domain)
+			}
+		}
+	}
+	return names
 }
 
 // addPoint appends a share to a line of a chart and adds the line if it is new. An
