@@ -52,6 +52,8 @@ type PublishedGraph struct {
 	Dataset string `json:"dataset"`
 	System  string `json:"system"`
 	Source  string `json:"source"`
+	// Note is what a reader must know, without full stop.
+	Note string `json:"note,omitempty"`
 	// Tokens is the length of the corpus as it is printed.
 	Tokens    string `json:"tokens"`
 	Nodes     int    `json:"nodes"`

@@ -19,15 +19,21 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// indexed sums the indexes of all domains.
+// indexed sums the indexes of all domains, as one graph whose parts have no edge between them.
 func (s System) indexed() Index {
 	var sum Index
 	for _, d := range s.Domains {
-		sum.Chunks += d.Index.Chunks
-		sum.Bytes += d.Index.Bytes
-		sum.Usage = sum.Usage.Add(d.Index.Usage)
-		if d.Index.Seconds != nil {
-			sum.Seconds = ref(*d.Index.Seconds + deref(sum.Seconds))
+		x := d.Index
+		if all := float64(sum.Entities + x.Entities); all > 0 {
+			share := float64(x.Entities) / all
+			sum.AverageDegree += share * (x.AverageDegree - sum.AverageDegree)
+			sum.IsolatedShare += share * (x.IsolatedShare - sum.IsolatedShare)
+		}
+		sum.Chunks, sum.Entities, sum.Relations, sum.MaxDegree = sum.Chunks+x.Chunks, sum.Entities+x.Entities, sum.Relations+x.Relations, max(sum.MaxDegree, x.MaxDegree)
+		sum.Bytes, sum.Tokens, sum.Edges = sum.Bytes+x.Bytes, sum.Tokens+x.Tokens, sum.Edges+x.Edges
+		sum.Usage = sum.Usage.Add(x.Usage)
+		if x.Seconds != nil {
+			sum.Seconds = ref(*x.Seconds + deref(sum.Seconds))
 		}
 	}
 	return sum
@@ -134,21 +140,27 @@ func (r *Report) graphs() []namedGraph {
 		return nil
 	}
 	var out []namedGraph
-	for i, d := range r.Systems[0].Domains {
+	add := func(domain string, of func(System) Index) {
 		first := len(out)
 		for _, s := range r.Systems {
-			index := s.Domains[i].Index
+			index := of(s)
 			if index.Entities == 0 {
 				continue
 			}
 			same := slices.IndexFunc(out[first:], func(g namedGraph) bool { return sameGraph(g.index, index) })
 			if same < 0 {
-				out = append(out, namedGraph{d.Domain, []string{s.System}, index})
+				out = append(out, namedGraph{domain, []string{s.System}, index})
 			} else {
 				g := &out[first+same]
 				g.systems = append(g.systems, s.System)
 			}
 		}
+	}
+	for i, d := range r.Systems[0].Domains {
+		add(d.Domain, func(s System) Index { return s.Domains[i].Index })
+	}
+	if len(r.Systems[0].Domains) > 1 {
+		add("all domains", System.indexed)
 	}
 	return out
 }
@@ -164,7 +176,7 @@ func (r *Report) GraphTable() page.Table {
 		Title: "Graphs", Heading: "Graph",
 		Groups: []page.Group{{Columns: []string{"Tokens", "Nodes", "Edges", "Relations", "Max. degree", "Avg. degree", "Isolated %"}}},
 		Notes: []string{"As in Table 4 and Figure 4 of the paper: a node is an entity, an edge a pair of entities with at least one fact, " +
-			"the average degree 2 · edges / nodes. Tokens are cl100k. Relations are distinct facts; links between entities and passages do not count."},
+			"the average degree 2 · edges / nodes; all domains are one graph in as many parts. Tokens are cl100k. Relations are distinct facts; links between entities and passages do not count."},
 	}
 	for _, g := range r.graphs() {
 		x := g.index
@@ -181,8 +193,25 @@ func (r *Report) GraphTable() page.Table {
 	if len(t.Rows) == 0 {
 		return page.Table{}
 	}
+	r.addGraphs(&t)
 	t.Notes = append(t.Notes, r.schemas...)
 	return t
+}
+
+// addGraphs adds the graphs of a publication, each named by its data set; or says why there are none.
+func (r *Report) addGraphs(t *page.Table) {
+	switch p := r.Published; {
+	case p == nil:
+	case len(p.Graphs) > 0:
+		for _, g := range p.Graphs {
+			degree := 2 * float64(g.Edges) / float64(g.Nodes)
+			addTexts(t, fmt.Sprintf("%s, published: %s", g.Dataset, g.System), g.Tokens, text.Digits(g.Nodes), text.Digits(g.Edges), "–", text.Digits(g.MaxDegree), decimal(&degree, 2), "–")
+			t.Rows[len(t.Rows)-1].Published = true
+		}
+		t.Notes = append(t.Notes, "Published rows: "+p.Graphs[0].Source+"; "+p.Graphs[0].Note+".")
+	case p.Absent[""] != "":
+		t.Notes = append(t.Notes, "Published rows do not stand here: they are about all domains of the release together.")
+	}
 }
 
 // grown says how the schema of an index grew, "" of one without.
