@@ -84,6 +84,8 @@ type Item struct {
 	Type string
 	// Question as a system gets it; Form, K and Depth are filled in by the runner.
 	Question graphrag.Question
+	// Book is the part of the domain that the question is about; "" where it has none.
+	Book string
 	// Reference is the gold answer of a question that is right or wrong.
 	Reference string
 	// Aliases are other answers that are as right as the reference.

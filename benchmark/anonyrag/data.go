@@ -147,8 +147,8 @@ func (l Language) domain() benchmark.Domain {
 		it := benchmark.Item{
 			Type:      q.kind(),
 			Question:  graphrag.Question{ID: fmt.Sprintf("%s/%d", l.Name, i+1), Text: q.text(l.Name)},
-			Reference: q.Answer,
-			Aliases:   q.Aliases,
+			Reference: q.Answer, Book: q.Book,
+			Aliases: q.Aliases,
 		}
 		for _, id := range q.Evidence {
 			if known[id] {

@@ -34,6 +34,7 @@ type Report struct {
 	Published *benchmark.Published `json:"published,omitempty"`
 
 	currency string
+	set      *benchmark.Dataset
 	types    []benchmark.Type // of questions, in the order of tables
 	label    label
 	schemas  []string // a sentence for each schema of an index
@@ -97,6 +98,8 @@ type Index struct {
 	Seconds *float64 `json:"seconds,omitempty"`
 	// ByStage is the model usage of indexing, by the stage of the request.
 	ByStage map[string]graphrag.Usage `json:"usage_by_stage,omitempty"`
+	// Steps are the seconds in which a step of indexing, or a call of a stage, was under way.
+	Steps map[string]float64 `json:"seconds_by_stage,omitempty"`
 	// Bytes is the size of the documents.
 	Bytes int64 `json:"bytes,omitempty"`
 	// Tokens is their length in tokens, of systems that show their graph.
@@ -200,7 +203,7 @@ type SweepPoint struct {
 func New(run *benchmark.Run) (*Report, error) {
 	r := &Report{
 		Version: Version, Kit: run.Kit, Config: run.Config,
-		Published: run.Dataset.Published.Beside(run.Dataset), types: run.Dataset.Types, label: labelOf(run), currency: run.Currency,
+		Published: run.Dataset.Published.Beside(run.Dataset), set: run.Dataset, types: run.Dataset.Types, label: labelOf(run), currency: run.Currency,
 		Data: run.Dataset.Notes,
 	}
 	var compared []benchmark.SystemRun
@@ -243,7 +246,7 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 		index := Index{IndexStats: d.Index.Stats, ByStage: d.Index.Usage, Bytes: d.Index.Bytes, Tokens: d.Index.Tokens, Edges: d.Index.Edges}
 		index.Schema = nil // it has a file
 		if timed {
-			index.Seconds = ref(round(d.Index.Seconds, 3))
+			index.Seconds, index.Steps = ref(round(d.Index.Seconds, 3)), d.Index.Steps
 		}
 		out.Domains = append(out.Domains, Domain{run.Dataset.Domains[i].Name, index, t.report()})
 		peak = max(peak, d.PeakRSSMB)
