@@ -113,6 +113,7 @@ func (p *Published) Beside(d *Dataset) *Published {
 
 // Withhold takes the rows away, and says why: the run is another one than theirs.
 func (p *Published) Withhold(why string) {
+	p.Absent = make(map[string]string)
 	for _, row := range p.Rows {
 		p.Absent[row.Domain] = why
 	}

@@ -39,10 +39,10 @@ func TestPublishedBeside(t *testing.T) {
 		if got := fmt.Sprint(stand, " ", p.Absent); got != tt.want {
 			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
 		}
-		if p.Withhold("of a whim"); len(p.Rows) > 0 || strings.Count(fmt.Sprint(p.Absent), "whim") != len(stand) {
+		if p.Withhold("of a whim"); len(p.Rows) > 0 {
 			t.Errorf("%s: withheld, it has %+v", name, p)
 		}
-		if p = p.Beside(d); len(p.Rows) > 0 || strings.Count(fmt.Sprint(p.Absent), "whim") != len(stand) {
+		if p = p.Beside(d); len(stand) > 0 && len(p.Rows) > 0 || strings.Count(fmt.Sprint(p.Absent), "whim") != len(stand) {
 			t.Errorf("%s: withheld and asked again, it has %+v", name, p)
 		}
 	}

@@ -75,7 +75,7 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 	for _, n := range found {
 		set.Notes = append(set.Notes, n...)
 	}
-	if set.Published = Published(names).Beside(set); set.Published != nil && set.Published.Absent[""] != "" {
+	if set.Published = Published(names); set.Published != nil && set.Published.Beside(set).Absent[""] != "" {
 		set.Published.Graphs = nil // they are of the whole
 	}
 	return set, nil

@@ -26,7 +26,7 @@ const Human = "human"
 
 // Published returns what the paper reports on these domains: Table 2 and the
 // domains' rows of Tables 6–17, Table 3 with people, and the graphs of Table 4. It is nil if
-// none of the domains is the paper's. [Load] keeps those whose own data it has read.
+// none of the domains is the paper's. [benchmark.Published.Beside] keeps the rows of a data set.
 //
 // Table 2 gives the harmonic mean of the mean recall and precision as F1, the
 // other tables the mean of the questions' F1; the rows say which. They are as

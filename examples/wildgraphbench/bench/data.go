@@ -143,7 +143,7 @@ func openHops(fsys fs.FS, s settings) (data, error) {
 	if s.k > 0 {
 		k = s.k
 	}
-	if set.Published = multihop.Published(k, s.Mode).Beside(set); set.Published != nil && (s.Instruction == "" || len(s.Replaced()) > 1) {
+	if set.Published = multihop.Published(k, s.Mode); s.Instruction == "" || len(s.Replaced()) > 1 {
 		set.Published.Withhold("their answers are to the rules of -prompt minimal")
 	}
 	return data{Dataset: set, short: true, depth: shortDepth}, nil
