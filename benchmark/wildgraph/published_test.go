@@ -124,9 +124,8 @@ func TestPublishedDomains(t *testing.T) {
 // The cells were compared with the tables of the paper one by one. After a change, compare
 // the changed ones and put the new sum here.
 func TestPublishedCells(t *testing.T) {
-	p := wildgraph.Published(slices.Sorted(maps.Keys(table5)))
-	rows, err := json.Marshal(benchmark.Published{Rows: p.Rows})
-	if got := fmt.Sprintf("%x", sha256.Sum256(rows))[:16]; err != nil || got != "0e674a4d23892a89" {
+	rows, err := json.Marshal(wildgraph.Published(slices.Sorted(maps.Keys(table5))))
+	if got := fmt.Sprintf("%x", sha256.Sum256(rows))[:16]; err != nil || got != "2fc67a17ee84291c" {
 		t.Errorf("the sum of the cells is %s, not that of the cells that were compared (%v)", got, err)
 	}
 }

@@ -35,7 +35,7 @@ const (
 
 // roads are n questions below the name of a domain of the paper, of which the number is known.
 func roads(n int) map[string]string {
-	return map[string]string{places: numbered(n, atlas), mapped: "Roads\nThey lead to towns.\n", refs: `{"title": "Roads", "url": "https://a.example/roads"}`}
+	return map[string]string{places: numbered(n, atlas), mapped: "Roads\nAda Moss founded Elm Abbey in Kent. Bo Reed was born in Kent.\n", refs: `{"title": "Roads", "url": "https://a.example/roads"}`}
 }
 
 // Published rows stand beside the questions that they are about, and nothing else: no sample, no
@@ -67,15 +67,17 @@ func TestPublishedBesideOwnData(t *testing.T) {
 		"made":        {hidden(whale[:len(whale)-1]+`, "made": "by a model"}`, 709), "-prompt minimal", "and these were made by other means."},
 		"roads":       {roads(98), "", "bm25 | ↳ published: accuracy and mean F1, gpt-4o-mini, 98 questions | "},
 		"fewer roads": {roads(97), "-judge-profile paper", "here: they are about 98 questions, this run asks 97."},
-		"no people":   {people, "-judge-profile paper", "and its questions, answers or pages are not the released ones."},
+		"no people":   {people, "-judge-profile paper -index-kit offline -limit 5", "and its questions, answers or pages are not the released ones."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			put(t, dir, tt.files)
 			system := "zeroshot"
-			if tt.files[refs] != "" || name == "no people" {
+			if tt.files[refs] != "" {
 				system = "bm25"
+			} else if name == "no people" {
+				system = "lightrag" // whose graph has no published rows either
 			}
 			out := filepath.Join(dir, "out")
 			_, _, err := bench(t, bare, append(strings.Fields(tt.args), "-data", dir, "-systems", system, "-model", "m", "-out", out, "-no-timings")...)
@@ -84,7 +86,10 @@ func TestPublishedBesideOwnData(t *testing.T) {
 			}
 			md, err := os.ReadFile(filepath.Join(out, "report.md"))
 			must(t, err)
-			row, isRow := strings.CutPrefix(tt.want, system+" | ")
+			_, row, isRow := strings.Cut(tt.want, " | ")
+			if !isRow {
+				row = tt.want
+			}
 			if !strings.Contains(string(md), row) || strings.Contains(string(md), "published: ") != isRow {
 				t.Errorf("no %q, or other published rows, in\n%s", row, md)
 			}
