@@ -15,9 +15,9 @@ import (
 // clock is a tracer that measures how long spans of a name are open, several at a time once. A
 // call of a model has the name of its stage, as usage has.
 type clock struct {
+	start   time.Time
 	mu      sync.Mutex
 	open    map[string]int
-	begun   map[string]time.Time
 	seconds map[string]float64
 }
 
@@ -40,7 +40,7 @@ func (c *clock) Start(ctx context.Context, name string, attrs ...slog.Attr) (con
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.open[name]++; c.open[name] == 1 {
-		c.begun[name] = time.Now()
+		c.seconds[name] -= time.Since(c.start).Seconds()
 	}
 	return ctx, tick{c, name}
 }
@@ -53,6 +53,6 @@ func (t tick) End(error) {
 	t.c.mu.Lock()
 	defer t.c.mu.Unlock()
 	if t.c.open[t.name]--; t.c.open[t.name] == 0 {
-		t.c.seconds[t.name] += time.Since(t.c.begun[t.name]).Seconds()
+		t.c.seconds[t.name] += time.Since(t.c.start).Seconds()
 	}
 }

@@ -6,12 +6,13 @@ import (
 	"fmt"
 )
 
-// Published holds figures from a publication about the same data set. They
-// stand beside a run's own, marked as what they are, and take part in nothing.
+// Published holds figures from a publication about the same data set. They are shown beside
+// those of a run, marked as published, and are compared with none.
 type Published struct {
 	Rows []PublishedRow `json:"rows,omitempty"`
-	// Graphs describe graphs of the publication, of these data and of others.
-	Graphs []PublishedGraph `json:"graphs,omitempty"`
+	// Graphs are rows of its table of graphs, of these data and of others: the name of the data,
+	// then tokens, nodes, edges, relations, largest and average degree, isolated nodes in percent.
+	Graphs [][]string `json:"graphs,omitempty"`
 	// Absent says, by domain and "" for all together, why rows about it do not stand here.
 	Absent map[string]string `json:"absent,omitempty"`
 }
@@ -42,23 +43,8 @@ type PublishedRow struct {
 	// mean of mean recall and precision.
 	F1MeanOfQuestions *float64 `json:"f1_mean_of_questions,omitempty"`
 	F1OfMeans         *float64 `json:"f1_of_means,omitempty"`
-	// Note is what a reader must know, without full stop.
+	// Note qualifies the row, without full stop.
 	Note string `json:"note,omitempty"`
-}
-
-// PublishedGraph is a row of a published table of graphs, of one data set.
-type PublishedGraph struct {
-	// Dataset names the data, System what built the graph, Source publication and table.
-	Dataset string `json:"dataset"`
-	System  string `json:"system"`
-	Source  string `json:"source"`
-	// Note is what a reader must know, without full stop.
-	Note string `json:"note,omitempty"`
-	// Tokens is the length of the corpus as it is printed.
-	Tokens    string `json:"tokens"`
-	Nodes     int    `json:"nodes"`
-	Edges     int    `json:"edges"`
-	MaxDegree int    `json:"max_degree"`
 }
 
 // Accuracy is the accuracy over the questions of one type; nil where it is not
@@ -67,9 +53,9 @@ func (p PublishedRow) Accuracy(kind string) *float64 {
 	return map[string]*float64{"single-fact": p.SingleFact, "multi-fact": p.MultiFact}[kind]
 }
 
-// Beside returns the rows whose own data these are: the domain has as many questions as a row is
-// about, none twice, and is not [Domain].Altered; rows about all domains need that of each. Of
-// the others it says why they are absent. It is nil without any of these.
+// Beside returns the rows about these data: the domain has as many questions as a row is
+// about, none twice, and is not [Domain].Altered; rows about all domains need that of each.
+// Absent says why others are not returned. It is nil without any of these.
 func (p *Published) Beside(d *Dataset) *Published {
 	if p == nil {
 		return nil

@@ -391,7 +391,7 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 	cell := s.cell(e, d)
 	r, err := guarded(func() (record.Index, error) {
 		ctx, meter := llm.WithMeter(ctx)
-		steps := &clock{open: make(map[string]int), begun: make(map[string]time.Time), seconds: make(map[string]float64)}
+		steps := &clock{start: start, open: make(map[string]int), seconds: make(map[string]float64)}
 		ctx = trace.With(ctx, steps)
 		stats, err := system.Index(ctx, s.stream(e, d, &bytes))
 		if err != nil {
