@@ -7,7 +7,7 @@ import (
 )
 
 // Published holds figures from a publication about the same data set. They are shown beside
-// those of a run, marked as published, and are compared with none.
+// a run's figures, marked as published, and take part in no comparison.
 type Published struct {
 	Rows []PublishedRow `json:"rows,omitempty"`
 	// Graphs are rows of its table of graphs, of these data and of others: the name of the data,
@@ -54,7 +54,7 @@ func (p PublishedRow) Accuracy(kind string) *float64 {
 }
 
 // Beside returns the rows about these data: the domain has as many questions as a row is
-// about, none twice, and is not [Domain].Altered; rows about all domains need that of each.
+// about, none twice, and is not [Domain].Altered; a row about all domains needs this of each.
 // Absent says why others are not returned. It is nil without any of these.
 func (p *Published) Beside(d *Dataset) *Published {
 	if p == nil {

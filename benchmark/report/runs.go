@@ -248,8 +248,8 @@ func (r *Report) swept() (title, plural string) {
 	return strings.Join(titles, ", "), strings.Join(plurals, ", ")
 }
 
-// sweepTable shows a row for each system and k, with the figures of the judge: those of statements,
-// or the accuracy on each domain. It marks the best k of each.
+// sweepTable shows a row for each system and k with the judged figures: F1, recall and precision of
+// statements, or the accuracy on each domain. It marks the best k of each system.
 func (r *Report) sweepTable() page.Table {
 	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall"}
 	title, plural := r.swept()
