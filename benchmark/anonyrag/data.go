@@ -142,7 +142,7 @@ func (l Language) domain() benchmark.Domain {
 		d.Bytes += int64(len(p.Text))
 	}
 	d.Fingerprint = record.Digest(texts...)
-	hidden := 0 // questions with placeholders
+	masked := 0 // questions with placeholders
 	for i, q := range l.QA {
 		it := benchmark.Item{
 			Type:      q.kind(),
@@ -160,10 +160,10 @@ func (l Language) domain() benchmark.Domain {
 			d.Altered = "these were made by other means"
 		}
 		if anyPlaceholder.MatchString(it.Question.Text) {
-			hidden++
+			masked++
 		}
 	}
-	if 2*hidden < len(l.QA) {
+	if 2*masked < len(l.QA) {
 		d.Altered = "the names of these are not hidden"
 	}
 	return d

@@ -126,7 +126,7 @@ var publishedCSV string
 var asked = map[string]int{HotpotQA: 1000, TwoWiki: 1000, MuSiQue: 1000, Textbooks: 1018, "anonyrag-chs": 688, "anonyrag-eng": 709}
 
 // Published are the accuracies of arXiv 2508.19855, Tables 1 to 3, with k chunks in a
-// prompt and in a mode, open or reject. [benchmark.Published.Beside] keeps those of a data set.
+// prompt and in a mode, open or reject. [benchmark.Published.Beside] keeps the rows of a data set.
 func Published(k int, mode string) *benchmark.Published {
 	rows, err := csv.NewReader(strings.NewReader(publishedCSV)).ReadAll()
 	if err != nil {

@@ -143,7 +143,10 @@ func openHops(fsys fs.FS, s settings) (data, error) {
 	if s.k > 0 {
 		k = s.k
 	}
-	if set.Published = multihop.Published(k, s.Mode); s.Instruction == "" || len(s.Replaced()) > 1 {
+	if set.Published = multihop.Published(k, s.Mode); len(set.Published.Rows) == 0 {
+		set.Published = multihop.Published(multihop.DefaultK, string(reader.Open))
+		set.Published.Withhold("they are of 10 and 20 chunks and the modes open and reject")
+	} else if s.Instruction == "" || len(s.Replaced()) > 1 {
 		set.Published.Withhold("their answers are to the rules of -prompt minimal")
 	}
 	return data{Dataset: set, short: true, depth: shortDepth}, nil
