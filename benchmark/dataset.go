@@ -71,6 +71,9 @@ type Domain struct {
 	// Fingerprint is a digest of the corpus: answers over another one are not
 	// used.
 	Fingerprint string
+	// Altered says, in a sentence within a sentence, what sets the data apart from the released
+	// ones of this name; "" where nothing is known to.
+	Altered string
 }
 
 // Item is a question together with what is known about its answer.
@@ -81,6 +84,8 @@ type Item struct {
 	Type string
 	// Question as a system gets it; Form, K and Depth are filled in by the runner.
 	Question graphrag.Question
+	// Book is the part of the domain that the question is about; "" where it has none.
+	Book string
 	// Reference is the gold answer of a question that is right or wrong.
 	Reference string
 	// Aliases are other answers that are as right as the reference.
@@ -253,44 +258,4 @@ func NewDomain(name string, docs []graphrag.Document, items []Item) Domain {
 	d.Documents = func() iter.Seq2[graphrag.Document, error] { return graphrag.Documents(docs...) }
 	d.Fingerprint = hex.EncodeToString(sum.Sum(nil)[:16])
 	return d
-}
-
-// Published holds figures from a publication about the same data set. They
-// stand beside a run's own, marked as what they are, and take part in nothing.
-type Published struct {
-	Rows []PublishedRow `json:"rows,omitempty"`
-}
-
-// PublishedRow is a row of a published table of results. Figures are
-// fractions; nil is a figure that is not given.
-type PublishedRow struct {
-	// System is the name of the system here.
-	System string `json:"system"`
-	// Source names publication and table.
-	Source string `json:"source"`
-	// Domain is "" for all of them together.
-	Domain string `json:"domain,omitempty"`
-	// Questions is how many it is about, 0 if that is not said.
-	Questions int `json:"questions"`
-	// Model answered, Judge judged.
-	Model string `json:"model"`
-	Judge string `json:"judge"`
-
-	AvgAccuracy *float64 `json:"avg_accuracy,omitempty"`
-	SingleFact  *float64 `json:"single_fact_accuracy,omitempty"`
-	MultiFact   *float64 `json:"multi_fact_accuracy,omitempty"`
-	Recall      *float64 `json:"recall,omitempty"`
-	Precision   *float64 `json:"precision,omitempty"`
-	// One of the two is given: the mean of the questions' F1, or the harmonic
-	// mean of mean recall and precision.
-	F1MeanOfQuestions *float64 `json:"f1_mean_of_questions,omitempty"`
-	F1OfMeans         *float64 `json:"f1_of_means,omitempty"`
-	// Note is what a reader must know, without full stop.
-	Note string `json:"note,omitempty"`
-}
-
-// Accuracy is the accuracy over the questions of one type; nil where it is not
-// given.
-func (p PublishedRow) Accuracy(kind string) *float64 {
-	return map[string]*float64{"single-fact": p.SingleFact, "multi-fact": p.MultiFact}[kind]
 }

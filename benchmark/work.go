@@ -22,6 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
@@ -390,11 +391,13 @@ func (s *state) index(ctx context.Context, system System, e Entry, d Domain) err
 	cell := s.cell(e, d)
 	r, err := guarded(func() (record.Index, error) {
 		ctx, meter := llm.WithMeter(ctx)
+		steps := &clock{start: start, open: make(map[string]int), seconds: make(map[string]float64)}
+		ctx = trace.With(ctx, steps)
 		stats, err := system.Index(ctx, s.stream(e, d, &bytes))
 		if err != nil {
 			return record.Index{}, fmt.Errorf("indexing: %w", err)
 		}
-		r := record.Index{Cell: cell, Stats: stats, Seconds: time.Since(start).Seconds(), Bytes: bytes, Usage: meter.Stages()}
+		r := record.Index{Cell: cell, Stats: stats, Seconds: time.Since(start).Seconds(), Bytes: bytes, Usage: meter.Stages(), Steps: steps.seconds}
 		if err = describe(system, &r); err == nil && r.Stats.Entities > 0 && s.opts.CountTokens != nil {
 			r.Tokens, err = s.tokens()
 		}

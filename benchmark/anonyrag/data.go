@@ -147,12 +147,13 @@ func (l Language) domain() benchmark.Domain {
 		d.Bytes += int64(len(p.Text))
 	}
 	d.Fingerprint = record.Digest(texts...)
+	masked := 0 // questions with placeholders
 	for i, q := range l.QA {
 		it := benchmark.Item{
 			Type:      q.kind(),
 			Question:  graphrag.Question{ID: fmt.Sprintf("%s/%d", l.Name, i+1), Text: q.text(l.Name)},
-			Reference: q.Answer,
-			Aliases:   q.Aliases,
+			Reference: q.Answer, Book: q.Book,
+			Aliases: q.Aliases,
 		}
 		for _, id := range q.Evidence {
 			if known[id] {
@@ -160,6 +161,15 @@ func (l Language) domain() benchmark.Domain {
 			}
 		}
 		d.Items = append(d.Items, it)
+		if q.Made != "" {
+			d.Altered = "these were made by other means"
+		}
+		if anyPlaceholder.MatchString(it.Question.Text) {
+			masked++
+		}
+	}
+	if 2*masked < len(l.QA) {
+		d.Altered = "the names of these are not hidden"
 	}
 	return d
 }

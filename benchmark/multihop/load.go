@@ -70,6 +70,11 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 			problems = append(problems, fmt.Errorf("multihop: %s: %w", name, err))
 			continue
 		}
+		for i := range p.domains {
+			if base := path.Base(file); strings.Contains(base, "train") {
+				p.domains[i].Altered = "these are training questions, of " + base
+			}
+		}
 		set.Domains = append(set.Domains, p.domains...)
 		for _, n := range p.notes {
 			set.Notes = append(set.Notes, name+": "+n)

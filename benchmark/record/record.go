@@ -73,6 +73,8 @@ type Index struct {
 	// Usage is what models were asked for the index by the stage of the request,
 	// such as "community report".
 	Usage map[string]graphrag.Usage `json:"usage_by_stage,omitempty"`
+	// Steps are the seconds in which a step of indexing, or a call of a stage, was under way.
+	Steps map[string]float64 `json:"seconds_by_stage,omitempty"`
 	// Bytes is the size of the documents that were read.
 	Bytes int64 `json:"bytes,omitempty"`
 	// Tokens is their length in tokens, of systems that show their graph.

@@ -59,7 +59,7 @@ func labelOf(run *benchmark.Run) (l label) {
 	l.judge, l.prefix, l.words = j.kind, j.prefix, j.kind == "lexical"
 	l.found = l.words || l.answers == byRules && l.judge != byModel
 	profile, _, _ := strings.Cut(strings.TrimPrefix(run.Judge, "wildgraph/"), "/")
-	l.published = l.judge == byModel && l.answers != byRules && (profile == "paper" || profile == "shortanswer")
+	l.published = l.judge == byModel && l.answers != byRules && short != allElsewhere && (profile == "paper" || profile == "shortanswer")
 	both := strings.TrimPrefix(short+", "+j.short, ", ")
 	l.title, l.strong = " ("+both+")", capital(both)+"."
 	l.note = strings.TrimSpace(note + " " + j.note)
@@ -68,6 +68,9 @@ func labelOf(run *benchmark.Run) (l label) {
 	}
 	return l
 }
+
+// allElsewhere says that the kit answered nothing.
+const allElsewhere = "answers made elsewhere"
 
 // answered tells who answered: in the column of rows that the kit made, in a few words, and in sentences.
 func (l *label) answered(run *benchmark.Run) (short, note string) {
@@ -90,7 +93,7 @@ func (l *label) answered(run *benchmark.Run) (short, note string) {
 	switch n := len(foreign); {
 	case n == 0:
 	case n == ran:
-		return "answers made elsewhere", "All answers were made elsewhere: what they cost is not known, and what was found only where they say it."
+		return allElsewhere, "All answers were made elsewhere: what they cost is not known, and what was found only where they say it."
 	default:
 		short = strings.TrimPrefix(short+" and answers made elsewhere", " and ")
 		note = strings.TrimSpace(fmt.Sprintf("%s Those of %s were made elsewhere.", note, strings.Join(foreign, ", ")))

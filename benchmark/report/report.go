@@ -34,6 +34,7 @@ type Report struct {
 	Published *benchmark.Published `json:"published,omitempty"`
 
 	currency string
+	set      *benchmark.Dataset
 	types    []benchmark.Type // of questions, in the order of tables
 	label    label
 	schemas  []string // a sentence for each schema of an index
@@ -97,6 +98,8 @@ type Index struct {
 	Seconds *float64 `json:"seconds,omitempty"`
 	// ByStage is the model usage of indexing, by the stage of the request.
 	ByStage map[string]graphrag.Usage `json:"usage_by_stage,omitempty"`
+	// Steps are the seconds in which a step of indexing, or a call of a stage, was under way.
+	Steps map[string]float64 `json:"seconds_by_stage,omitempty"`
 	// Bytes is the size of the documents.
 	Bytes int64 `json:"bytes,omitempty"`
 	// Tokens is their length in tokens, of systems that show their graph.
@@ -190,15 +193,17 @@ func (i Interval) text(to string) string { return fmt.Sprintf("%.1f%s%.1f", 100*
 // Figure 5). At the top-k of the run it repeats the run's own figures.
 type SweepPoint struct {
 	Type
-	AnswerUsage graphrag.Usage `json:"answer_usage"`
-	JudgeUsage  graphrag.Usage `json:"judge_usage"`
+	// Domains are the same by domain.
+	Domains     map[string]Type `json:"domains,omitempty"`
+	AnswerUsage graphrag.Usage  `json:"answer_usage"`
+	JudgeUsage  graphrag.Usage  `json:"judge_usage"`
 }
 
 // New computes the report of a run.
 func New(run *benchmark.Run) (*Report, error) {
 	r := &Report{
 		Version: Version, Kit: run.Kit, Config: run.Config,
-		Published: run.Dataset.Published, types: run.Dataset.Types, label: labelOf(run), currency: run.Currency,
+		Published: run.Dataset.Published.Beside(run.Dataset), set: run.Dataset, types: run.Dataset.Types, label: labelOf(run), currency: run.Currency,
 		Data: run.Dataset.Notes,
 	}
 	var compared []benchmark.SystemRun
@@ -241,7 +246,7 @@ func newSystem(run *benchmark.Run, of benchmark.SystemRun) System {
 		index := Index{IndexStats: d.Index.Stats, ByStage: d.Index.Usage, Bytes: d.Index.Bytes, Tokens: d.Index.Tokens, Edges: d.Index.Edges}
 		index.Schema = nil // it has a file
 		if timed {
-			index.Seconds = ref(round(d.Index.Seconds, 3))
+			index.Seconds, index.Steps = ref(round(d.Index.Seconds, 3)), d.Index.Steps
 		}
 		out.Domains = append(out.Domains, Domain{run.Dataset.Domains[i].Name, index, t.report()})
 		peak = max(peak, d.PeakRSSMB)
@@ -349,12 +354,19 @@ func (r *Report) seeds(f figure) string {
 func sweep(run *benchmark.Run, of benchmark.SystemRun) []SweepPoint {
 	var out []SweepPoint
 	for _, s := range of.Sweep {
-		t := newTally(run, of)
-		var point SweepPoint
+		t, byDomain := newTally(run, of), make(map[string]*tally)
+		point := SweepPoint{Domains: make(map[string]Type)}
 		for _, r := range s.Results {
 			t.add(r)
+			if byDomain[r.Domain] == nil {
+				byDomain[r.Domain] = newTally(run, of)
+			}
+			byDomain[r.Domain].add(r)
 			point.AnswerUsage = point.AnswerUsage.Add(r.Answer.Usage)
 			point.JudgeUsage = point.JudgeUsage.Add(r.Judgment.Usage())
+		}
+		for name, t := range byDomain {
+			point.Domains[name] = t.report()[benchmark.All]
 		}
 		if point.Type = t.report()[benchmark.All]; point.N > 0 {
 			point.K = s.K

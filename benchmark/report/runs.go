@@ -19,15 +19,21 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// indexed sums the indexes of all domains.
+// indexed sums the indexes of all domains, as one graph whose parts have no edge between them.
 func (s System) indexed() Index {
 	var sum Index
 	for _, d := range s.Domains {
-		sum.Chunks += d.Index.Chunks
-		sum.Bytes += d.Index.Bytes
-		sum.Usage = sum.Usage.Add(d.Index.Usage)
-		if d.Index.Seconds != nil {
-			sum.Seconds = ref(*d.Index.Seconds + deref(sum.Seconds))
+		x := d.Index
+		if all := float64(sum.Entities + x.Entities); all > 0 {
+			share := float64(x.Entities) / all
+			sum.AverageDegree += share * (x.AverageDegree - sum.AverageDegree)
+			sum.IsolatedShare += share * (x.IsolatedShare - sum.IsolatedShare)
+		}
+		sum.Chunks, sum.Entities, sum.Relations, sum.MaxDegree = sum.Chunks+x.Chunks, sum.Entities+x.Entities, sum.Relations+x.Relations, max(sum.MaxDegree, x.MaxDegree)
+		sum.Bytes, sum.Tokens, sum.Edges = sum.Bytes+x.Bytes, sum.Tokens+x.Tokens, sum.Edges+x.Edges
+		sum.Usage = sum.Usage.Add(x.Usage)
+		if x.Seconds != nil {
+			sum.Seconds = ref(*x.Seconds + deref(sum.Seconds))
 		}
 	}
 	return sum
@@ -134,21 +140,27 @@ func (r *Report) graphs() []namedGraph {
 		return nil
 	}
 	var out []namedGraph
-	for i, d := range r.Systems[0].Domains {
+	add := func(domain string, of func(System) Index) {
 		first := len(out)
 		for _, s := range r.Systems {
-			index := s.Domains[i].Index
+			index := of(s)
 			if index.Entities == 0 {
 				continue
 			}
 			same := slices.IndexFunc(out[first:], func(g namedGraph) bool { return sameGraph(g.index, index) })
 			if same < 0 {
-				out = append(out, namedGraph{d.Domain, []string{s.System}, index})
+				out = append(out, namedGraph{domain, []string{s.System}, index})
 			} else {
 				g := &out[first+same]
 				g.systems = append(g.systems, s.System)
 			}
 		}
+	}
+	for i, d := range r.Systems[0].Domains {
+		add(d.Domain, func(s System) Index { return s.Domains[i].Index })
+	}
+	if len(r.Systems[0].Domains) > 1 {
+		add("all domains", System.indexed)
 	}
 	return out
 }
@@ -164,7 +176,7 @@ func (r *Report) GraphTable() page.Table {
 		Title: "Graphs", Heading: "Graph",
 		Groups: []page.Group{{Columns: []string{"Tokens", "Nodes", "Edges", "Relations", "Max. degree", "Avg. degree", "Isolated %"}}},
 		Notes: []string{"As in Table 4 and Figure 4 of the paper: a node is an entity, an edge a pair of entities with at least one fact, " +
-			"the average degree 2 · edges / nodes. Tokens are cl100k. Relations are distinct facts; links between entities and passages do not count."},
+			"the average degree 2 · edges / nodes; all domains are one graph in as many parts. Tokens are cl100k. Relations are distinct facts; links between entities and passages do not count."},
 	}
 	for _, g := range r.graphs() {
 		x := g.index
@@ -181,8 +193,25 @@ func (r *Report) GraphTable() page.Table {
 	if len(t.Rows) == 0 {
 		return page.Table{}
 	}
+	r.addGraphs(&t)
 	t.Notes = append(t.Notes, r.schemas...)
 	return t
+}
+
+// addGraphs adds the graphs of a publication, each named by its data set; or says why there are none.
+func (r *Report) addGraphs(t *page.Table) {
+	if r.Published == nil {
+		return
+	}
+	for _, g := range r.Published.Graphs {
+		addTexts(t, g[0]+", published: lightrag", g[1:]...)
+		t.Rows[len(t.Rows)-1].Published = true
+	}
+	if len(r.Published.Graphs) > 0 {
+		t.Notes = append(t.Notes, "Published rows: Table 4; which pages have 2.4M tokens the paper does not say.")
+	} else if r.Published.Absent[""] != "" {
+		t.Notes = append(t.Notes, "Published rows do not stand here: they are about all domains of the release together.")
+	}
 }
 
 // grown says how the schema of an index grew, "" of one without.
@@ -219,38 +248,64 @@ func (r *Report) swept() (title, plural string) {
 	return strings.Join(titles, ", "), strings.Join(plurals, ", ")
 }
 
-// sweepTable shows a row for each system and k, and marks the best k of each.
+// sweepTable shows a row for each system and k with the judged figures: F1, recall and precision of
+// statements, or the accuracy on each domain. It marks the best k of each system.
 func (r *Report) sweepTable() page.Table {
-	verdicts := []string{"f1_mean_of_questions", "f1_of_means", "recall", "precision"}
 	prompt := []string{"context_tokens", "evidence_recall", "provenance_recall"}
 	title, plural := r.swept()
+	charted, of := []string{"accuracy"}, r.domains()
+	verdicts := page.Group{Heading: r.label.prefix + "accuracy", Columns: append([]string{"All"}, of...), Qualified: true}
+	note := "Table 2 of arXiv 2508.19855 has the accuracies of top-20 and top-10: -k 10 and -k 20 set them beside."
+	if slices.ContainsFunc(r.types, func(t benchmark.Type) bool { return t.Swept && t.Statements }) {
+		charted, of = []string{"f1_mean_of_questions", "recall"}, nil
+		verdicts = page.Group{Heading: title, Columns: titles("f1_mean_of_questions", "f1_of_means", "recall", "precision"), Qualified: true}
+		note = "Figure 5 of the paper draws F1 over k for HippoRAG 2 on one domain: it rises to k = 8 and falls to k = 12."
+	}
 	t := page.Table{
-		Title: capital(plural) + " over top-k" + r.label.title,
-		Groups: []page.Group{
-			{Heading: title, Columns: titles(verdicts...), Qualified: true}, {Heading: "Final prompt", Columns: titles(prompt...)},
-		},
-		Notes: []string{"Percent, over all " + strings.ToLower(title) + " questions of the run; the best k of each system is marked. " +
-			"Figure 5 of the paper draws F1 over k for HippoRAG 2 on one domain: it rises to k = 8 and falls to k = 12."},
+		Title:  capital(plural) + " over top-k" + r.label.title,
+		Groups: []page.Group{verdicts, {Heading: "Final prompt", Columns: titles(prompt...)}},
+		Notes:  []string{"Percent, over all " + strings.ToLower(title) + " questions of the run; the best k of each system is marked. " + note},
 	}
 	if r.label.note != "" {
 		t.Notes = append(t.Notes, r.label.note)
 	}
-	f1 := page.Chart{Title: r.label.prefix + "F1 of " + plural + ", mean of questions (%)", X: "top-k"}
-	recall := page.Chart{Title: r.label.prefix + "recall of " + plural + " (%)", X: "top-k"}
+	for _, key := range charted {
+		f, _ := find(key)
+		t.Charts = append(t.Charts, page.Chart{Title: f.words(r.label) + ", " + plural + " (%)", X: "top-k"})
+	}
 	for _, s := range r.Systems {
 		var names []string
 		var rows [][]measured
 		for _, p := range s.Sweep {
-			row := s.row(Types{title: p.Type}.row(title, append(verdicts, prompt...)...))
+			all := Types{title: p.Type}
+			row := all.row(title, "f1_mean_of_questions", "f1_of_means", "recall", "precision")
+			if of != nil {
+				row = all.row(title, "accuracy")
+				for _, domain := range of {
+					row = append(row, p.Domains[domain].measured("accuracy"))
+				}
+			}
 			names = append(names, fmt.Sprintf("%s, k = %d", s.name(), p.K))
-			rows = append(rows, row)
-			addPoint(&f1, s.System, p.K, row[0])
-			addPoint(&recall, s.System, p.K, row[2])
+			rows = append(rows, s.row(append(row, all.row(title, prompt...)...)))
+			for i, key := range charted {
+				addPoint(&t.Charts[i], s.System, p.K, all.measured(title, key))
+			}
 		}
 		addFigures(&t, names, rows)
 	}
-	t.Charts = []page.Chart{f1, recall}
 	return t
+}
+
+// domains are the names of those with questions.
+func (r *Report) domains() (names []string) {
+	for _, s := range r.Systems[:min(1, len(r.Systems))] {
+		for _, d := range s.Domains {
+			if d.Types[benchmark.All].N > 0 {
+				names = append(names, d.Domain)
+			}
+		}
+	}
+	return names
 }
 
 // addPoint appends a share to a line of a chart and adds the line if it is new. An

@@ -149,6 +149,7 @@ func TestWhoAnsweredAndWhoJudged(t *testing.T) {
 		{"offline", "lexical/gold/v5", []benchmark.SystemRun{own}, "extracted answers, lexical judge", "Lexical ", true, false, "no language model wrote them"},
 		{"offline", "wildgraph/paper/gold/v5/m", []benchmark.SystemRun{own}, "extracted answers, judged by a model", "Model-judged ", false, false, "Verdicts are a language model's."},
 		{"offline", "wildgraph/joint/gold/v3/m", []benchmark.SystemRun{other}, "answers made elsewhere, judged by a model", "Model-judged ", false, false, "All answers were made elsewhere"},
+		{"model", "wildgraph/paper/gold/v5/m", []benchmark.SystemRun{other}, "answers made elsewhere, judged by a model", "Model-judged ", false, false, "do not compare with published ones"},
 		{"model+offline", "wildgraph/joint/gold/v3/m", []benchmark.SystemRun{own, other}, "extracted answers and answers made elsewhere, judged by a model", "Model-judged ", false, false, "Those of other were made elsewhere."},
 		{"offline", "entailment/m", []benchmark.SystemRun{own}, "extracted answers, judged by entailment", "Entailed ", true, false, "follows from another"},
 		{"model", "lexical/gold/v5", []benchmark.SystemRun{own}, "a model's answers, lexical judge", "Lexical ", true, false, "Verdicts compare words"},

@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -122,24 +123,29 @@ func (r *Report) spendingTable() page.Table {
 		}
 		addTexts(&t, s.name(), texts...)
 	}
-	if c := r.costChart(); len(c.Lines) > 0 {
-		t.Charts = []page.Chart{c}
+	for _, c := range []page.Chart{
+		r.costChart("the cost of a question", "tokens a question, of 1,000 questions", func(s Spending) float64 { return math.Round(s.at(1000)) }),
+		r.costChart("the cost of the index", "tokens of the index", func(s Spending) float64 { return s.Index }),
+	} {
+		if n := len(c.Lines); n > 0 && c.Lines[n-2].Points[0].X > 0 {
+			t.Charts = append(t.Charts, c)
+		}
 	}
 	return t
 }
 
-// costChart has a dot for each system: the first figure of the ranking over the tokens of a
-// question among a thousand, in thousands; those that no other one beats in both are joined.
-func (r *Report) costChart() page.Chart {
+// costChart has a dot for each system: the first figure of the ranking over a cost in tokens;
+// those that no other one beats in both are joined.
+func (r *Report) costChart(cost, axis string, of func(Spending) float64) page.Chart {
 	k := r.rank()
-	c := page.Chart{Title: k.figure.words(r.label) + " (%) over the cost of a question", X: "tokens a question, of 1,000 questions", Dots: true}
+	c := page.Chart{Title: k.figure.words(r.label) + " (%) over " + cost, X: axis, Dots: true}
 	var dots []page.Line
 	for _, s := range r.Systems {
 		m := s.Overall.Types.measured(benchmark.All, k.figure.key)
 		if s.Spending == nil || m.value == nil || !s.compared() || s.Spending.Question == 0 {
 			continue
 		}
-		dots = append(dots, page.Line{Name: s.System, Points: []page.Point{m.point(math.Round(s.Spending.at(1000)))}})
+		dots = append(dots, page.Line{Name: s.System, Points: []page.Point{m.point(of(*s.Spending))}})
 	}
 	if len(dots) < 2 {
 		return page.Chart{}
@@ -155,6 +161,34 @@ func (r *Report) costChart() page.Chart {
 	}
 	c.Lines = append(dots, frontier)
 	return c
+}
+
+// stageTable has, for systems whose index a model took part in, the tokens and seconds of each
+// step of indexing.
+func (r *Report) stageTable() page.Table {
+	t := page.Table{
+		Title: "The index by stage", Heading: "System, stage",
+		Groups: []page.Group{{Columns: []string{"LLM calls", "Tokens", "Embedded", "Seconds"}}},
+		Notes:  []string{"Totals of the run. Seconds are those in which a step, or a call of its model, was under way; steps may have others within them."},
+	}
+	for _, s := range r.Systems {
+		usage, steps := make(map[string]graphrag.Usage), make(map[string]*float64)
+		for _, d := range s.Domains {
+			for stage, u := range d.Index.ByStage {
+				usage[stage] = usage[stage].Add(u)
+			}
+			for stage, seconds := range d.Index.Steps {
+				steps[stage] = ref(deref(steps[stage]) + seconds)
+				usage[stage] = usage[stage].Add(graphrag.Usage{})
+			}
+		}
+		for _, stage := range slices.Sorted(maps.Keys(usage)) {
+			if u := usage[stage]; s.indexed().Calls > 0 {
+				addTexts(&t, s.name()+", "+stage, text.Digits(u.Calls), text.Digits(u.PromptTokens+u.CompletionTokens), text.Digits(u.EmbeddedTokens), decimal(steps[stage], 2))
+			}
+		}
+	}
+	return t
 }
 
 // Payoff says from how many questions on a graph pays: from there a question costs no more

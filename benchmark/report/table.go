@@ -3,7 +3,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,13 +14,16 @@ import (
 // addPublished puts each published row about a domain, "" for all together,
 // under the row of the same system, and those of other systems below all. The
 // figures fill the columns of qualityGroups; what follows those stays empty.
-// asked is how many questions the run has in this table. Where another procedure has
-// judged, or rules have answered, there are none: the figures would not compare.
-func (r *Report) addPublished(t *page.Table, domain string, asked int) {
+// Where another procedure has judged, or rules have answered, there are none: the
+// figures would not compare. Where the data are others, a note says why there are none.
+func (r *Report) addPublished(t *page.Table, domain string) {
 	if r.Published == nil || !r.label.published {
 		return
 	}
 	rows := slices.DeleteFunc(slices.Clone(r.Published.Rows), func(p benchmark.PublishedRow) bool { return p.Domain != domain })
+	if why, absent := r.Published.Absent[domain]; absent {
+		t.Notes = append(t.Notes, "Published rows do not stand here: "+why+".")
+	}
 	if len(rows) == 0 {
 		return
 	}
@@ -42,7 +44,7 @@ func (r *Report) addPublished(t *page.Table, domain string, asked int) {
 		}
 	}
 	t.Rows = out
-	t.Notes = append(t.Notes, publishedNotes(rows, asked)...)
+	t.Notes = append(t.Notes, publishedNotes(rows)...)
 }
 
 // tableOf names the table of a row where several have one of its system.
@@ -57,12 +59,19 @@ func tableOf(p benchmark.PublishedRow, rows []benchmark.PublishedRow) string {
 }
 
 func (r *Report) publishedRow(p benchmark.PublishedRow, name string, columns int) page.Row {
-	f1, which := p.F1MeanOfQuestions, "mean F1"
-	if p.F1OfMeans != nil {
-		f1, which = p.F1OfMeans, "F1 of means"
+	f1, said := p.F1MeanOfQuestions, []string{name + ": accuracy"}
+	switch {
+	case p.F1OfMeans != nil:
+		f1, said[0] = p.F1OfMeans, said[0]+" and F1 of means"
+	case f1 != nil:
+		said[0] += " and mean F1"
+	}
+	said = append(said, p.Model)
+	if p.Mode != "" {
+		said = append(said, p.Mode)
 	}
 	row := page.Row{
-		Name:      fmt.Sprintf("%s: %s, %s", name, p.Model, which),
+		Name:      strings.Join(append(said, text.Counted(p.Questions, "question")), ", "),
 		Cells:     []page.Cell{{Text: percent(p.AvgAccuracy)}},
 		Published: true,
 	}
@@ -81,7 +90,7 @@ func (r *Report) publishedRow(p benchmark.PublishedRow, name string, columns int
 }
 
 // publishedNotes say where the rows are from, and what they say of themselves.
-func publishedNotes(rows []benchmark.PublishedRow, asked int) []string {
+func publishedNotes(rows []benchmark.PublishedRow) []string {
 	var sources, notes []string
 	add := func(list *[]string, s string) {
 		if s != "" && !slices.Contains(*list, s) {
@@ -91,9 +100,6 @@ func publishedNotes(rows []benchmark.PublishedRow, asked int) []string {
 	for _, p := range rows {
 		add(&sources, p.Source+" (judge: "+p.Judge+")")
 		add(&notes, p.Note)
-	}
-	if n := rows[0].Questions; n != 0 && n != asked {
-		notes = append(notes, fmt.Sprintf("they are about %s, this run asks %s", text.Counted(n, "question"), text.Digits(asked)))
 	}
 	return []string{"Published rows: " + strings.Join(append([]string{strings.Join(sources, " and ")}, notes...), "; ") + "."}
 }

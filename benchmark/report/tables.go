@@ -22,7 +22,7 @@ func (r *Report) Tables() []page.Table {
 	out := []page.Table{
 		r.mainTable(), r.failureTable(), r.refusalTable(), r.evidenceTable(),
 		r.pairTable(OfBest, "The best system and the others", "Best − other"), r.pairTable(OfBaselines, "The systems and the baselines", "System − baseline"),
-		r.GraphTable(), r.sweepTable(), r.spendingTable(), r.costTable(), r.countTable(),
+		r.GraphTable(), r.sweepTable(), r.spendingTable(), r.costTable(), r.stageTable(), r.countTable(),
 	}
 	if len(r.Systems) > 0 {
 		for i, d := range r.Systems[0].Domains {
@@ -174,7 +174,7 @@ func (r *Report) mainTable() page.Table {
 		rows = append(rows, s.row(r.quality(s.Overall.Types, "f1_of_means")))
 	}
 	addFigures(&t, r.names(), rows)
-	r.addPublished(&t, "", r.questions())
+	r.addPublished(&t, "")
 	for _, note := range r.Data {
 		t.Notes = append(t.Notes, "Data set: "+note+".")
 	}
@@ -219,7 +219,7 @@ func (r *Report) domainTable(i int) page.Table {
 		rows = append(rows, s.row(append(row, types.row(benchmark.All, scores...)...)))
 	}
 	addFigures(&t, r.names(), rows)
-	r.addPublished(&t, domain.Domain, domain.Types[benchmark.All].N)
+	r.addPublished(&t, domain.Domain)
 	return t
 }
 
@@ -286,22 +286,33 @@ func (r *Report) countTable() page.Table {
 	if len(r.Systems) == 0 {
 		return t
 	}
-	row := func(name string, types Types) {
+	row := func(name string, n map[string]int) {
 		var cells []page.Cell
 		for _, key := range append(keys, benchmark.All) {
-			cells = append(cells, page.Cell{Text: text.Digits(types[key].N)})
+			cells = append(cells, page.Cell{Text: text.Digits(n[key])})
 		}
 		t.Rows = append(t.Rows, page.Row{Name: name, Cells: cells})
 	}
-	for _, d := range r.Systems[0].Domains {
-		if d.Types[benchmark.All].N > 0 {
-			row(d.Domain, d.Types)
+	total := make(map[string]int)
+	for _, d := range r.set.Domains {
+		books, names := make(map[string]map[string]int), []string{}
+		for _, it := range d.Items {
+			if books[it.Book] == nil {
+				names, books[it.Book] = append(names, it.Book), make(map[string]int)
+			}
+			for _, of := range []map[string]int{books[it.Book], total} {
+				of[it.Type]++
+				of[benchmark.All]++
+			}
+		}
+		for _, name := range names {
+			row(strings.TrimSuffix(d.Name+": "+name, ": "), books[name])
 		}
 	}
 	if len(t.Rows) < 2 {
 		return page.Table{}
 	}
-	row("Total", r.Systems[0].Overall.Types)
+	row("Total", total)
 	return t
 }
 

@@ -220,7 +220,7 @@ func TestPublishedRows(t *testing.T) {
 	f := func(v float64) *float64 { return &v }
 	row := func(system, domain string, f1OfMeans, meanF1 *float64) benchmark.PublishedRow {
 		return benchmark.PublishedRow{
-			System: system, Source: "A paper, Table 2", Domain: domain, Questions: 7, Model: "big-model", Judge: "a jury",
+			System: system, Source: "A paper, Table 2", Domain: domain, Questions: map[string]int{"": 7, "fish": 3, "birds": 4}[domain], Model: "big-model", Judge: "a jury",
 			AvgAccuracy: f(0.9999), SingleFact: f(0.5), Recall: f(0.25), Precision: f(0.125), F1OfMeans: f1OfMeans, F1MeanOfQuestions: meanF1,
 		}
 	}
@@ -230,7 +230,7 @@ func TestPublishedRows(t *testing.T) {
 	r.Judge = named{name: "wildgraph/paper/gold/v3/m"}
 	r.Dataset.Published = &benchmark.Published{
 		Rows: []benchmark.PublishedRow{
-			row("parrot", "", f(0.2), nil), row("dodo", "", f(0.1), nil), row("human", "fish", nil, f(0.4)), row("x", "elsewhere", nil, f(0.3)),
+			row("parrot", "", f(0.2), nil), row("dodo", "", f(0.1), nil), row("human", "fish", nil, f(0.4)), row("x", "elsewhere", nil, f(0.3)), row("human", "birds", nil, f(0.3)),
 		},
 	}
 	rep, err := run(t, r)
@@ -245,7 +245,7 @@ func TestPublishedRows(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"parrot", "↳ published: big-model, F1 of means", "scholar", "dodo, published: big-model, F1 of means"}
+	want := []string{"parrot", "↳ published: accuracy and F1 of means, big-model, 7 questions", "scholar", "dodo, published: accuracy and F1 of means, big-model, 7 questions"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
 	}
@@ -265,7 +265,7 @@ func TestPublishedRows(t *testing.T) {
 	}
 	got := zoo.Files(t, dir)
 	for _, row := range []string{
-		"| ↳ published: big-model, F1 of means | 99.99 | 50.00 | n/a | 25.00 | 12.50 | 20.00 |", "| human, published: big-model, mean F1 | 99.99 | 50.00 | n/a | 25.00 | 12.50 | 40.00 |",
+		"| ↳ published: accuracy and F1 of means, big-model, 7 questions | 99.99 | 50.00 | n/a | 25.00 | 12.50 | 20.00 |", "| human, published: accuracy and mean F1, big-model, 3 questions | 99.99 | 50.00 | n/a | 25.00 | 12.50 | 40.00 |",
 	} {
 		if strings.Count(got["/report.md"], row) != 1 {
 			t.Errorf("no row %s in\n%s", row, got["/report.md"])

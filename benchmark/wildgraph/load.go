@@ -75,7 +75,9 @@ func Load(fsys fs.FS, o Options) (*benchmark.Dataset, error) {
 	for _, n := range found {
 		set.Notes = append(set.Notes, n...)
 	}
-	set.Published = Published(names)
+	if set.Published = Published(names); set.Published != nil && set.Published.Beside(set).Absent[""] != "" {
+		set.Published.Graphs = nil // they are of the whole
+	}
 	return set, nil
 }
 
@@ -179,6 +181,9 @@ func loadDomain(fsys fs.FS, name string, n *notes) (benchmark.Domain, error) {
 	}
 	n.add(name, "left out of reference_pages, being no .txt", t.others)
 	d.Items, err = t.questions(name, n)
+	if sum, known := releases[name]; known && sum != digest(d) {
+		d.Altered = "its questions, answers or pages are not the released ones"
+	}
 	return d, err
 }
 

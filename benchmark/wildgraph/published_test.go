@@ -125,7 +125,7 @@ func TestPublishedDomains(t *testing.T) {
 // the changed ones and put the new sum here.
 func TestPublishedCells(t *testing.T) {
 	rows, err := json.Marshal(wildgraph.Published(slices.Sorted(maps.Keys(table5))))
-	if got := fmt.Sprintf("%x", sha256.Sum256(rows))[:16]; err != nil || got != "0e674a4d23892a89" {
+	if got := fmt.Sprintf("%x", sha256.Sum256(rows))[:16]; err != nil || got != "4b1e3e8681b4a327" {
 		t.Errorf("the sum of the cells is %s, not that of the cells that were compared (%v)", got, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
 // index is what the searches share: the described graph, its communities and
@@ -161,10 +162,8 @@ func (x *index) communities(ctx context.Context, weight []float64) error {
 	for v := range x.graph.Nodes {
 		x.graph.Nodes[v].Degree = g.Degree(int32(v))
 	}
-	x.hierarchy, err = community.HierarchicalLeiden(ctx, g, community.HierarchyOptions{
-		Options: community.Options{Randomness: randomness, MaxPasses: x.o.Passes, Seed: x.o.Seed},
-		MaxSize: x.o.MaxSize,
-	})
+	o := community.HierarchyOptions{Options: community.Options{Randomness: randomness, MaxPasses: x.o.Passes, Seed: x.o.Seed}, MaxSize: x.o.MaxSize}
+	x.hierarchy, err = trace.Do(ctx, "communities", func(ctx context.Context) (community.Hierarchy, error) { return community.HierarchicalLeiden(ctx, g, o) })
 	return err
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
 // searcher is an index of one corpus.
@@ -62,7 +63,7 @@ func grow(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*perception
 	var p perception.Partition
 	if !o.NoCommunities && len(c.Graph.Relations) > 0 {
 		var err error
-		if p, err = divided(ctx, o, c); err != nil {
+		if p, err = trace.Do(ctx, "communities", func(ctx context.Context) (perception.Partition, error) { return divided(ctx, o, c) }); err != nil {
 			return nil, err
 		}
 	}

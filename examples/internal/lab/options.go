@@ -12,9 +12,9 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/benchmark/record"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
@@ -45,47 +45,43 @@ func (s *Settings) setFlags(fs *flag.FlagSet) {
 
 // promptFlags declares -prompt and -show-prompts.
 func (s *Settings) promptFlags(fs *flag.FlagSet) {
-	fs.Func("prompt", "a text in place of ours (repeatable): [SYSTEM:]NAME=`FILE` for a prompt by its name in -show-prompts; FILE, or minimal, for what the answering model is told in place of our rules (minimal: after the appendix of Youtu-GraphRAG, whose published rows stand beside such runs only)", func(v string) error {
+	fs.Func("prompt", "a text in place of ours (repeatable): [SYSTEM:]NAME=`FILE` for a prompt by its name in -show-prompts; FILE for all that the answering model is told beside question and material, byte by byte; minimal for our words after the appendix of Youtu-GraphRAG, whose published rows stand beside such runs only", func(v string) error {
 		s.prompts = append(s.prompts, v)
 		return nil
 	})
 	fs.BoolVar(&s.ShowPrompts, "show-prompts", false, "print every prompt, with what its places stand for, and exit")
 }
 
-// mostInstruction is the size in bytes beyond which a file is no instruction.
-const mostInstruction = 64 << 10
-
 // namedPrompt is a value of -prompt that names a prompt.
 var namedPrompt = regexp.MustCompile(`^(?:([\w-]+):)?([a-z0-9-]+/\w+)=(.+)$`)
 
 // readPrompts reads what -prompt names.
 func (s *Settings) readPrompts() (problems []error) {
-	texts := map[string]map[string]string{}
+	texts, answers := map[string]map[string]string{}, false
 	for _, v := range s.prompts {
 		if !s.asks() && !s.ShowPrompts {
 			return []error{errors.New("-prompt needs -kit model: it is what a model is told")}
 		}
-		m, file := namedPrompt.FindStringSubmatch(v), v
+		system, name, file := "", "reader/read", v
+		m := namedPrompt.FindStringSubmatch(v)
 		if m != nil {
-			file = m[3]
-		} else if v == "minimal" {
+			system, name, file = m[1], m[2], m[3]
+		} else if answers = true; v == "minimal" {
 			s.Instruction = reader.Minimal(reader.Mode(s.Mode))
 			continue
 		}
 		data, err := os.ReadFile(file)
-		switch {
-		case err != nil:
+		if err != nil {
 			problems = append(problems, fmt.Errorf("-prompt: %w", err))
-		case m != nil:
-			if texts[m[1]] == nil {
-				texts[m[1]] = map[string]string{}
-			}
-			texts[m[1]][m[2]] = string(data)
-		default:
-			if s.Instruction = strings.TrimSpace(string(data)); s.Instruction == "" || len(data) > mostInstruction || !utf8.ValidString(s.Instruction) {
-				problems = append(problems, fmt.Errorf("-prompt %s: want a text of 1 to %d bytes", file, mostInstruction))
-			}
+			continue
 		}
+		if m == nil && strings.TrimSpace(string(data)) != "" {
+			data = []byte(asItStands(string(data)))
+		}
+		if texts[system] == nil {
+			texts[system] = map[string]string{}
+		}
+		texts[system][name] = string(data)
 	}
 	s.replaced = map[string]*llm.Replacement{}
 	for _, system := range slices.Sorted(maps.Keys(texts)) {
@@ -98,13 +94,18 @@ func (s *Settings) readPrompts() (problems []error) {
 		}
 		s.replaced[system] = r
 	}
-	if s.Instruction != "" && !s.ByModel() && !s.ShowPrompts {
+	if answers && !s.ByModel() && !s.ShowPrompts {
 		problems = append(problems, errors.New("-prompt FILE needs -answer-kit model: it is what the answering model is told"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Replaced())) {
 		s.changed = append(s.changed, "-prompt "+name+" ("+s.Replaced()[name]+")")
 	}
 	return problems
+}
+
+// asItStands is a template that gives a text byte by byte.
+func asItStands(text string) string {
+	return "{{" + strings.ReplaceAll(strconv.Quote(text), ".", `\x2e`) + "}}" // a dot would be a place
 }
 
 // PromptsOf are the prompts of a system in place of ours.
@@ -122,12 +123,8 @@ func (s Settings) PromptsOf(sys all.System) *llm.Replacement {
 // of the SHA-256 of the texts.
 func (s Settings) Replaced() map[string]string {
 	out := map[string]string{}
-	switch s.Instruction {
-	case "":
-	case reader.Minimal(reader.Mode(s.Mode)):
+	if s.Instruction != "" {
 		out["minimal"] = record.Digest(s.Instruction)[:8]
-	default:
-		out["of the answering model"] = record.Digest(s.Instruction)[:8]
 	}
 	for system, r := range s.replaced {
 		for name, sum := range r.Sums() {

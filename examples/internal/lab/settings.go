@@ -63,7 +63,7 @@ type Settings struct {
 	// Graph makes the graph that gear links to where -kg names none; nil is none.
 	Graph func() (*triples.Index, error)
 
-	// Instruction is what the answering model is told in place of our rules; "" is ours.
+	// Instruction is that of -prompt minimal in place of our rules; "" is ours.
 	Instruction string
 
 	prices     string                      // the file

@@ -143,8 +143,11 @@ func openHops(fsys fs.FS, s settings) (data, error) {
 	if s.k > 0 {
 		k = s.k
 	}
-	if s.Instruction == reader.Minimal(reader.Mode(s.Mode)) && len(s.Replaced()) == 1 { // with another one answers do not compare
-		set.Published = multihop.Published(k, s.Mode)
+	if set.Published = multihop.Published(k, s.Mode); len(set.Published.Rows) == 0 {
+		set.Published = multihop.Published(multihop.DefaultK, string(reader.Open))
+		set.Published.Withhold("they are of 10 and 20 chunks and the modes open and reject")
+	} else if s.Instruction == "" || len(s.Replaced()) > 1 {
+		set.Published.Withhold("their answers are to the rules of -prompt minimal")
 	}
 	return data{Dataset: set, short: true, depth: shortDepth}, nil
 }

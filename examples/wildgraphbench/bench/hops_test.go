@@ -55,25 +55,6 @@ func TestMultiHop(t *testing.T) {
 	}
 }
 
-// By a model that is told what the paper's are told, the published figures of the same mode and
-// number of chunks stand below; with our rules they do not compare.
-func TestPublishedBesides(t *testing.T) {
-	serve(t, func(llm.Request) llm.Reply { return llm.Reply{Text: "1"} })
-	args := []string{"-data", "musique", "-systems", "naiverag", "-model", "m", "-out", t.TempDir(), "-no-timings", "-v"}
-	stdout, _, err := bench(t, bare, args...)
-	if err != nil || strings.Contains(stdout, "published:") {
-		t.Fatal(err, stdout)
-	}
-	args[7] = t.TempDir()
-	stdout, _, err = bench(t, bare, append(args, "-prompt", "minimal")...)
-	must(t, err)
-	for _, want := range []string{"↳ published: DeepSeek-V3-0324", "47.49", "40.64", "arXiv 2508.19855, Table 1"} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("no %q in\n%s", want, stdout)
-		}
-	}
-}
-
 // The statistics of graphs, without asking anything.
 func TestIndexOnly(t *testing.T) {
 	data := t.TempDir()

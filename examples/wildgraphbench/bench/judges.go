@@ -71,7 +71,7 @@ func newParts(ctx context.Context, s settings, d data, log *slog.Logger) (*parts
 		profiles = []string{short.Profile}
 	case shared.Judge == nil:
 		profiles = []string{""}
-	case d.Published != nil: // the paper's domains: by its metric, so that its rows compare
+	case d.Published != nil && len(d.Published.Beside(d.Dataset).Rows) > 0: // the paper's domains: by its metric, so that its rows compare
 		profiles = []string{string(model.Paper)}
 	default:
 		profiles = []string{string(model.Joint)}

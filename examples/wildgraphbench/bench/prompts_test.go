@@ -29,10 +29,12 @@ func TestPromptsAreReplaced(t *testing.T) {
 		return baselinestest.Obedient(req)
 	})
 	dir, out := t.TempDir(), t.TempDir()
+	const own = " Say \"{{.Words}}\" to Mr.Smith's question.\n\n问题 }}\n"
 	put(t, dir, map[string]string{
 		"all.txt":  `Take it apart, our way. {"sub_queries": [{"id": "q1", "text": "", "target": "triple"}]}`,
 		"read.txt": `Answer {{if .Reject}}only {{end}}by what follows.`,
-		"bad.txt":  `{{.Wrods}}`,
+		"bad.txt":  `{{.Wrods}}`, "empty.txt": "\n",
+		"own.txt": own,
 	})
 	file := func(name string) string { return filepath.Join(dir, name) }
 	args := []string{"-data", "musique", "-limit", "1", "-systems", "youtu,naiverag", "-model", "m", "-out", out, "-no-timings",
@@ -65,11 +67,16 @@ func TestPromptsAreReplaced(t *testing.T) {
 		{"yuotu:agent/decompose=" + file("all.txt"), `there is no system "yuotu"`},
 		{"agent/decompose=" + file("none.txt"), "none.txt"},
 		{"judge/joint_fact=" + file("all.txt"), "part of what figures mean"},
+		{file("empty.txt"), "want a text of 1 to"},
 		{file("none.txt"), "none.txt"},
 	} {
 		if _, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-prompt", bad.prompt)...); err == nil || !strings.Contains(err.Error(), bad.want) {
 			t.Errorf("-prompt %s: %v, want %s", bad.prompt, err, bad.want)
 		}
+	}
+	told = nil
+	if _, _, err := bench(t, bare, append(slices.Clone(args[:10]), "-fresh", "-prompt", file("own.txt"))...); !errors.Is(err, lab.ErrIncomplete) || count(own) == 0 || count("You answer questions for people") > 0 || slices.ContainsFunc(told, func(s string) bool { return strings.HasPrefix(s, own) && s != own }) {
+		t.Errorf("%v: the instruction is not sent as it stands: %q", err, told)
 	}
 	if _, _, err := bench(t, bare, "-data", "musique", "-prompt", "agent/decompose="+file("all.txt")); err == nil || !strings.Contains(err.Error(), "needs -kit model") {
 		t.Error(err)

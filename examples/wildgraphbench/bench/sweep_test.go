@@ -58,7 +58,7 @@ func TestSweepOfSample(t *testing.T) {
 		}
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
-	if err != nil || strings.Count(string(page), `<figure class="chart"`) != 2 || !strings.Contains(string(page), "Lexical F1 of summaries") {
+	if err != nil || strings.Count(string(page), `<figure class="chart"`) != 2 || !strings.Contains(string(page), "Lexical mean F1 of statements, summaries (%)") {
 		t.Errorf("%d charts, %v", strings.Count(string(page), `<figure class="chart"`), err)
 	}
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package benchmark
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// clock is a tracer that measures how long spans of a name are open, several at a time once. A
+// call of a model has the name of its stage, as usage has.
+type clock struct {
+	start   time.Time
+	mu      sync.Mutex
+	open    map[string]int
+	seconds map[string]float64
+}
+
+// tick is an open span of a clock.
+type tick struct {
+	c    *clock
+	name string
+}
+
+// Start implements [trace.Tracer].
+func (c *clock) Start(ctx context.Context, name string, attrs ...slog.Attr) (context.Context, trace.Span) {
+	for _, a := range attrs {
+		switch a.Key {
+		case "wildgraph.stage":
+			name = a.Value.String()
+		case "wildgraph.texts":
+			name = llm.StageEmbed
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.open[name]++; c.open[name] == 1 {
+		c.seconds[name] -= time.Since(c.start).Seconds()
+	}
+	return ctx, tick{c, name}
+}
+
+// Set implements [trace.Span].
+func (tick) Set(...slog.Attr) {}
+
+// End implements [trace.Span].
+func (t tick) End(error) {
+	t.c.mu.Lock()
+	defer t.c.mu.Unlock()
+	if t.c.open[t.name]--; t.c.open[t.name] == 0 {
+		t.c.seconds[t.name] += time.Since(t.c.start).Seconds()
+	}
+}
