@@ -41,7 +41,7 @@ func TestSmallPrograms(t *testing.T) {
 		{[]string{"ownchunker"}, "2 chunks; found: Amundsen sailed her south."},
 		{[]string{"ownembedder"}, "found: owl"},
 		{[]string{"stream", server.OpenAIURL(), "m"}, "Colin Archer built it"},
-		{[]string{"tenants"}, "key-of-hr: Ada Lovelace earns 90,000 crowns a year.\nkey-of-ops: The evidence does not contain the answer.\nguessed: no such token"},
+		{[]string{"tenants"}, "key-of-hr-4Zr1xq: Ada Lovelace earns 90,000 crowns a year.\nkey-of-ops-9Lm3ed: The evidence does not contain the answer.\nguessed: no such token"},
 		{[]string{"twosystems"}, "bm25: fram archer\nhipporag2: fram archer"},
 	}
 	bin := t.TempDir()

@@ -272,8 +272,8 @@ func (s subject) each(t *testing.T, wrap func(reader.Reader) reader.Reader, tell
 	}
 }
 
-// On each kind of text at least 85 of 100 answers that are said to be right with .9 or more are
-// right, and the probability that is said is near the share that is, as far as few questions over
+// On each kind of text at least 85 of 100 answers that are said to be right with .9 or more (all but
+// one of fewer than seven) are right, and the probability that is said is near the share that is, as far as few questions over
 // documents that change can tell. graphrag/reader has the same over recorded answers, with the kind
 // left out of what the model was fitted to.
 func TestCalibration(t *testing.T) {
@@ -301,8 +301,8 @@ func TestCalibration(t *testing.T) {
 			n, gap = n+b.n, gap+math.Abs(b.said-b.right)
 		}
 		t.Logf("%s: %v questions, %v of %v that are .9 sure are right, calibration error %.3f", kind, n, sure[kind].right, sure[kind].n, gap/n)
-		if high := sure[kind]; high.right < 0.85*high.n || gap > 0.15*n {
-			t.Errorf("%s: want 85 of 100, and at most .15", kind)
+		if high := sure[kind]; high.right < min(0.85*high.n, high.n-1) || gap > 0.15*n {
+			t.Errorf("%s: want 85 of 100, of fewer than seven all but one, and at most .15", kind)
 		}
 	}
 }
