@@ -114,8 +114,8 @@ var (
 	testFunc  = regexp.MustCompile(`(?m)^([^:]+):func (Test[A-Za-z0-9]+)\(`)
 )
 
-// The table of the papers' items has 72 rows, each of which names a command, or tests that are
-// there; one of them failed when a formula of the row was broken.
+// The table of the papers' items has 72 rows, each of which names tests that are there; one of
+// them failed when a formula of the row was broken.
 func TestFidelity(t *testing.T) {
 	table := must(os.ReadFile("fidelity.md"))(t)
 	out, err := exec.CommandContext(t.Context(), "git", "grep", "-h", "--no-color", "-E", "--full-name", "-H", "^func Test", "--", "../*_test.go").Output()
@@ -139,11 +139,8 @@ func TestFidelity(t *testing.T) {
 				t.Errorf("there is no test %s", m[0])
 			}
 		}
-		if len(named) > 0 && !strings.Contains(line, "| ○ |") && !slices.ContainsFunc(named, func(m []string) bool { return strings.Contains(string(mutants), "\t"+m[0]+"\t") }) {
+		if !slices.ContainsFunc(named, func(m []string) bool { return strings.Contains(string(mutants), "\t"+m[0]+"\t") }) {
 			t.Errorf("no line of .ci/mutants.tsv breaks a formula that one of its tests watches: %s", line)
-		}
-		if len(named) == 0 && !strings.Contains(line, "`") && !strings.Contains(line, "| ○ |") {
-			t.Errorf("nothing shows %s", line)
 		}
 	}
 	if rows != 72 {
