@@ -157,7 +157,7 @@ func denies(clauses []string, words map[string]string, own map[string]bool) (den
 			return false
 		}
 		for i, p := range partsOf(said) {
-			if material && i > 0 && rules["subject"].MatchString(p.kinds) {
+			if material && rules["subject"].MatchString(p.kinds) {
 				p.kinds = kindRune("material") + p.kinds
 			} else if material {
 				p.kinds = strings.Replace(p.kinds, kindRune("it"), kindRune("material"), 1)
