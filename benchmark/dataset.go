@@ -135,8 +135,8 @@ func (it Item) digest() string {
 	return record.Digest(slices.Concat([]string{it.Reference, ""}, it.Statements, aliases(it.Aliases))...)
 }
 
-// aliases are what other answers add to a digest: without any it is what it always
-// was.
+// aliases returns the part of a digest for other right answers. Without any it is empty, so
+// that digests of earlier versions stay equal.
 func aliases(others []string) []string {
 	if len(others) == 0 {
 		return nil

@@ -42,7 +42,7 @@ var ErrGaps = errors.New("no line for")
 // "steps" beside the answer, objects with a "kind" (such as search, read, find, turn), a
 // "query", what was "found" and the "tokens" that were read, and a "usage" with
 // "prompt_tokens", "completion_tokens", "provider_cached_tokens" and "llm_calls", tell what
-// it took: with them the row has costs. A "refused" beside it says whether it is a
+// it took: with them the row has costs. A "refused" says whether the answer is a
 // refusal; else [reader.IsRefusal] does. A line of a worksheet ("worksheet") without an
 // answer counts as none.
 //

@@ -27,7 +27,7 @@ const DefaultDepth = 10
 // one in twenty moves a mean by less than such small samples can show.
 const DefaultMaxFailed = 0.05
 
-// System is what a runner needs of a system; every graphrag.System is one. A
+// System has the methods of a system that a runner calls; every graphrag.System is one. A
 // panic ends the question or the index it comes from, not the run.
 type System interface {
 	Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (graphrag.IndexStats, error)
@@ -86,8 +86,7 @@ type Options struct {
 	// Kit names the set of parts the systems were built from; may be "". The figures
 	// of a judge whose name begins with "lexical/" or "exact/" are reported under "lexical".
 	Kit string
-	// Settings are what every system was built with: with others the answers
-	// would be others.
+	// Settings are the settings of every system that decide its answers.
 	Settings map[string]any
 	// Config are further facts for the configuration in the report, which
 	// decide no answer.
@@ -116,8 +115,8 @@ type Options struct {
 	Retry bool
 	// Found measures how many of the gold statements the evidence contains.
 	Found bool
-	// Price is what a usage of models costs, in Currency, and false where that is not known;
-	// nil without prices.
+	// Price returns the cost of a usage in Currency, and false where it is unknown; nil
+	// without prices.
 	Price    func(graphrag.Usage) (float64, bool)
 	Currency string
 	// NoTimings leaves clock and memory figures out of the report, so that

@@ -37,8 +37,7 @@ type state struct {
 	total    int
 	cells    int
 
-	// words counts those of the documents of the domain in work, tokens is their length; both
-	// once, when they are first needed.
+	// words and tokens count words and tokens of the domain in work, once, when first needed.
 	words  func() (*Words, error)
 	tokens func() (int64, error)
 
@@ -50,8 +49,8 @@ type state struct {
 
 // Run answers and judges whatever is not recorded yet and returns everything
 // that was selected. When it returns an error, all records made so far are kept
-// and a second Run goes on from them; the Run that stands beside the error is what is
-// there, or nil if it could not begin.
+// and a second Run continues from them. The Run returned with the error has these records,
+// or is nil if the run could not begin.
 func (r *Runner) Run(ctx context.Context) (*Run, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
@@ -69,7 +68,7 @@ func (r *Runner) Run(ctx context.Context) (*Run, error) {
 }
 
 // openLog reads the records and removes what a killed run left half written.
-// Nobody else is writing: the folder is locked.
+// The folder is locked, so no other process writes.
 func (s *state) openLog() (err error) {
 	if s.opts.Dir == "" {
 		s.log = record.New()
@@ -117,7 +116,7 @@ func (s *state) asked() *Dataset {
 	return &set
 }
 
-// RepeatSuffix is what stands behind the ID of a question that is asked again.
+// RepeatSuffix returns the suffix of the ID of a repeated question.
 func RepeatSuffix(repeat int) string {
 	if repeat == 0 {
 		return ""
@@ -170,8 +169,8 @@ func (s *state) questions(e Entry, d Domain) []Item {
 	return all
 }
 
-// name computes what the records of each system are named by, and keeps what
-// the names stand for.
+// name computes the digests that name the records of each system, and keeps the settings
+// behind them.
 func (s *state) name() error {
 	s.settings = make(map[string]string)
 	for _, e := range s.Systems {
@@ -424,8 +423,8 @@ type Grapher interface {
 	Graph() *kg.Graph
 }
 
-// describe adds the statistics of a system's graph, if it has one: those of the pairs
-// of entities that facts join.
+// describe adds the statistics of a system's graph, if it has one, over the pairs of
+// entities that facts join.
 func describe(system any, r *record.Index) error {
 	g, ok := system.(Grapher)
 	if !ok || g.Graph() == nil {

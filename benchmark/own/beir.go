@@ -52,8 +52,8 @@ type entry struct {
 // BEIR reads a data set in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv,
 // else dev.tsv or train.tsv. Its questions are searched for and not answered; a document
 // judged 1 or higher is a unit of evidence, and its level its grade. Queries without such
-// a document are left out, which a note says. The corpus is read anew whenever it is
-// indexed, and kept nowhere.
+// a document are left out, which a note says. The corpus is read again at each
+// indexing and is not kept in memory.
 func BEIR(fsys fs.FS, name string) (*benchmark.Dataset, error) {
 	there := slices.IndexFunc(splits, func(s string) bool { _, err := fs.Stat(fsys, "qrels/"+s+".tsv"); return err == nil })
 	if there < 0 {

@@ -26,7 +26,7 @@ import (
 // Search is the type of questions without an answer: they are searched for.
 const Search = "search"
 
-// Types are the types of questions: those of WildGraphBench, and [Search].
+// Types returns the types of WildGraphBench, and [Search].
 func Types() []benchmark.Type {
 	return append(wildgraph.Types(), benchmark.Type{Key: Search, Title: "Search", Short: "Search", Plural: "searches", K: benchmark.DefaultDepth, Search: true})
 }
@@ -55,10 +55,10 @@ type category struct {
 }
 
 // Load reads questions and the documents that they are about into a data set of one
-// domain; name is that of the file of questions. Documents are the files that o reads, or, of one
+// domain; name is the name of the file of questions. Documents are the files that o reads, or, of one
 // .csv, .tsv or .jsonl alone, its rows ([load.Rows]); with nil docs there are none, and no gold.
-// Notes of the data set have what is left out, and keys that are none of these. All problems
-// are reported together, the first few of the questions: those of a line are [*jsonl.Error].
+// Notes of the data set name what is left out, and unknown keys. All problems
+// are reported together, of the questions the first few; problems of a line are [*jsonl.Error].
 //
 // A line is an object with the keys
 //

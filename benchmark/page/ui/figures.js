@@ -114,7 +114,7 @@ async function drawDots() {
   figure.querySelector("figcaption")?.remove();
   if (!best) return;
   const said = ["Percent, best first; whiskers are 95 % intervals."];
-  if (tested) said.push("Filled dots on the band: level with the best, as far as so many questions can tell. Hollow: probably behind it. Grey: certainly.");
+  if (tested) said.push("Filled dots on the band: level with the best, as far as this number of questions can tell. Hollow: probably behind it. Grey: certainly.");
   else if (state.k > 0) said.push("Which systems are level with the best was tested over all questions, not by type.");
   for (const r of rows) if (r.note) said.push(`† ${r.name} is not compared: ${r.note}.`);
   figure.append(el("figcaption", { class: "soft" }, said.join(" ")));
