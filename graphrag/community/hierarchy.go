@@ -66,12 +66,13 @@ func (h Hierarchy) Cut(level int) []int32 {
 	return cut
 }
 
-// HierarchicalLeiden runs [Leiden] on the graph, then on each community of MaxSize
-// nodes or more as a graph of its own, with only the edges inside of it, then on
-// their parts, until all are small or cannot be split. That is the hierarchy of
-// Microsoft GraphRAG (graspologic's hierarchical Leiden). A node without edges
-// is a community of its own at level 0; no community goes across connected
-// components. Parts are worked on by all processors.
+// HierarchicalLeiden runs [Leiden] on each connected component of the graph, then on
+// each community of MaxSize nodes or more as a graph of its own, with only the edges
+// inside of it, then on their parts, until all are small or cannot be split. That is
+// the hierarchy of Microsoft GraphRAG (graspologic's hierarchical Leiden), which runs
+// on the largest component alone. The communities of a component depend on the
+// component alone, so that unconnected material changes none of them. A node without
+// edges is a community of its own at level 0. Parts are split on all processors.
 //
 // The error is that of [Leiden].
 func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (Hierarchy, error) {
@@ -118,16 +119,16 @@ type piece[W weight] struct {
 func hierarchical[W weight](ctx context.Context, g *graph.Graph, about survey, opts Options, maxSize int) (Hierarchy, error) {
 	b := &hierarchyBuilder[W]{opts: opts, maxSize: maxSize, h: Hierarchy{Nodes: g.N()}}
 	net, err := newNetwork[W](ctx, g, about)
-	if err != nil {
-		return Hierarchy{}, err
-	}
-	top, err := leiden(ctx, net, g, about.twice, opts)
 	if err != nil || net.n() == 0 {
+		return b.h, err
+	}
+	top, err := b.top(ctx, net, g)
+	if err != nil {
 		return b.h, err
 	}
 	nodes := make([]int32, net.n())
 	singletons(nodes)
-	level := []*piece[W]{{id: -1, net: net, parts: top.Members()}}
+	level := []*piece[W]{{id: -1, net: net, parts: top}}
 	for ; len(level) > 0; b.h.Levels++ {
 		var next []*piece[W]
 		for _, p := range level {
@@ -146,6 +147,33 @@ func hierarchical[W weight](ctx context.Context, g *graph.Graph, about survey, o
 		}
 	}
 	return b.h, nil
+}
+
+// top returns the communities of all connected components, the largest first.
+func (b *hierarchyBuilder[W]) top(ctx context.Context, net *network[W], g *graph.Graph) ([][]int32, error) {
+	component, count, err := g.Components(ctx)
+	if err != nil {
+		return nil, err
+	}
+	components := Partition{Labels: component, Communities: count}.Members()
+	pieces := make([]*piece[W], count)
+	for i, nodes := range components {
+		pieces[i] = &piece[W]{within: net, local: nodes}
+	}
+	if err := b.splitAll(ctx, pieces); err != nil {
+		return nil, err
+	}
+	p := Partition{Labels: make([]int32, net.n())}
+	for i, nodes := range components {
+		for _, part := range pieces[i].parts {
+			for _, u := range part {
+				p.Labels[nodes[u]] = int32(p.Communities)
+			}
+			p.Communities++
+		}
+	}
+	canonical(p.Labels)
+	return p.Members(), nil
 }
 
 // adopt makes the parts of a piece communities and returns the pieces that are
@@ -172,8 +200,7 @@ func (b *hierarchyBuilder[W]) adopt(p *piece[W], nodes []int32, next []*piece[W]
 	return next
 }
 
-// splitAll splits pieces on all processors. Each has randomness of its own, so
-// who does it does not matter.
+// splitAll splits pieces on all processors. The random numbers of each depend on the seed alone.
 func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, pieces []*piece[W]) error {
 	type scratch struct {
 		solver solver[W]
@@ -198,7 +225,7 @@ func (s *solver[W]) split(opts Options, p *piece[W], places []int32) error {
 	for _, w := range p.net.weights {
 		twice += float64(w)
 	}
-	s.configure(twice, opts, uint64(p.id)+1)
+	s.configure(twice, opts)
 	found := apart(p.net.n())
 	if err := s.run(p.net, nil, &found); err != nil {
 		return err

@@ -124,3 +124,38 @@ func TestHierarchyIsAForest(t *testing.T) {
 		}
 	}
 }
+
+// The communities of a component are those of the component alone.
+func TestComponentsAlone(t *testing.T) {
+	var edges []graph.Edge
+	nodes := int32(0)
+	var want []string
+	for _, g := range []*graph.Graph{graphtest.Karate().Graph(), lesMis(t, true), graphtest.LFR300().Graph()} {
+		for u := range int32(g.N()) {
+			lo, _ := g.Row(u)
+			for i, v := range g.Neighbors(u) {
+				if u <= v {
+					edges = append(edges, graph.Edge{From: nodes + u, To: nodes + v, Weight: g.Weight(lo + int64(i))})
+				}
+			}
+		}
+		for _, c := range hierarchy(t, g, 10, 1).Communities {
+			for i := range c.Nodes {
+				c.Nodes[i] += nodes
+			}
+			want = append(want, fmt.Sprint(c.Level, c.Nodes))
+		}
+		nodes += int32(g.N())
+	}
+	g, err := graph.New(int(nodes), edges, graph.Options{})
+	texttest.OK(t, err)
+	var got []string
+	for _, c := range hierarchy(t, g, 10, 1).Communities {
+		got = append(got, fmt.Sprint(c.Level, c.Nodes))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("%d communities %v, want %d: %v", len(got), got, len(want), want)
+	}
+}
