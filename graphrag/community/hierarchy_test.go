@@ -5,7 +5,11 @@ package community_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
@@ -157,5 +161,30 @@ func TestComponentsAlone(t *testing.T) {
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("%d communities %v, want %d: %v", len(got), got, len(want), want)
+	}
+}
+
+// From the communities that were found Leiden finds these again, at every level.
+func TestHierarchyStart(t *testing.T) {
+	for name, g := range map[string]*graph.Graph{"lesmis": lesMis(t, true), "LFR": graphtest.LFR300().Graph()} {
+		want := hierarchy(t, g, 10, 3)
+		start := make([][]int32, want.Levels)
+		for level := range start {
+			start[level] = want.Cut(level)
+			for u, c := range start[level] {
+				if want.Communities[c].Level != int32(level) || len(want.Communities[c].Nodes) == 1 {
+					start[level][u] = -1
+				}
+			}
+		}
+		o := community.HierarchyOptions{Start: start, Options: community.Options{Seed: 99, MaxPasses: 1}}
+		got, err := community.HierarchicalLeiden(t.Context(), g, o)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+		o.Start = append(o.Start, nil)
+		if _, err := community.HierarchicalLeiden(t.Context(), g, o); err == nil || !strings.Contains(err.Error(), "Start[") {
+			t.Errorf("%s: a level without nodes: %v", name, err)
+		}
 	}
 }
