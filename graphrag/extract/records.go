@@ -35,7 +35,7 @@ const (
 var (
 	// graphrag/config/defaults.py of microsoft/graphrag 3.1.2.
 	tupleTypes = []string{"organization", "person", "geo", "event"}
-	// lightrag/constants.py of LightRAG 1.5.3.
+	// lightrag/constants.py of LightRAG 1.5.7.
 	lineTypes = []string{"Person", "Creature", "Organization", "Location", "Event", "Concept", "Method", "Content", "Data", "Artifact", "NaturalObject"}
 )
 
