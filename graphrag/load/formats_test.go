@@ -14,6 +14,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
@@ -140,7 +146,24 @@ func TestEncodings(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
-	for _, data := range []string{"\xd6\xa3\xba\xcd\xcf\xc2", "a\x00\xefb", "\x81\xef"} {
+	long := map[encoding.Encoding]string{
+		charmap.KOI8R: "Маяк построили в 1871 году.", charmap.Windows1251: "Маяк построили в 1871 году.", charmap.CodePage866: "Его первым смотрителем была Мара Финч.",
+		japanese.ShiftJIS: "青葉町の人口は三千人である。", japanese.ISO2022JP: "青葉町の人口は三千人である。", simplifiedchinese.GBK: "灯塔建于一八七一年，共有三名看守人。",
+		unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM): "The lighthouse was built.", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM): "Маяк построили.",
+		utf32.UTF32(utf32.LittleEndian, utf32.UseBOM): "The light", utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM): "The light",
+	}
+	for e, want := range long {
+		data, err := e.NewEncoder().String(want)
+		texttest.OK(t, err)
+		f := read(t, "a.txt", data)
+		if f.Document.Text != want || (f.Problem != nil) != !strings.Contains(fmt.Sprint(e), "UTF") {
+			t.Errorf("%v: %q, %v", e, f.Document.Text, f.Problem)
+		}
+	}
+	if f := read(t, "a.txt", "Zoë Müller, Renée, Ørsted, Łódź, Žižek, Čapek\xff"); !strings.HasPrefix(f.Document.Text, "Zoë Müller") || f.Problem == nil {
+		t.Errorf("a damaged text: %q, %v", f.Document.Text, f.Problem)
+	}
+	for _, data := range []string{"\xd6\xa3\xba\xcd\xcf\xc2", "a\x00\xefb", "\x81\xef", "f\x9fr die sch\x9anen H\x8auser"} {
 		if f, err := load.Read("a.txt", []byte(data)); err == nil || !strings.Contains(err.Error(), "convert it to UTF-8") {
 			t.Errorf("%q: %+v, %v", data, f, err)
 		}
