@@ -34,7 +34,7 @@ const page = `<!doctype html><html><head><title>Lights &amp;
 func TestHTML(t *testing.T) {
 	f := load.HTML("a.html", page)
 	checkKept(t, f)
-	want := "# Lights\n\nOne light, two lights.\n\n\\1. is no item, * is no mark\n\n" +
+	want := "# Lights\n\nOne light, two lights.\n\n1\\. is no item, * is no mark\n\n" +
 		"| | |\n|---|---|\n| red | no \\| internet |\n| blue | |\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Layout\n\n- x\n    - y\n- z\n\n" +
 		"Owl\n: A bird.\n\n```\nif a < b {\n  run()\n}\n```\n"
 	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
