@@ -209,8 +209,13 @@ func (a alone) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntry{a.f
 // paths, for a [graphrag.System] to index. Files that it cannot read are left out;
 // [Folder] reports them. A folder without any file to read is an error.
 func Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, error] {
+	return Options{}.Documents(ctx, fsys)
+}
+
+// Documents is [Documents] with options.
+func (o Options) Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		files, _, err := Folder(ctx, fsys)
+		files, _, err := o.Folder(ctx, fsys)
 		if err != nil {
 			yield(graphrag.Document{}, err)
 			return
@@ -397,25 +402,28 @@ const (
 // ErrFormat is wrapped by the error for a file of an unsupported kind.
 var ErrFormat = errors.New("another kind of file")
 
-// markups are extensions of markup languages that other programs convert.
-const markups = ".rst .rest .adoc .asciidoc .org "
+// remedies are what to do about files of unsupported extensions.
+var remedies = []struct{ of, remedy string }{
+	{".rst .rest .adoc .asciidoc .org ", ": convert it to Markdown or HTML, by pandoc or asciidoctor"},
+	{".docx .docm .xlsx .xlsm .pptx .pptm .ppsx .odt .epub .eml .ipynb ", ": read it with the Formats of package load/office"},
+	{".pdf ", ": read it with the Reader of package load/pdf"},
+	{".doc .xls .ppt .rtf .msg .ods .odp .mobi .pages .numbers .key .xlsb ", ": save it as DOCX, XLSX, PPTX, ODT, EML or PDF"},
+}
 
 // otherKind returns the error for files of an unsupported extension, with a remedy where there is one.
 func otherKind(files, ext string) error {
 	remedy := ""
-	if strings.Contains(markups, ext+" ") {
-		remedy = ": convert it to Markdown or HTML, by pandoc or asciidoctor"
+	for _, r := range remedies {
+		if strings.Contains(r.of, ext+" ") {
+			remedy = r.remedy
+		}
 	}
 	return fmt.Errorf("load: %s: %w (%s)%s", files, ErrFormat, ext, remedy)
 }
 
 // builtin returns the formats of the package, by extension.
 var builtin = sync.OnceValue(func() map[string]Format {
-	formats := map[string]Format{
-		".docx": archived(word), ".docm": archived(word), ".xlsx": archived(workbook), ".xlsm": archived(workbook),
-		".pptx": archived(slides), ".pptm": archived(slides), ".ppsx": archived(slides),
-		".odt": archived(openText), ".epub": archived(ebook), ".eml": mailFile, ".ipynb": notebookFile,
-	}
+	formats := make(map[string]Format)
 	for _, f := range []struct {
 		read func(name, source string) *File
 		of   string

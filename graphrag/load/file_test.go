@@ -106,7 +106,7 @@ func TestFolder(t *testing.T) {
 		got = append(got, err.Error())
 	}
 	want := []string{"a.md", "sub/c.html", "z.txt", "b.md cannot be opened", "load: big.txt: larger than 32 MiB",
-		"load: 2 files: another kind of file (.pdf)",
+		"load: 2 files: another kind of file (.pdf): read it with the Reader of package load/pdf",
 		"load: 1 file: another kind of file (.rst): convert it to Markdown or HTML, by pandoc or asciidoctor", "load: 1 file: another kind of file (no extension)"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
