@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package load
+package office
 
 import (
 	"bytes"
@@ -20,6 +20,7 @@ import (
 	"golang.org/x/net/html/charset"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
 // Bounds of a message: parts in parts, and parts in all.
@@ -30,18 +31,18 @@ const (
 
 // mailFile reads a message (RFC 5322, MIME): its sender, receivers, date and subject, which are
 // fields as well, the text, and the names of what is attached. A place is a paragraph.
-func mailFile(name string, data []byte) (*File, error) {
-	fail := func(err error) (*File, error) { return nil, fmt.Errorf("load: %s: %w", name, err) }
+func mailFile(name string, data []byte) (*load.File, error) {
+	fail := func(err error) (*load.File, error) { return nil, fmt.Errorf("load: %s: %w", name, err) }
 	m, err := mail.ReadMessage(bytes.NewReader(bytes.TrimLeft(data, "\r\n")))
 	if err != nil {
 		return fail(err)
 	}
 	l := &letter{words: mime.WordDecoder{CharsetReader: charset.NewReaderLabel}, left: maxParts}
-	f := &File{unit: "¶"}
-	f.Document.Title = l.header(m.Header.Get("Subject"))
+	d := graphrag.Document{}
+	d.Title = l.header(m.Header.Get("Subject"))
 	fields, head := graphrag.Fields{}, ""
-	if f.Document.Title != "" {
-		fields["subject"], head = f.Document.Title, "# "+f.Document.Title+"\n\n"
+	if d.Title != "" {
+		fields["subject"], head = d.Title, "# "+d.Title+"\n\n"
 	}
 	for _, key := range []string{"From", "To", "Cc"} {
 		if shown, addresses := l.people(m.Header.Get(key)); shown != "" {
@@ -62,11 +63,10 @@ func mailFile(name string, data []byte) (*File, error) {
 	for _, name := range l.attached {
 		head += "- Attached: " + name + "\n"
 	}
-	f.Document.Fields = fields
-	f.Document.Text = strings.TrimLeft(strings.TrimRight(head, "\n")+"\n"+l.text.String(), "\n")
-	f.lines = paragraphs(f.Document.Text)
-	f.finish(name, f.Document.Text)
-	return f, nil
+	d.Fields = fields
+	var w load.Writer
+	w.Markdown(strings.TrimLeft(strings.TrimRight(head, "\n")+"\n"+l.text.String(), "\n"), func(int) string { return "" })
+	return w.File(name, "¶", d)
 }
 
 // letter is the state of reading a message.
@@ -82,7 +82,7 @@ func (l *letter) header(s string) string {
 	if out, err := l.words.DecodeHeader(s); err == nil {
 		s = out
 	}
-	return single(strings.ToValidUTF8(s, "\ufffd"))
+	return load.Single(strings.ToValidUTF8(s, "\ufffd"))
 }
 
 // people are those of a header, for display and as addresses.
@@ -122,7 +122,7 @@ func (l *letter) part(h textproto.MIMEHeader, body io.Reader, depth int) error {
 		return l.parts(multipart.NewReader(body, params["boundary"]), kind == "multipart/alternative", depth)
 	case disposition != "inline" && name != "" || disposition == "attachment" || kind != "text/plain" && kind != "text/html":
 		if disposition != "inline" { // pictures in the text
-			l.attached = append(l.attached, cmp.Or(name, single(kind)))
+			l.attached = append(l.attached, cmp.Or(name, load.Single(kind)))
 		}
 		return nil
 	}
@@ -141,13 +141,16 @@ func (l *letter) part(h textproto.MIMEHeader, body io.Reader, depth int) error {
 		data, err = e.NewDecoder().Bytes(data)
 		text = strings.ToValidUTF8(string(data), "\ufffd")
 	} else {
-		text, err = decode(data)
+		var f *load.File
+		if f, err = load.Read("text.txt", data); err == nil {
+			text = f.Document.Text
+		}
 	}
 	if err != nil {
 		return err
 	}
 	if kind == "text/html" {
-		text = HTML("", text).Document.Text
+		text = load.HTML("", text).Document.Text
 	}
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	l.text.WriteString("\n" + strings.TrimSpace(signature.ReplaceAllString(text, "\n\n")) + "\n")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package load
+package office
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
 // prose is the state of reading the paragraphs, lists and tables of DOCX and PPTX (ECMA-376) and
@@ -65,10 +67,10 @@ func (o *prose) open(e xml.StartElement) {
 			o.item = 1
 		}
 	case "ilvl":
-		o.item = number(e, "val", 0, maxDepth) + 1
+		o.item = number(e, "val", 0, 32) + 1
 	case "pPr":
 		if o.holder == "body" {
-			o.item += number(e, "lvl", 0, maxDepth)
+			o.item += number(e, "lvl", 0, 32)
 		}
 	case "buNone":
 		o.item = 0
@@ -104,6 +106,19 @@ func (o *prose) open(e xml.StartElement) {
 			o.hidden++
 		}
 	}
+}
+
+// block writes a paragraph, a heading of a level from 1, or an item of a list of a depth from 1.
+func (p *pack) block(text string, level, item int, place string) {
+	switch {
+	case level > 0:
+		p.Heading(level, text, place)
+	case item > 0:
+		p.Item(item, "-", text, place)
+	default:
+		p.Paragraph(text, place)
+	}
+	p.fail(p.Err())
 }
 
 // styled notes the level of a style, or of the paragraph by its style. Names of styles are English
@@ -146,7 +161,7 @@ func (o *prose) shut(name string) {
 			if o.lists > 0 && !o.first { // it goes on in an item
 				o.item = 0
 			}
-			o.paragraph(text, o.level, o.item, o.place)
+			o.block(text, o.level, o.item, o.place)
 		}
 		o.level, o.item, o.first = 0, 0, false
 	case "list":
@@ -236,25 +251,25 @@ func (p *pack) slide(part string, n int) {
 	if !shown {
 		return
 	}
-	place, heading := fmt.Sprintf("slide %d", n), single(title.String())
-	if heading != "" && len(p.f.lines) == 0 { // the title in the metadata is often the program's
-		p.f.Document.Title = heading
+	place, heading := fmt.Sprintf("slide %d", n), load.Single(title.String())
+	if heading != "" && p.Empty() { // the title in the metadata is often the program's
+		p.d.Title = heading
 	}
 	if heading == "" {
 		heading = fmt.Sprintf("Slide %d", n)
 	}
-	p.paragraph(heading, 2, 0, place)
+	p.Heading(2, heading, place)
 	o := &prose{pack: p, styles: make(map[string]int), place: place}
 	o.write = func(text string) {
 		if h := o.holder; !isTitle(h) && h != "sldNum" && h != "dt" && h != "ftr" {
-			p.paragraph(text, 0, o.item, place)
+			p.block(text, 0, o.item, place)
 		}
 	}
 	o.read(part)
 	label := "Notes: "
 	o.write = func(text string) {
-		if o.holder == "body" && single(text) != "" {
-			p.paragraph(label+text, 0, 0, place)
+		if o.holder == "body" && load.Single(text) != "" {
+			p.Paragraph(label+text, place)
 			label = ""
 		}
 	}

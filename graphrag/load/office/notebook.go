@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package load
+package office
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
 // maxOutput is what is read of the output of a cell, in bytes.
@@ -51,7 +54,7 @@ type notebook struct {
 
 // notebookFile reads a notebook of Jupyter: Markdown as it is, code and the beginning of what it
 // printed as code. A place is a cell.
-func notebookFile(name string, data []byte) (*File, error) {
+func notebookFile(name string, data []byte) (*load.File, error) {
 	var n notebook
 	err := json.Unmarshal(data, &n)
 	if err == nil && n.Cells == nil {
@@ -60,17 +63,15 @@ func notebookFile(name string, data []byte) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load: %s: %w", name, err)
 	}
-	f := &File{unit: "cell "}
-	f.Document.Title = single(n.Metadata.Title)
-	w := &writer{}
-	for _, c := range n.Cells {
-		w.blank()
-		f.lines = append(f.lines, w.out.Len())
-		switch source := strings.TrimRight(string(c.Source), " \t\n"); c.Kind {
+	d := graphrag.Document{Title: load.Single(n.Metadata.Title)}
+	w := &load.Writer{}
+	for i, c := range n.Cells {
+		place := fmt.Sprintf("cell %d", i+1)
+		switch source := strings.ToValidUTF8(strings.TrimRight(string(c.Source), " \t\n"), "\ufffd"); c.Kind {
 		case "markdown":
-			w.out.WriteString(source + "\n" + openFence(source))
+			w.Markdown(source+"\n", func(int) string { return place })
 		case "code":
-			w.code(source, strings.ReplaceAll(single(n.Metadata.Language.Name), "`", ""))
+			w.Code(source, strings.ReplaceAll(load.Single(n.Metadata.Language.Name), "`", ""), place)
 		}
 		for _, o := range c.Outputs {
 			text := string(o.Text + o.Data.Text)
@@ -78,24 +79,10 @@ func notebookFile(name string, data []byte) (*File, error) {
 				text = o.Error + ": " + o.Value
 			}
 			if len(text) > maxOutput {
-				text = strings.ToValidUTF8(text[:maxOutput], "") + "…"
+				text = text[:maxOutput] + "…"
 			}
-			w.code(strings.TrimRight(text, " \t\n"), "")
+			w.Code(strings.ToValidUTF8(strings.TrimRight(text, " \t\n"), ""), "", place)
 		}
 	}
-	f.Document.Text = strings.ToValidUTF8(w.out.String(), "\ufffd")
-	f.finish(name, f.Document.Text)
-	return f, nil
-}
-
-// code writes code between fences.
-func (w *writer) code(source, language string) {
-	mark := "```"
-	if strings.Contains(source, mark) {
-		mark = "~~~~~~"
-	}
-	if source != "" {
-		w.blank()
-		w.out.WriteString(mark + language + "\n" + source + "\n" + mark + "\n")
-	}
+	return w.File(name, "", d)
 }

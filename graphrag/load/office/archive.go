@@ -1,57 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package load
+package office
 
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"golang.org/x/net/html/charset"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
 // Bounds of an archive: the bytes that are unpacked in all, their ratio to the file beyond the
-// first megabyte (that of office files is 10 to 30), the text and the cells that come of them.
+// first megabyte (that of office files is 10 to 30).
 const (
 	maxUnpacked = 256 << 20
 	maxRatio    = 200
 	freePart    = 1 << 20
-	maxText     = 64 << 20
-	maxSlots    = 4 << 20
 )
 
 var (
 	errBomb      = errors.New("unpacks to far more than it is: left out")
-	errLong      = errors.New("has more than 64 MiB of text or 4 million cells: split it")
 	errEncrypted = errors.New("encrypted: save it without a password or protection")
 )
 
 // pack is an archive of parts, such as an office document, and the document that is written of it.
 type pack struct {
-	writer
-	f     *File
+	load.Writer
+	d     graphrag.Document
 	name  string
 	parts map[string]*zip.File
 	left  int64 // bytes that may still be unpacked
-	slots int   // cells that there were
 	err   error // the first one; nothing is read after it
 	grids
 }
 
 // archived makes a format of archives.
-func archived(read func(*pack)) Format {
-	return func(name string, data []byte) (*File, error) {
-		p := &pack{f: &File{unit: "¶"}, name: name, parts: make(map[string]*zip.File)}
-		p.f.Document.Fields = graphrag.Fields{}
+func archived(read func(*pack)) load.Format {
+	return func(name string, data []byte) (*load.File, error) {
+		p := &pack{d: graphrag.Document{Fields: graphrag.Fields{}}, name: name, parts: make(map[string]*zip.File)}
 		p.left = min(maxUnpacked, freePart+maxRatio*int64(len(data)))
 		archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 		if bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) {
@@ -63,12 +60,11 @@ func archived(read func(*pack)) Format {
 			}
 			read(p)
 		}
-		if p.err != nil {
-			return nil, fmt.Errorf("load: %s: %w", name, p.err)
+		f, err := p.File(name, "¶", p.d)
+		if err = cmp.Or(p.err, err); err != nil {
+			return nil, fmt.Errorf("load: %s: %w", name, err)
 		}
-		p.f.Document.Text = p.out.String()
-		p.f.finish(name, p.f.Document.Text)
-		return p.f, nil
+		return f, nil
 	}
 }
 
@@ -222,7 +218,52 @@ func (p *pack) main(usual string) (string, map[string]string) {
 	return usual, p.relations(usual)
 }
 
-// single is a text on one line, without control characters.
-func single(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+// maxColumns bounds the columns that a cell of a table covers.
+const maxColumns = 128
+
+// grids is the table that is being read.
+type grids struct {
+	depth int // of tables in tables, which are text of the cells
+	cell  strings.Builder
+	span  int  // columns of the cell
+	down  bool // it continues the cell above
+	cells []string
+	lines []load.Line
+}
+
+// endCell ends a cell. What is merged stands in its first column, and in each of its rows.
+func (p *pack) endCell() {
+	text := load.Single(p.cell.String())
+	if n := len(p.cells); p.down && text == "" && len(p.lines) > 0 && n < len(p.lines[len(p.lines)-1].Cells) {
+		text = p.lines[len(p.lines)-1].Cells[n]
+	}
+	p.cells = append(p.cells, text)
+	for i := 1; i < p.span && len(p.cells) < maxColumns; i++ {
+		p.cells = append(p.cells, "")
+	}
+	p.cell.Reset()
+	p.span, p.down = 1, false
+}
+
+func (p *pack) endRow(place string) {
+	if p.room(len(p.cells)) && len(p.cells) > 0 {
+		p.lines = append(p.lines, load.Line{Cells: slices.Clone(p.cells), Place: place})
+	}
+	p.cells = p.cells[:0]
+}
+
+// room reports whether there is room for more cells, and no error.
+func (p *pack) room(cells int) bool {
+	if !p.Room(cells) {
+		p.fail(p.Err())
+	}
+	return p.err == nil
+}
+
+// endTable writes the table under its first row.
+func (p *pack) endTable() {
+	if len(p.lines) > 0 {
+		p.Table(p.lines[0], p.lines[1:])
+	}
+	p.lines = nil
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package load
+package office
 
 import (
 	"encoding/xml"
@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
 // Bounds of a sheet: columns (those of Excel), the cells that merged ones fill, and bytes of its
@@ -34,9 +36,9 @@ type book struct {
 	spoken bool         // in the pronunciation of a text
 	mac    bool         // days count from 1904
 
-	name string // of the sheet
-	rows []line // all that have a value
-	head line   // the last header
+	name string    // of the sheet
+	rows []line    // all that have a value
+	head load.Line // the last header
 	// The open row and its next cell.
 	row, column int
 	kind, show  string
@@ -47,7 +49,7 @@ type book struct {
 // workbook reads an XLSX file (ECMA-376): a section for each sheet that is not hidden, with a
 // table for each run of rows. Formulas have the values that were computed when the file was saved.
 func workbook(p *pack) {
-	p.f.Document.Title = strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
+	p.d.Title = strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
 	main, of := p.main("xl/workbook.xml")
 	b := &book{pack: p, of: of, custom: make(map[int]byte)}
 	parts := elements{b.open, b.shut, func(in, s string) {
@@ -59,11 +61,11 @@ func workbook(p *pack) {
 	p.optional(of["sharedStrings"], parts)
 	p.optional(of["styles"], parts)
 	for _, s := range b.sheets {
-		b.name, b.rows, b.merged, b.head, b.row = s[0], nil, nil, line{}, 0
+		b.name, b.rows, b.merged, b.head, b.row = s[0], nil, nil, load.Line{}, 0
 		p.scan(s[1], parts)
 		if len(b.rows) > 0 {
 			b.merge()
-			b.paragraph(b.name, 2, 0, b.rows[0].place)
+			b.Heading(2, b.name, b.rows[0].Place)
 			b.blocks()
 		}
 	}
@@ -77,7 +79,7 @@ func (b *book) open(e xml.StartElement) {
 	case "sheet":
 		part := b.of[related(e)]
 		if state := attr(e, "state"); (state == "" || state == "visible") && !strings.Contains(part, "chartsheets/") {
-			b.sheets = append(b.sheets, [2]string{single(attr(e, "name")), part})
+			b.sheets = append(b.sheets, [2]string{load.Single(attr(e, "name")), part})
 		}
 	case "si":
 		b.value.Reset()
@@ -124,8 +126,7 @@ func (b *book) shut(name string) {
 	case "row":
 		b.endRow(fmt.Sprintf("%.*s!%d", maxPlace, b.name, b.row))
 		for _, l := range b.lines {
-			l.number = b.row
-			b.rows = append(b.rows, l)
+			b.rows = append(b.rows, line{l, b.row})
 		}
 		b.lines = b.lines[:0]
 	}
@@ -235,19 +236,19 @@ func (b *book) merge() {
 	left := maxMerged
 	for _, m := range b.merged {
 		first, ok := slices.BinarySearchFunc(b.rows, m[1], func(l line, row int) int { return l.number - row })
-		if !ok || m[0] < 0 || m[0] >= len(b.rows[first].cells) || filled(b.rows[first].cells) == 1 && m[2] > m[0] {
+		if !ok || m[0] < 0 || m[0] >= len(b.rows[first].Cells) || filled(b.rows[first].Cells) == 1 && m[2] > m[0] {
 			continue
 		}
-		value := b.rows[first].cells[m[0]]
+		value := b.rows[first].Cells[m[0]]
 		for i := first; i < len(b.rows) && b.rows[i].number <= m[3]; i++ {
 			for c := m[0]; c <= min(m[2], maxColumns); c++ {
 				if left--; left < 0 {
 					return
 				}
 				l := &b.rows[i]
-				l.cells = append(l.cells, make([]string, max(0, c+1-len(l.cells)))...)
-				if l.cells[c] == "" {
-					l.cells[c] = value
+				l.Cells = append(l.Cells, make([]string, max(0, c+1-len(l.Cells)))...)
+				if l.Cells[c] == "" {
+					l.Cells[c] = value
 				}
 			}
 		}
@@ -271,8 +272,8 @@ func (b *book) blocks() {
 		if i < len(b.rows) && b.rows[i].number == b.rows[i-1].number+1 {
 			continue
 		}
-		for ; start < i && filled(b.rows[start].cells) == 1; start++ {
-			b.paragraph(strings.Join(b.rows[start].cells, ""), 0, 0, b.rows[start].place)
+		for ; start < i && filled(b.rows[start].Cells) == 1; start++ {
+			b.Paragraph(strings.Join(b.rows[start].Cells, ""), b.rows[start].Place)
 		}
 		if start < i {
 			b.block(b.rows[start:i])
@@ -286,22 +287,33 @@ func (b *book) blocks() {
 func (b *book) block(rows []line) {
 	left := sheetColumns
 	for _, l := range rows {
-		left = min(left, slices.IndexFunc(l.cells, func(c string) bool { return c != "" }))
+		left = min(left, slices.IndexFunc(l.Cells, func(c string) bool { return c != "" }))
 	}
-	if slices.ContainsFunc(rows[0].cells, func(c string) bool { return isNumber(c) && !isYear(c) }) {
-		b.head.place = rows[0].place
+	if slices.ContainsFunc(rows[0].Cells, func(c string) bool { return isNumber(c) && !isYear(c) }) {
+		b.head.Place = rows[0].Place
 	} else {
-		b.head, rows = rows[0], rows[1:]
+		b.head, rows = rows[0].Line, rows[1:]
 	}
-	cut := func(l line) line {
-		l.cells = l.cells[min(left, len(l.cells)):]
+	cut := func(l load.Line) load.Line {
+		l.Cells = l.Cells[min(left, len(l.Cells)):]
 		return l
 	}
-	body := make([]line, len(rows))
+	body := make([]load.Line, len(rows))
 	for i, l := range rows {
-		body[i] = cut(l)
+		body[i] = cut(l.Line)
 	}
-	b.table(cut(b.head), body)
+	b.Table(cut(b.head), body)
+}
+
+// line is a row of a sheet with its number.
+type line struct {
+	load.Line
+	number int
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(strings.TrimSpace(strings.ReplaceAll(s, ",", ".")), 64)
+	return err == nil
 }
 
 // isYear reports whether a number can be the name of a column.

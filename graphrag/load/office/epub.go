@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package load
+package office
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
 // ebook reads an EPUB file (W3C EPUB 3): its pages in the order of the spine, without the contents
@@ -49,7 +51,7 @@ func ebook(p *pack) {
 			p.page(name)
 		}
 	}
-	if p.out.Len() == 0 {
+	if p.Empty() {
 		p.fail(errors.New("no page of its spine has text"))
 	}
 }
@@ -62,38 +64,23 @@ func (p *pack) page(name string) {
 	}
 	defer r.Close()
 	data, err := io.ReadAll(r)
-	source := ""
-	if err == nil {
-		source, err = decode(data)
-	}
 	if err != nil {
 		p.fail(fmt.Errorf("%.80q: %w", name, err))
-	}
-	text := HTML(name, source).Document.Text
-	if p.full(len(text)) {
 		return
 	}
-	heading := single(path.Base(name))
-	p.blank()
-	for n, at := range paragraphs(text) {
-		if line := firstLine(text, at); headingLevel(line) > 0 {
-			heading = single(Plain(strings.Trim(line, "# \n")))
-		}
-		p.f.lines = append(p.f.lines, p.out.Len()+at)
-		p.f.places = append(p.f.places, fmt.Sprintf("%.*s ¶%d", maxPlace, heading, n+1))
+	f, err := load.Read("page.html", data)
+	if err != nil {
+		p.fail(fmt.Errorf("%.80q: %w", name, err))
+		return
 	}
-	p.add(text, p.out.Len())
-}
-
-// paragraphs are the offsets of what stands between empty lines.
-func paragraphs(s string) (at []int) {
-	empty := true
-	for i, line := range lines(s) {
-		blank := strings.TrimSpace(line) == ""
-		if empty && !blank {
-			at = append(at, i)
+	text, heading, n := f.Document.Text, load.Single(path.Base(name)), 0
+	p.Markdown(text, func(at int) string {
+		n++
+		line, _, _ := strings.Cut(text[at:], "\n")
+		if title := strings.TrimLeft(line, "#"); len(title) < len(line) && strings.HasPrefix(title, " ") {
+			heading = load.Single(load.Plain(strings.Trim(title, "# ")))
 		}
-		empty = blank
-	}
-	return at
+		return fmt.Sprintf("%.*s ¶%d", maxPlace, heading, n)
+	})
+	p.fail(p.Err())
 }
