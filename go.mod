@@ -30,6 +30,8 @@ require (
 	gonum.org/v1/gonum v0.17.0
 )
 
+require github.com/xuri/nfp v0.0.1 // indirect
+
 require (
 	github.com/JohannesKaufmann/dom v0.3.1 // indirect
 	github.com/andybalholm/brotli v1.1.1 // indirect
