@@ -495,7 +495,10 @@ func (o Options) Read(name string, data []byte) (f *File, err error) {
 			f, err = nil, fmt.Errorf("load: %s: the parser failed: %v", name, r)
 		}
 	}()
-	return read(name, data)
+	if f, err = read(name, data); err == nil && f.Problem == nil && strings.TrimSpace(f.Document.Text) == "" {
+		f.Problem = fmt.Errorf("load: %s is read, but there is no text in it", name)
+	}
+	return f, err
 }
 
 // sniffed is the number of bytes by which a file without an extension is classified.
@@ -520,3 +523,8 @@ func counted(n int) string {
 	}
 	return fmt.Sprintf("%d files", n)
 }
+
+// Partial is the [File.Problem] of a file of which parts are not read, on purpose or for want of text.
+type Partial struct{ Name, Without string }
+
+func (e Partial) Error() string { return "load: " + e.Name + " is read without its " + e.Without }

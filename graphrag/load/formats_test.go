@@ -165,9 +165,9 @@ func TestOptions(t *testing.T) {
 	if _, err := o.Read("x.log", nil); !errors.Is(err, load.ErrFormat) {
 		t.Errorf("left out: %v", err)
 	}
-	files, skipped, err := o.Folder(t.Context(), fstest.MapFS{"a.md": {}, "b.md": {}, "c.bad": {}, "d.md": {}, "e.md": {},
+	files, skipped, err := o.Folder(t.Context(), fstest.MapFS{"a.md": {Data: []byte("x")}, "b.md": {}, "c.bad": {}, "d.md": {}, "e.md": {},
 		"circle": {Mode: fs.ModeSymlink, Data: []byte(".")}})
-	if err != nil || len(files) != 2 || fmt.Sprint(skipped) != "[load: c.bad: the parser failed: no load: more than 3 files: those from d.md on are left out load: 1 symbolic links are not followed]" {
+	if err != nil || len(files) != 2 || fmt.Sprint(skipped) != "[load: b.md is read, but there is no text in it load: c.bad: the parser failed: no load: more than 3 files: those from d.md on are left out load: 1 symbolic links are not followed]" {
 		t.Errorf("%d files, %v, %v", len(files), skipped, err)
 	}
 }

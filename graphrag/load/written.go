@@ -82,7 +82,11 @@ func (w *Writer) Item(depth int, mark, text, place string) {
 }
 
 func (w *Writer) block(prefix, text, place string, item bool) {
-	text = Single(text)
+	if text = Single(text); strings.HasPrefix(prefix, "#") {
+		text = inline(text)
+	} else {
+		text = Escape(text)
+	}
 	if text == "" || w.full(len(text)) {
 		return
 	}
@@ -181,6 +185,9 @@ func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	f.finish(name, f.Document.Text)
 	return f, nil
 }
+
+// Inline is [Escape] of a text that stands behind other words or a mark on its line.
+func Inline(s string) string { return inline(s) }
 
 // Single is a text on one line, without control characters.
 func Single(s string) string {

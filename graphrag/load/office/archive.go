@@ -6,22 +6,19 @@ import (
 	"archive/zip"
 	"bytes"
 	"cmp"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-
-	"golang.org/x/net/html/charset"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// Bounds of an archive: the bytes that are unpacked in all, their ratio to the file beyond the
+// Bounds of an archive: the bytes that are unpacked in all, and their ratio to the file beyond the
 // first megabyte (that of office files is 10 to 30).
 const (
 	maxUnpacked = 256 << 20
@@ -37,26 +34,29 @@ var (
 // pack is an archive of parts, such as an office document, and the document that is written of it.
 type pack struct {
 	load.Writer
-	d     graphrag.Document
-	name  string
-	parts map[string]*zip.File
-	left  int64 // bytes that may still be unpacked
-	err   error // the first one; nothing is read after it
-	grids
+	d       graphrag.Document
+	name    string
+	parts   map[string]*zip.File
+	left    int64    // bytes that may still be unpacked
+	err     error    // the first one; nothing is read after it
+	missing []string // what is not read
+	met     map[string]bool
 }
 
 // archived makes a format of archives.
 func archived(read func(*pack)) load.Format {
 	return func(name string, data []byte) (*load.File, error) {
-		p := &pack{d: graphrag.Document{Fields: graphrag.Fields{}}, name: name, parts: make(map[string]*zip.File)}
+		p := &pack{d: graphrag.Document{Fields: graphrag.Fields{}}, name: name, parts: make(map[string]*zip.File), met: make(map[string]bool)}
 		p.left = min(maxUnpacked, freePart+maxRatio*int64(len(data)))
 		archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 		if bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) {
 			err = errors.New("encrypted, or of Office 97: save it as DOCX, XLSX or PPTX without a password")
 		}
+		pictures := false
 		if p.err = err; err == nil {
 			for _, part := range archive.File {
 				p.parts[part.Name] = part
+				pictures = pictures || aside.FindString(part.Name) == "media/"
 			}
 			read(p)
 		}
@@ -64,7 +64,42 @@ func archived(read func(*pack)) load.Format {
 		if err = cmp.Or(p.err, err); err != nil {
 			return nil, fmt.Errorf("load: %s: %w", name, err)
 		}
+		if p.Empty() && pictures {
+			p.missing = append(p.missing, "pictures, and there is no text")
+		}
+		if len(p.missing) > 0 {
+			slices.Sort(p.missing)
+			f.Problem = load.Partial{Name: name, Without: strings.Join(slices.Compact(p.missing), ", ")}
+		}
 		return f, nil
+	}
+}
+
+// aside finds parts that have text of their own, or pictures.
+var aside = regexp.MustCompile(`charts/chart|comments|diagrams/data|footer\d|header\d|media/|Pictures/`)
+
+// leaves notes what is not read: elements that were met, and parts with a text by the kinds that
+// the format tells.
+func (p *pack) leaves(kinds map[string]string) {
+	for name, kind := range map[string]string{"annotation": "comments", "note": "footnotes", "footnoteReference": "footnotes", "endnoteReference": "endnotes"} {
+		if p.met[name] {
+			p.missing = append(p.missing, kind)
+		}
+	}
+	if p.err != nil {
+		return
+	}
+	defer func() { p.err = nil }()
+	for name := range p.parts {
+		kind := kinds[strings.TrimRight(aside.FindString(name), "0123456789")]
+		if kind == "" {
+			continue
+		}
+		texts := 0
+		p.each(name, handlers{"t": func(e *element) { texts += len(strings.TrimSpace(e.all())) }, "v": func(*element) { texts++ }, "text": func(*element) { texts++ }})
+		if texts > 0 {
+			p.missing = append(p.missing, kind)
+		}
 	}
 }
 
@@ -107,84 +142,23 @@ func (u unpacked) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// elements are called for the elements of a part and the texts in them; in is the innermost element.
-type elements struct {
-	open func(e xml.StartElement)
-	shut func(name string)
-	text func(in, s string)
-}
-
-// scan reads a part that is XML. What nests too deep is an error, and so are entities of its own.
-func (p *pack) scan(name string, of elements) {
+// read reads a part that is a page, a text or a message in it.
+func (p *pack) read(name, as string) string {
 	r := p.open(name)
 	if r == nil {
-		return
+		return ""
 	}
 	defer r.Close()
-	d := xml.NewDecoder(r)
-	d.CharsetReader = charset.NewReaderLabel
-	inside := []string{""}
-	for p.err == nil {
-		t, err := d.RawToken()
-		if errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
-			p.fail(fmt.Errorf("%.80q: %w", name, err))
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			if inside = append(inside, t.Name.Local); len(inside) > 256 {
-				p.fail(fmt.Errorf("%.80q: its XML nests too deep", name))
-			}
-			if of.open != nil {
-				of.open(t)
-			}
-		case xml.EndElement:
-			inside = inside[:max(1, len(inside)-1)]
-			if of.shut != nil {
-				of.shut(t.Name.Local)
-			}
-		case xml.CharData:
-			if of.text != nil {
-				of.text(inside[len(inside)-1], string(t))
-			}
-		}
+	data, err := io.ReadAll(r)
+	var f *load.File
+	if err == nil {
+		f, err = load.Options{Formats: map[string]load.Format{".mht": mailFile}}.Read(as, data)
 	}
-}
-
-// optional is scan of a part that need not be there.
-func (p *pack) optional(name string, of elements) {
-	if p.parts[name] != nil {
-		p.scan(name, of)
-	}
-}
-
-func attr(e xml.StartElement, name string) string {
-	for _, a := range e.Attr {
-		if a.Name.Local == name {
-			return a.Value
-		}
-	}
-	return ""
-}
-
-// number is an attribute within bounds, the lower one if it is none.
-func number(e xml.StartElement, name string, least, most int) int {
-	n, err := strconv.Atoi(attr(e, name))
 	if err != nil {
-		return least
+		p.fail(fmt.Errorf("%.80q: %w", name, err))
+		return ""
 	}
-	return min(max(n, least), most)
-}
-
-// related is the attribute r:id, which names a relationship.
-func related(e xml.StartElement) string {
-	for _, a := range e.Attr {
-		if a.Name.Local == "id" && a.Name.Space != "" {
-			return "#" + a.Value
-		}
-	}
-	return ""
+	return f.Document.Text
 }
 
 // relations are the parts that a part refers to, by "#" and the ID of the relationship, and the
@@ -192,17 +166,17 @@ func related(e xml.StartElement) string {
 func (p *pack) relations(name string) map[string]string {
 	of := make(map[string]string)
 	dir, base := path.Split(name)
-	p.optional(dir+"_rels/"+base+".rels", elements{open: func(e xml.StartElement) {
-		if e.Name.Local != "Relationship" || attr(e, "TargetMode") == "External" {
+	p.optional(dir+"_rels/"+base+".rels", handlers{"Relationship": func(e *element) {
+		if e.attr("TargetMode") == "External" {
 			return
 		}
-		to := attr(e, "Target")
+		to := e.attr("Target")
 		if !strings.HasPrefix(to, "/") {
 			to = dir + to
 		}
 		to = path.Join("/", to)[1:]
-		of["#"+attr(e, "Id")] = to
-		if kind := path.Base(attr(e, "Type")); of[kind] == "" {
+		of["#"+e.attr("Id")] = to
+		if kind := path.Base(e.attr("Type")); of[kind] == "" {
 			of[kind] = to
 		}
 	}})
@@ -218,52 +192,52 @@ func (p *pack) main(usual string) (string, map[string]string) {
 	return usual, p.relations(usual)
 }
 
-// maxColumns bounds the columns that a cell of a table covers.
-const maxColumns = 128
-
-// grids is the table that is being read.
-type grids struct {
-	depth int // of tables in tables, which are text of the cells
-	cell  strings.Builder
-	span  int  // columns of the cell
-	down  bool // it continues the cell above
-	cells []string
-	lines []load.Line
+// fieldNames are the fields that elements of metadata become (Dublin Core, ECMA-376 part 2).
+var fieldNames = map[string]string{
+	"title": "title", "creator": "author", "subject": "subject", "description": "description", "keywords": "keywords", "category": "category",
+	"publisher": "publisher", "language": "language", "date": "date", "created": "created", "modified": "edited",
 }
 
-// endCell ends a cell. What is merged stands in its first column, and in each of its rows.
-func (p *pack) endCell() {
-	text := load.Single(p.cell.String())
-	if n := len(p.cells); p.down && text == "" && len(p.lines) > 0 && n < len(p.lines[len(p.lines)-1].Cells) {
-		text = p.lines[len(p.lines)-1].Cells[n]
+// maxAuthors bounds the names of authors that are put together, in bytes.
+const maxAuthors = 400
+
+// properties reads metadata as fields; names go before fieldNames.
+func (p *pack) properties(part string, names map[string]string) {
+	of := handlers{}
+	for _, table := range []map[string]string{fieldNames, names} {
+		for name, field := range table {
+			of[name] = func(e *element) {
+				if value := load.Single(e.all()); field != "" && value != "" {
+					p.field(field, value)
+				}
+			}
+		}
 	}
-	p.cells = append(p.cells, text)
-	for i := 1; i < p.span && len(p.cells) < maxColumns; i++ {
-		p.cells = append(p.cells, "")
-	}
-	p.cell.Reset()
-	p.span, p.down = 1, false
+	p.optional(part, of)
 }
 
-func (p *pack) endRow(place string) {
-	if p.room(len(p.cells)) && len(p.cells) > 0 {
-		p.lines = append(p.lines, load.Line{Cells: slices.Clone(p.cells), Place: place})
+func (p *pack) field(name, value string) {
+	old, twice := p.d.Fields[name]
+	switch {
+	case name == "keywords":
+		list, _ := old.([]string)
+		for _, word := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }) {
+			if word = strings.TrimSpace(word); word != "" {
+				list = append(list, word)
+			}
+		}
+		p.d.Fields[name] = list
+	case name == "date" || name == "created" || name == "edited":
+		p.d.Fields[name] = value
+		if t, ok := graphrag.ParseTime(value); ok {
+			p.d.Fields[name] = t
+		}
+	case twice && name == "author" && len(old.(string)) < maxAuthors:
+		p.d.Fields[name] = old.(string) + "; " + value
+	case !twice:
+		p.d.Fields[name] = value
+		if name == "title" {
+			p.d.Title = value
+		}
 	}
-	p.cells = p.cells[:0]
-}
-
-// room reports whether there is room for more cells, and no error.
-func (p *pack) room(cells int) bool {
-	if !p.Room(cells) {
-		p.fail(p.Err())
-	}
-	return p.err == nil
-}
-
-// endTable writes the table under its first row.
-func (p *pack) endTable() {
-	if len(p.lines) > 0 {
-		p.Table(p.lines[0], p.lines[1:])
-	}
-	p.lines = nil
 }

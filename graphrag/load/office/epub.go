@@ -4,10 +4,8 @@ package office
 
 import (
 	"cmp"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"path"
 	"strings"
@@ -19,15 +17,10 @@ import (
 // page. A place is the heading of a page and the paragraph under it.
 func ebook(p *pack) {
 	root, locked := "", false
-	p.scan("META-INF/container.xml", elements{open: func(e xml.StartElement) {
-		if e.Name.Local == "rootfile" {
-			root = cmp.Or(root, attr(e, "full-path"))
-		}
-	}})
-	p.optional("META-INF/encryption.xml", elements{open: func(e xml.StartElement) {
-		by := attr(e, "Algorithm") // that of fonts keeps no one from reading
-		fonts := strings.HasPrefix(by, "http://www.idpf.org/2008/embedding") || strings.HasPrefix(by, "http://ns.adobe.com/pdf/enc")
-		locked = locked || e.Name.Local == "EncryptionMethod" && !fonts
+	p.each("META-INF/container.xml", handlers{"rootfile": func(e *element) { root = cmp.Or(root, e.attr("full-path")) }})
+	p.optional("META-INF/encryption.xml", handlers{"EncryptionMethod": func(e *element) {
+		by := e.attr("Algorithm") // that of fonts keeps no one from reading
+		locked = locked || !strings.HasPrefix(by, "http://www.idpf.org/2008/embedding") && !strings.HasPrefix(by, "http://ns.adobe.com/pdf/enc")
 	}})
 	if locked {
 		p.fail(errEncrypted)
@@ -35,19 +28,17 @@ func ebook(p *pack) {
 	p.properties(root, map[string]string{"subject": "keywords"})
 	pages := make(map[string]string)
 	var spine []string
-	p.scan(root, elements{open: func(e xml.StartElement) {
-		switch e.Name.Local {
-		case "item":
-			href, err := url.PathUnescape(strings.SplitN(attr(e, "href"), "#", 2)[0])
-			if err == nil && !strings.Contains(" "+attr(e, "properties")+" ", " nav ") {
-				pages[attr(e, "id")] = path.Join("/", path.Dir(root), href)[1:]
+	p.each(root, handlers{
+		"item": func(e *element) {
+			href, err := url.PathUnescape(strings.SplitN(e.attr("href"), "#", 2)[0])
+			if err == nil && !strings.Contains(" "+e.attr("properties")+" ", " nav ") {
+				pages[e.attr("id")] = path.Join("/", path.Dir(root), href)[1:]
 			}
-		case "itemref":
-			spine = append(spine, pages[attr(e, "idref")])
-		}
-	}})
+		},
+		"itemref": func(e *element) { spine = append(spine, pages[e.attr("idref")]) },
+	})
 	for _, name := range spine {
-		if p.parts[name] != nil {
+		if p.parts[name] != nil && p.err == nil {
 			p.page(name)
 		}
 	}
@@ -58,22 +49,7 @@ func ebook(p *pack) {
 
 // page adds a page of a book.
 func (p *pack) page(name string) {
-	r := p.open(name)
-	if r == nil {
-		return
-	}
-	defer r.Close()
-	data, err := io.ReadAll(r)
-	if err != nil {
-		p.fail(fmt.Errorf("%.80q: %w", name, err))
-		return
-	}
-	f, err := load.Read("page.html", data)
-	if err != nil {
-		p.fail(fmt.Errorf("%.80q: %w", name, err))
-		return
-	}
-	text, heading, n := f.Document.Text, load.Single(path.Base(name)), 0
+	text, heading, n := p.read(name, "page.html"), load.Single(path.Base(name)), 0
 	p.Markdown(text, func(at int) string {
 		n++
 		line, _, _ := strings.Cut(text[at:], "\n")

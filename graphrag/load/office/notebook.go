@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -38,7 +39,9 @@ type notebook struct {
 		Outputs []struct {
 			Text joined `json:"text"`
 			Data struct {
-				Text joined `json:"text/plain"`
+				Text     joined `json:"text/plain"`
+				HTML     joined `json:"text/html"`
+				Markdown joined `json:"text/markdown"`
 			} `json:"data"`
 			Error string `json:"ename"`
 			Value string `json:"evalue"`
@@ -57,32 +60,53 @@ type notebook struct {
 func notebookFile(name string, data []byte) (*load.File, error) {
 	var n notebook
 	err := json.Unmarshal(data, &n)
+	if other := new(json.UnmarshalTypeError); errors.As(err, &other) {
+		err = fmt.Errorf("no notebook: its %s is a %s", other.Field, other.Value)
+	}
 	if err == nil && n.Cells == nil {
 		err = errors.New("no cells: convert it to version 4 (jupyter nbconvert --to notebook)")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load: %s: %w", name, err)
 	}
-	d := graphrag.Document{Title: load.Single(n.Metadata.Title)}
 	w := &load.Writer{}
 	for i, c := range n.Cells {
 		place := fmt.Sprintf("cell %d", i+1)
-		switch source := strings.ToValidUTF8(strings.TrimRight(string(c.Source), " \t\n"), "\ufffd"); c.Kind {
-		case "markdown":
+		switch source := clean(c.Source); c.Kind {
+		case "markdown", "raw":
 			w.Markdown(source+"\n", func(int) string { return place })
 		case "code":
 			w.Code(source, strings.ReplaceAll(load.Single(n.Metadata.Language.Name), "`", ""), place)
 		}
 		for _, o := range c.Outputs {
-			text := string(o.Text + o.Data.Text)
-			if o.Error != "" {
-				text = o.Error + ": " + o.Value
+			text := clean(o.Text + o.Data.Text)
+			switch {
+			case o.Error != "":
+				text = clean(joined(o.Error + ": " + o.Value))
+			case text == "" && o.Data.HTML != "":
+				page := load.HTML("", string(o.Data.HTML)).Document.Text
+				w.Markdown(cut(page), func(int) string { return place })
+			case text == "" && o.Data.Markdown != "":
+				w.Markdown(cut(clean(o.Data.Markdown))+"\n", func(int) string { return place })
 			}
-			if len(text) > maxOutput {
-				text = text[:maxOutput] + "…"
-			}
-			w.Code(strings.ToValidUTF8(strings.TrimRight(text, " \t\n"), ""), "", place)
+			w.Code(cut(text), "", place)
 		}
 	}
-	return w.File(name, "", d)
+	return w.File(name, "", graphrag.Document{Title: load.Single(n.Metadata.Title)})
+}
+
+// colours are marks of terminals.
+var colours = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
+
+// clean is a text without marks of terminals and white space at its end.
+func clean(s joined) string {
+	return strings.ToValidUTF8(strings.TrimRight(colours.ReplaceAllString(string(s), ""), " \t\n"), "\ufffd")
+}
+
+// cut is the beginning of an output.
+func cut(s string) string {
+	if len(s) > maxOutput {
+		return strings.ToValidUTF8(s[:maxOutput], "") + "…"
+	}
+	return s
 }

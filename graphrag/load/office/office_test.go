@@ -219,7 +219,7 @@ func TestNotebook(t *testing.T) {
 		`{"data":{"image/png":"AAAA","text/plain":["<Figure>"]}},{"ename":"KeyError","evalue":"'x'","traceback":["no"]},{"text":"`+strings.Repeat("y", 5000)+`"}]},`+
 		`{"cell_type":"raw","source":"no"},{"cell_type":"markdown","source":"`+"```\\nopen"+`"},{"cell_type":"markdown","source":"End."}],"metadata":{"language_info":{"name":"python"}},"nbformat":4}`)
 	want := "# Lights\n\nA *red* light.\n\n~~~~~~python\nprint('```')\n~~~~~~\n\n```\none\ntwo\n```\n\n```\n<Figure>\n```\n\n```\nKeyError: 'x'\n```\n\n```\n" +
-		strings.Repeat("y", 2000) + "…\n```\n\n```\nopen\n```\n\nEnd.\n"
+		strings.Repeat("y", 2000) + "…\n```\n\nno\n\n```\nopen\n```\n\nEnd.\n"
 	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "Lights" {
 		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
 	}

@@ -4,7 +4,6 @@ package office
 
 import (
 	"cmp"
-	"encoding/xml"
 	"fmt"
 	"path"
 	"strconv"
@@ -13,133 +12,140 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
+// maxColumns bounds the columns that a cell of a table covers.
+const maxColumns = 128
+
 // prose is the state of reading the paragraphs, lists and tables of DOCX and PPTX (ECMA-376) and
 // of ODT (OpenDocument), whose elements share names only where they mean the same.
 type prose struct {
 	*pack
-	bare   bool           // texts stand in paragraphs, and not in elements of their own
-	styles map[string]int // levels of headings, by the ID of the style
-	style  string         // that is defined
-	hidden int            // depth of what is left out
-	text   strings.Builder
-	level  int  // of the heading, 0 for other paragraphs
-	item   int  // depth in a list, from 1
-	lists  int  // open ones of ODT
-	first  bool // no paragraph of the item yet
-	wide   int  // columns that the last cell of ODT covers
-	// The placeholder of a slide that the text is in, and what is done with each paragraph.
-	holder string
-	write  func(text string)
-	place  string
+	*words
+	styles map[string]style
+	numbers
+	rows  []load.Line // of the table that is open
+	depth int         // of lists of ODT that are open
+	list  string      // the style of the outermost
+	first bool        // no paragraph of the item yet
+	place string
+	of    map[string]string // relations
 }
 
-// isLeftOut reports whether an element is deleted, said twice, a note between the words, or no text.
-func isLeftOut(name string) bool {
-	switch name {
-	case "del", "moveFrom", "Fallback", "tracked-changes", "annotation", "table-of-content", "note", "desc", "title",
-		"automatic-styles", "font-face-decls", "scripts":
-		return true
-	}
-	return false
+// style is one of paragraphs or words, by its ID.
+type style struct {
+	level  int // of a heading
+	list   string
+	depth  int
+	parent string
 }
 
-func (o *prose) read(part string) {
-	o.scan(part, elements{o.open, o.shut, func(in, s string) {
-		if (in == "t" || o.bare) && o.hidden == 0 {
-			o.text.WriteString(s)
-		}
-	}})
+func (p *pack) prose() *prose {
+	return &prose{pack: p, words: &words{looks: make(map[string]look)}, styles: make(map[string]style), numbers: newNumbers()}
 }
 
-func (o *prose) open(e xml.StartElement) {
-	switch name := e.Name.Local; name {
-	case "style", "name", "outlineLvl", "pStyle":
-		o.styled(e)
-	case "p", "h":
-		o.item = o.lists
-		switch {
-		case name == "h":
-			o.level = number(e, "outline-level", 1, 6)
-		case o.bare:
-			style := attr(e, "style-name")
-			o.level = max(o.styles[style], headingStyle(style))
-		case o.holder == "body":
-			o.item = 1
-		}
-	case "ilvl":
-		o.item = number(e, "val", 0, 32) + 1
-	case "pPr":
-		if o.holder == "body" {
-			o.item += number(e, "lvl", 0, 32)
-		}
-	case "buNone":
-		o.item = 0
-	case "list":
-		o.lists++
-	case "list-item":
-		o.first = true
-	case "tab", "br", "cr", "s", "line-break":
-		o.text.WriteByte(' ')
-	case "noBreakHyphen":
-		o.text.WriteByte('-')
-	case "sp":
-		o.holder = ""
-	case "ph":
-		if o.holder = attr(e, "type"); o.holder == "" {
-			o.holder = "body"
-		}
-	case "tbl", "table":
-		o.depth++
-	case "gridSpan":
-		o.span = number(e, "val", 1, maxColumns)
-	case "vMerge":
-		o.down = attr(e, "val") != "restart"
-	case "tc":
-		o.down = attr(e, "vMerge") == "1"
-	case "table-cell":
-		o.wide = number(e, "number-columns-spanned", 1, maxColumns) - 1
-	case "covered-table-cell":
-		o.down = o.wide == 0
-		o.wide = max(0, o.wide-1)
+// block is a paragraph, a heading of a level from 1, or an item of a depth from 1, with a number
+// if it has one.
+type block struct {
+	text         string
+	level, depth int
+	label        string
+}
+
+// put writes a block.
+func (o *prose) put(b block) {
+	switch text := strings.TrimSpace(b.label + " " + b.text); {
+	case strings.TrimSpace(b.text) == "":
+	case b.level > 0:
+		o.Heading(b.level, text, o.place)
+	case b.depth > 0 && isOrdinal(b.label):
+		o.Item(b.depth, b.label, b.text, o.place)
+	case b.depth > 0:
+		o.Item(b.depth, "-", text, o.place)
 	default:
-		if isLeftOut(name) {
-			o.hidden++
+		o.Paragraph(text, o.place)
+	}
+	o.fail(o.Err())
+}
+
+// paragraph writes a paragraph, and then the boxes that are anchored in it.
+func (o *prose) paragraph(e *element) {
+	b := o.block(e)
+	boxes := o.boxes
+	o.boxes = nil
+	o.put(b)
+	for _, box := range boxes {
+		o.content(box)
+	}
+}
+
+// content writes the paragraphs and tables in an element.
+func (o *prose) content(e *element) {
+	e.find(func(k *element) {
+		switch k.name {
+		case "p", "h":
+			o.paragraph(k)
+		default:
+			k.find(o.row, "tr", "table-row")
+			o.table(nil)
 		}
-	}
+	}, "p", "h", "tbl", "table")
 }
 
-// block writes a paragraph, a heading of a level from 1, or an item of a list of a depth from 1.
-func (p *pack) block(text string, level, item int, place string) {
-	switch {
-	case level > 0:
-		p.Heading(level, text, place)
-	case item > 0:
-		p.Item(item, "-", text, place)
-	default:
-		p.Paragraph(text, place)
+// block is what a paragraph is.
+func (o *prose) block(e *element) (b block) {
+	if b.text = o.line(e); o.looks[e.attr("style-name")+e.at("pPr", "pStyle").attr("val")].gone {
+		b.text = ""
 	}
-	p.fail(p.Err())
+	if e.name == "h" || o.bare {
+		return o.open(e, b)
+	}
+	props := e.at("pPr")
+	if props.at("buNone") == nil && props.attr("lvl") != "" {
+		b.depth = props.number("lvl", 0, 8) + 1
+	}
+	s := o.style(props.at("pStyle").attr("val"))
+	if b.level = s.level; props.at("outlineLvl") != nil {
+		b.level = outline(props.at("outlineLvl"))
+	}
+	if of := props.at("numPr"); of != nil {
+		s.list, s.depth = cmp.Or(of.at("numId").attr("val"), s.list, "?"), of.at("ilvl").number("val", 0, 8)
+	}
+	if s.list != "" && s.list != "0" {
+		b.depth, b.label = s.depth+1, o.next(s.list, s.depth)
+	}
+	return b
 }
 
-// styled notes the level of a style, or of the paragraph by its style. Names of styles are English
-// in every language.
-func (o *prose) styled(e xml.StartElement) {
-	switch e.Name.Local {
-	case "style":
-		o.style = attr(e, "styleId") + attr(e, "name")
-		o.styles[o.style] = headingStyle(attr(e, "parent-style-name"))
-	case "name":
-		o.styles[o.style] = headingStyle(attr(e, "val"))
-	case "outlineLvl":
-		if n := number(e, "val", -1, 9); n >= 0 && n < 6 && o.styles[o.style] == 0 {
-			o.styles[o.style] = n + 1
+// style is one with what it has of its parents.
+func (o *prose) style(id string) style {
+	s := o.styles[id]
+	for parent, n := s.parent, 0; parent != "" && n < 16; n++ {
+		of := o.styles[parent]
+		if s.level == 0 {
+			s.level = of.level
 		}
-	case "pStyle":
-		o.level = o.styles[attr(e, "val")]
+		if s.list == "" {
+			s.list, s.depth = of.list, of.depth
+		}
+		parent = of.parent
 	}
+	return s
 }
 
-func headingStyle(name string) int {
+// open is block of an ODT file.
+func (o *prose) open(e *element, b block) block {
+	name := e.attr("style-name")
+	if b.level = max(o.styles[name].level, heading(name)); e.name == "h" {
+		b.level = e.number("outline-level", 1, 6)
+	}
+	if o.depth > 0 && o.first {
+		b.depth, b.label = o.depth, o.next(o.list, o.depth-1)
+	}
+	o.first = false
+	return b
+}
+
+// heading is the level of a heading by the name of its style, which is English in every language.
+func heading(name string) int {
 	name = strings.ReplaceAll(strings.ToLower(name), "_20_", " ")
 	if n, err := strconv.Atoi(strings.TrimPrefix(name, "heading ")); err == nil && n > 0 {
 		return min(n, 6)
@@ -149,66 +155,146 @@ func headingStyle(name string) int {
 	return 0
 }
 
-func (o *prose) shut(name string) {
-	switch name {
-	case "p", "h":
-		text := o.text.String()
-		if o.text.Reset(); o.depth > 0 {
-			o.cell.WriteString(text + " ")
-		} else if o.write != nil {
-			o.write(text)
-		} else {
-			if o.lists > 0 && !o.first { // it goes on in an item
-				o.item = 0
-			}
-			o.block(text, o.level, o.item, o.place)
-		}
-		o.level, o.item, o.first = 0, 0, false
-	case "list":
-		o.lists--
-	case "tc", "table-cell", "covered-table-cell":
-		if o.depth == 1 {
-			o.endCell()
-		}
-	case "tr", "table-row":
-		if o.depth == 1 {
-			o.endRow(o.place)
-		}
-	case "tbl", "table":
-		if o.depth--; o.depth == 0 {
-			o.endTable()
-		}
-	default:
-		if isLeftOut(name) {
-			o.hidden--
+// outline is the level of an outline, 0 of what is none.
+func outline(e *element) int {
+	if n := e.number("val", -1, 9); n < 6 {
+		return n + 1
+	}
+	return 0
+}
+
+// define notes a style.
+func (o *prose) define(e *element) {
+	id := e.attr("styleId") + e.attr("name")
+	s := style{level: heading(e.at("name").attr("val")), parent: e.at("basedOn").attr("val")}
+	if s.level = max(s.level, heading(e.attr("parent-style-name"))); s.level == 0 {
+		s.level = outline(e.at("pPr", "outlineLvl"))
+	}
+	if of := e.at("pPr", "numPr"); of != nil {
+		s.list, s.depth = of.at("numId").attr("val"), of.at("ilvl").number("val", 0, 8)
+	}
+	o.styles[id] = s
+	for _, props := range []*element{e.at("text-properties"), e.at("rPr")} {
+		if props != nil {
+			o.looks[id] = look{struck(props), raised(props)}
 		}
 	}
+}
+
+// row adds a row of a table. What is merged stands in its first column, and in each of its rows.
+func (o *prose) row(e *element) {
+	var cells []string
+	wide := 0 // columns that the last cell covers
+	add := func(k *element) {
+		var b strings.Builder
+		k.find(func(p *element) {
+			of := o.block(p)
+			b.WriteString(strings.TrimSpace(of.label+" "+of.text) + " ")
+			for _, box := range o.boxes {
+				o.content2(&b, box)
+			}
+			o.boxes = nil
+		}, "p", "h")
+		text, n := load.Single(b.String()), len(cells)
+		merge := k.at("tcPr", "vMerge")
+		down := merge != nil && merge.attr("val") != "restart" || k.attr("vMerge") == "1" || k.name == "covered-table-cell" && wide == 0
+		wide = max(0, wide-1)
+		if down && text == "" && len(o.rows) > 0 && n < len(o.rows[len(o.rows)-1].Cells) {
+			text = o.rows[len(o.rows)-1].Cells[n]
+		}
+		for range max(1, k.number("number-columns-repeated", 1, maxColumns)) {
+			cells = append(cells, text)
+		}
+		for range k.at("tcPr", "gridSpan").number("val", 1, maxColumns) - 1 {
+			cells = append(cells, "")
+		}
+		if k.name == "table-cell" {
+			wide = k.number("number-columns-spanned", 1, maxColumns) - 1
+		}
+	}
+	e.find(add, "tc", "table-cell", "covered-table-cell")
+	for n := len(cells); n > 0 && cells[n-1] == "" && n > maxColumns; n-- {
+		cells = cells[:n-1]
+	}
+	if o.room(len(cells)) && len(cells) > 0 {
+		o.rows = append(o.rows, load.Line{Cells: cells, Place: o.place})
+	}
+}
+
+// content2 adds the words of a box in a cell.
+func (o *prose) content2(b *strings.Builder, box *element) {
+	box.find(func(p *element) { b.WriteString(o.line(p) + " ") }, "p", "h")
+}
+
+// room reports whether there is room for more cells, and no error.
+func (p *pack) room(cells int) bool {
+	if !p.Room(cells) {
+		p.fail(p.Err())
+	}
+	return p.err == nil
+}
+
+// table writes the table whose rows were read, under the first.
+func (o *prose) table(*element) {
+	if len(o.rows) > 0 {
+		o.Table(o.rows[0], o.rows[1:])
+	}
+	o.rows = nil
 }
 
 // word reads a DOCX file without tracked deletions. Line counts paragraphs and rows.
 func word(p *pack) {
 	main, of := p.main("word/document.xml")
-	o := &prose{pack: p, styles: make(map[string]int)}
-	o.optional(cmp.Or(of["styles"], path.Join(path.Dir(main), "styles.xml")), elements{open: o.styled})
-	o.style = ""
-	o.read(main)
+	o := p.prose()
+	o.of = of
+	beside := func(kind string) string { return cmp.Or(of[kind], path.Join(path.Dir(main), kind+".xml")) }
+	o.optional(beside("styles"), handlers{"style": o.define})
+	o.optional(beside("numbering"), handlers{"abstractNum": o.abstract, "num": o.num})
+	o.each(main, handlers{"p": o.paragraph, "tr": o.row, "/tbl": o.table, "altChunk": o.chunk})
+	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams", "header": "headers", "footer": "footers"})
+}
+
+// chunk adds a document of another format that Word takes in when it opens the file.
+func (o *prose) chunk(e *element) {
+	part := o.of[e.related()]
+	switch ext := strings.ToLower(path.Ext(part)); ext {
+	case ".html", ".htm", ".xhtml", ".txt", ".mht", ".mhtml":
+		o.Markdown(o.read(part, "chunk"+strings.TrimSuffix(ext, "ml")), func(int) string { return "" })
+		o.fail(o.Err())
+	default:
+		o.missing = append(o.missing, "a document in it ("+load.Single(path.Base(part))+")")
+	}
 }
 
 // openText reads an ODT file without tracked deletions, comments, notes and the table of contents.
 // Line counts paragraphs and rows.
 func openText(p *pack) {
 	locked := p.parts["encrypted-package"] != nil
-	p.optional("META-INF/manifest.xml", elements{open: func(e xml.StartElement) {
-		locked = locked || e.Name.Local == "encryption-data"
-	}})
+	p.optional("META-INF/manifest.xml", handlers{"encryption-data": func(*element) { locked = true }})
 	if locked {
 		p.fail(errEncrypted)
 	}
 	// The creator is who saved it last, and the date is when.
 	p.properties("meta.xml", map[string]string{
 		"creator": "", "initial-creator": "author", "creation-date": "created", "date": "edited", "keyword": "keywords"})
-	o := &prose{pack: p, bare: true, styles: make(map[string]int)}
-	o.read("content.xml")
+	o := p.prose()
+	o.bare = true
+	of := handlers{
+		"style": o.define, "list-style": o.listStyle, "p": o.paragraph, "h": o.paragraph, "table-row": o.row, "/table": o.table,
+		"<list": func(e *element) {
+			if o.depth++; o.depth == 1 {
+				o.list = e.attr("style-name")
+				if e.attr("continue-numbering") != "true" {
+					o.restart(o.list)
+				}
+			}
+		},
+		"/list":      func(*element) { o.depth = max(0, o.depth-1) },
+		"<list-item": func(*element) { o.first = true },
+	}
+	o.optional("styles.xml", handlers{"style": o.define, "list-style": o.listStyle})
+	o.each("content.xml", of)
+	p.leaves(nil)
 }
 
 // slides reads a PPTX file: a section for each slide that is not hidden, in the order of the
@@ -216,66 +302,75 @@ func openText(p *pack) {
 func slides(p *pack) {
 	main, of := p.main("ppt/presentation.xml")
 	var parts []string
-	p.scan(main, elements{open: func(e xml.StartElement) {
-		if e.Name.Local == "sldId" {
-			parts = append(parts, of[related(e)])
-		}
-	}})
+	p.each(main, handlers{"sldId": func(e *element) { parts = append(parts, of[e.related()]) }})
 	for i, part := range parts {
 		p.slide(part, i+1)
 	}
+	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams"})
 }
+
+// holder is the kind of placeholder that a shape of a slide is.
+func holder(sp *element) string {
+	ph := sp.at("nvSpPr", "nvPr", "ph")
+	if ph == nil {
+		return ""
+	}
+	return cmp.Or(ph.attr("type"), "body")
+}
+
+func isTitle(holder string) bool { return holder == "title" || holder == "ctrTitle" }
 
 // slide reads a slide twice: its title may stand at the end.
 func (p *pack) slide(part string, n int) {
-	var title strings.Builder
-	holder, shown := "", true
-	p.scan(part, elements{func(e xml.StartElement) {
-		switch e.Name.Local {
-		case "sld":
-			shown = attr(e, "show") != "0"
-		case "sp":
-			holder = ""
-		case "ph":
-			holder = attr(e, "type")
-		}
-	}, func(name string) {
-		if name == "p" {
-			title.WriteByte(' ')
-		}
-	}, func(in, s string) {
-		if in == "t" && isTitle(holder) {
-			title.WriteString(s)
+	o := p.prose()
+	title, shown := "", true
+	p.each(part, handlers{"<sld": func(e *element) { shown = e.attr("show") != "0" }, "sp": func(e *element) {
+		if isTitle(holder(e)) {
+			e.find(func(k *element) { title += o.line(k) + " " }, "p")
 		}
 	}})
 	if !shown {
 		return
 	}
-	place, heading := fmt.Sprintf("slide %d", n), load.Single(title.String())
-	if heading != "" && p.Empty() { // the title in the metadata is often the program's
-		p.d.Title = heading
+	o.place, title = fmt.Sprintf("slide %d", n), load.Single(title)
+	if title != "" && p.Empty() { // the title in the metadata is often the program's
+		p.d.Title = title
 	}
-	if heading == "" {
-		heading = fmt.Sprintf("Slide %d", n)
-	}
-	p.Heading(2, heading, place)
-	o := &prose{pack: p, styles: make(map[string]int), place: place}
-	o.write = func(text string) {
-		if h := o.holder; !isTitle(h) && h != "sldNum" && h != "dt" && h != "ftr" {
-			p.block(text, 0, o.item, place)
+	heading := cmp.Or(title, fmt.Sprintf("Slide %d", n))
+	o.put(block{text: heading, level: 2})
+	of := handlers{"tr": o.row, "/tbl": o.table, "sp": func(e *element) {
+		if h := holder(e); !isTitle(h) && h != "sldNum" && h != "dt" && h != "ftr" {
+			o.shape(e, h == "body")
 		}
-	}
-	o.read(part)
+	}}
+	p.each(part, of)
 	label := "Notes: "
-	o.write = func(text string) {
-		if o.holder == "body" && load.Single(text) != "" {
-			p.Paragraph(label+text, place)
-			label = ""
-		}
-	}
 	if notes := p.relations(part)["notesSlide"]; notes != "" {
-		o.read(notes)
+		p.each(notes, handlers{"sp": func(e *element) {
+			if holder(e) == "body" {
+				e.find(func(k *element) {
+					if text := load.Single(o.line(k)); text != "" {
+						o.put(block{text: label + text})
+						label = ""
+					}
+				}, "p")
+			}
+		}})
 	}
 }
 
-func isTitle(holder string) bool { return holder == "title" || holder == "ctrTitle" }
+// shape writes the paragraphs of a shape: those of a body are items, unless they have no bullet.
+func (o *prose) shape(e *element, body bool) {
+	o.auto = make(map[int]int)
+	e.find(func(k *element) {
+		b := o.block(k)
+		props := k.at("pPr")
+		depth := props.number("lvl", 0, 8)
+		of := props.at("buAutoNum")
+		if b.depth = 0; props.at("buNone") == nil && (body || of != nil) {
+			b.depth = depth + 1
+		}
+		b.label = o.autoNumber(of, depth, b.text)
+		o.put(b)
+	}, "p")
+}

@@ -3,47 +3,50 @@
 package office
 
 import (
-	"encoding/xml"
 	"fmt"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/xuri/nfp"
+
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// Bounds of a sheet: columns (those of Excel), the cells that merged ones fill, and bytes of its
-// name in a place.
+// Bounds of a sheet: columns (those of Excel), the cells that merged ones fill, bytes of its
+// name in a place, and of a number format.
 const (
 	sheetColumns = 1 << 14
 	maxMerged    = 1 << 20
 	maxPlace     = 64
+	maxCode      = 1 << 10
 )
 
 // book is the state of reading a workbook.
 type book struct {
 	*pack
-	of     map[string]string // relations
-	sheets [][2]string       // names and parts of those that are shown
-	shared []string
-	styles []byte       // what the formats of cells show: 'd' a time, 'h' hours, '%', or 0
-	custom map[int]byte // that of the workbook's own formats
-	inside bool         // of the formats of cells
-	spoken bool         // in the pronunciation of a text
-	mac    bool         // days count from 1904
+	words
+	shared   []string
+	formats  []format        // of cells
+	custom   map[string]byte // what the workbook's own formats of numbers show
+	crossed  []bool          // fonts
+	mac      bool            // days count from 1904
+	formulas int             // that were never calculated
 
-	name string    // of the sheet
-	rows []line    // all that have a value
-	head load.Line // the last header
-	// The open row and its next cell.
-	row, column int
-	kind, show  string
-	value       strings.Builder
-	merged      [][4]int
+	name   string // of the sheet
+	rows   []line // all that have a value
+	last   int    // the number of the last row
+	head   load.Line
+	merged [][4]int
+}
+
+// format is what the format of a cell says of its value.
+type format struct {
+	show byte // 'd' a time, 'h' hours, '%', or 0
+	gone bool // struck
 }
 
 // workbook reads an XLSX file (ECMA-376): a section for each sheet that is not hidden, with a
@@ -51,115 +54,102 @@ type book struct {
 func workbook(p *pack) {
 	p.d.Title = strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
 	main, of := p.main("xl/workbook.xml")
-	b := &book{pack: p, of: of, custom: make(map[int]byte)}
-	parts := elements{b.open, b.shut, func(in, s string) {
-		if in == "v" || in == "t" && !b.spoken {
-			b.value.WriteString(s)
-		}
-	}}
-	p.scan(main, parts)
-	p.optional(of["sharedStrings"], parts)
-	p.optional(of["styles"], parts)
-	for _, s := range b.sheets {
-		b.name, b.rows, b.merged, b.head, b.row = s[0], nil, nil, load.Line{}, 0
-		p.scan(s[1], parts)
+	b := &book{pack: p, custom: make(map[string]byte)}
+	var sheets [][2]string
+	p.each(main, handlers{
+		"workbookPr": func(e *element) { b.mac = e.attr("date1904") == "1" || e.attr("date1904") == "true" },
+		"sheet": func(e *element) {
+			part := of[e.related()]
+			if state := e.attr("state"); (state == "" || state == "visible") && !strings.Contains(part, "chartsheets/") {
+				sheets = append(sheets, [2]string{load.Single(e.attr("name")), part})
+			}
+		},
+	})
+	p.optional(of["sharedStrings"], handlers{"si": func(e *element) { b.shared = append(b.shared, b.line(e)) }})
+	p.optional(of["styles"], handlers{
+		"numFmt":       func(e *element) { b.custom[e.attr("numFmtId")] = shows(e.attr("formatCode")) },
+		"fonts":        func(e *element) { e.find(func(k *element) { b.crossed = append(b.crossed, k.on("strike")) }, "font") },
+		"cellStyleXfs": nil,
+		"xf":           b.format,
+	})
+	for _, s := range sheets {
+		b.name, b.rows, b.merged, b.head, b.last = s[0], nil, nil, load.Line{}, 0
+		p.each(s[1], handlers{"row": b.row, "mergeCell": func(e *element) {
+			first, last, _ := strings.Cut(e.attr("ref"), ":")
+			left, top := reference(first)
+			right, bottom := reference(last)
+			b.merged = append(b.merged, [4]int{left - 1, top, right - 1, bottom})
+		}})
 		if len(b.rows) > 0 {
 			b.merge()
 			b.Heading(2, b.name, b.rows[0].Place)
 			b.blocks()
 		}
 	}
+	if b.formulas > 0 {
+		p.missing = append(p.missing, fmt.Sprintf("values of %d formulas that were never calculated (open it in a spreadsheet program and save it)", b.formulas))
+	}
+	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams"})
 }
 
-// open begins an element of the workbook, its texts, its styles or a sheet.
-func (b *book) open(e xml.StartElement) {
-	switch e.Name.Local {
-	case "workbookPr":
-		b.mac = attr(e, "date1904") == "1" || attr(e, "date1904") == "true"
-	case "sheet":
-		part := b.of[related(e)]
-		if state := attr(e, "state"); (state == "" || state == "visible") && !strings.Contains(part, "chartsheets/") {
-			b.sheets = append(b.sheets, [2]string{load.Single(attr(e, "name")), part})
+// row reads a row of a sheet.
+func (b *book) row(e *element) {
+	b.last = e.number("r", b.last+1, 1<<30)
+	var cells []string
+	column := 0
+	for _, c := range e.kids {
+		if c.name != "c" {
+			continue
 		}
-	case "si":
-		b.value.Reset()
-	case "rPh":
-		b.spoken = true
-	case "cellXfs":
-		b.inside = true
-	case "numFmt":
-		b.custom[number(e, "numFmtId", 0, 1<<20)] = shows(attr(e, "formatCode"))
-	case "xf":
-		if b.inside {
-			b.styles = append(b.styles, b.format(number(e, "numFmtId", 0, 1<<20)))
+		if at, _ := reference(c.attr("r")); at > 0 {
+			column = at - 1
 		}
-	case "row":
-		b.row, b.column = number(e, "r", b.row+1, 1<<30), 0
-	case "c":
-		if column, _ := reference(attr(e, "r")); column > 0 {
-			b.column = column - 1
+		if s := b.shown(c); strings.TrimSpace(s) != "" && column < sheetColumns {
+			cells = append(cells, make([]string, max(0, column+1-len(cells)))...)
+			cells[column] = s
 		}
-		b.kind, b.show = attr(e, "t"), attr(e, "s")
-		b.value.Reset()
-	case "mergeCell":
-		first, last, _ := strings.Cut(attr(e, "ref"), ":")
-		left, top := reference(first)
-		right, bottom := reference(last)
-		b.merged = append(b.merged, [4]int{left - 1, top, right - 1, bottom})
+		column++
+	}
+	if b.room(len(cells)) && len(cells) > 0 {
+		b.rows = append(b.rows, line{load.Line{Cells: cells, Place: fmt.Sprintf("%.*s!%d", maxPlace, b.name, b.last)}, b.last})
 	}
 }
 
-func (b *book) shut(name string) {
-	switch name {
-	case "rPh":
-		b.spoken = false
-	case "cellXfs":
-		b.inside = false
-	case "si":
-		b.shared = append(b.shared, b.value.String())
-	case "c":
-		if s := b.shown(); strings.TrimSpace(s) != "" && b.column < sheetColumns {
-			b.cells = append(b.cells, make([]string, max(0, b.column+1-len(b.cells)))...)
-			b.cells[b.column] = s
-		}
-		b.column++
-	case "row":
-		b.endRow(fmt.Sprintf("%.*s!%d", maxPlace, b.name, b.row))
-		for _, l := range b.lines {
-			b.rows = append(b.rows, line{l, b.row})
-		}
-		b.lines = b.lines[:0]
-	}
-}
-
-var unshown = regexp.MustCompile(`"[^"]*"|\\.|_.|\[[^\]hms]*\]`)
-
-// shows says what a number format shows.
+// shows says what a number format shows (ECMA-376 part 1, 18.8.31), by its first section.
 func shows(code string) byte {
-	code = unshown.ReplaceAllString(strings.ToLower(code), "")
-	switch {
-	case strings.Contains(code, "general"):
-	case strings.Contains(code, "[h") || strings.Contains(code, "[m") || strings.Contains(code, "[s"):
-		return 'h'
-	case strings.ContainsAny(code, "ymdhs"):
-		return 'd'
-	case strings.Contains(code, "%"):
-		return '%'
+	parser := nfp.NumberFormatParser()
+	for _, section := range parser.Parse(code[:min(len(code), maxCode)]) {
+		for _, t := range section.Items {
+			switch t.TType {
+			case nfp.TokenTypeGeneral:
+				return 0
+			case nfp.TokenTypeElapsedDateTimes:
+				return 'h'
+			case nfp.TokenTypeDateTimes:
+				return 'd'
+			case nfp.TokenTypePercent:
+				return '%'
+			}
+		}
+		break
 	}
 	return 0
 }
 
-// format is what a number format shows; some have no code (ECMA-376 part 1, 18.8.30).
-func (b *book) format(id int) byte {
+// format adds a format of cells; some of numbers have no code (ECMA-376 part 1, 18.8.30).
+func (b *book) format(e *element) {
+	id, font := e.number("numFmtId", 0, 1<<20), e.number("fontId", 0, 1<<20)
+	f := format{show: b.custom[e.attr("numFmtId")], gone: font < len(b.crossed) && b.crossed[font]}
 	switch {
+	case f.show != 0:
 	case id == 9 || id == 10:
-		return '%'
+		f.show = '%'
 	case id == 46:
-		return 'h'
-	case id >= 14 && id <= 22 || id >= 27 && id <= 36 || id >= 45 && id <= 47 || id >= 50 && id <= 58:
-		return 'd'
+		f.show = 'h'
+	case id >= 14 && id <= 22 || id >= 27 && id <= 36 || id == 45 || id == 47 || id >= 50 && id <= 58:
+		f.show = 'd'
 	}
-	return b.custom[id]
+	b.formats = append(b.formats, f)
 }
 
 // reference is the column and the row of "B7", from 1; 0 if there is none.
@@ -172,39 +162,53 @@ func reference(s string) (column, row int) {
 	return column, row
 }
 
-// shown is the value of the open cell as it is displayed, but for the forms of dates, which are ISO's.
-func (b *book) shown() string {
-	s := b.value.String()
-	switch b.kind {
-	case "s":
+// shown is the value of a cell as it is displayed, but for the forms of dates, which are ISO's.
+func (b *book) shown(c *element) string {
+	s, kind, of := c.at("v").all(), c.attr("t"), format{}
+	if i, err := strconv.Atoi(c.attr("s")); err == nil && i >= 0 && i < len(b.formats) {
+		of = b.formats[i]
+	}
+	switch {
+	case of.gone:
+		return ""
+	case kind == "s":
 		i, err := strconv.Atoi(s)
 		if err != nil || i < 0 || i >= len(b.shared) {
 			return ""
 		}
 		return b.shared[i]
-	case "b":
+	case kind == "inlineStr":
+		return b.line(c.at("is"))
+	case kind == "b":
 		return map[string]string{"1": "TRUE", "0": "FALSE"}[s]
-	case "str", "inlineStr", "e", "d":
+	case kind == "str", kind == "e", kind == "d":
 		return s
+	case s == "" && c.at("f") != nil:
+		b.formulas++
+		return strings.TrimSuffix("="+c.at("f").all(), "=")
 	}
 	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || v-v != 0 {
-		return s
-	}
-	show := byte(0)
-	if i, err := strconv.Atoi(b.show); err == nil && i >= 0 && i < len(b.styles) {
-		show = b.styles[i]
-	}
 	switch {
-	case show == 'd' && v >= 0 && v < 2958466: // to the year 9999
+	case err != nil || v-v != 0:
+		return s
+	case of.show == 'd' && v >= 0 && v < 2958466: // to the year 9999
 		return b.date(v)
-	case show == 'h' && v >= 0 && v < 2958466:
+	case of.show == 'h' && v >= 0 && v < 2958466:
 		minutes := int(math.Round(v * 24 * 60))
 		return fmt.Sprintf("%d:%02d", minutes/60, minutes%60)
-	case show == '%':
-		return strconv.FormatFloat(v*100, 'g', 12, 64) + "%"
-	case len(s) > 15: // Excel shows 15 digits of 0.30000000000000004
-		return strconv.FormatFloat(v, 'g', 15, 64)
+	case of.show == '%':
+		return digits(v*100) + "%"
+	case len(s) > 15 || strings.ContainsAny(s, "eE"):
+		return digits(v)
+	}
+	return s
+}
+
+// digits are the 15 that Excel shows of 0.30000000000000004, without an exponent where they can be.
+func digits(v float64) string {
+	s := strconv.FormatFloat(v, 'g', 15, 64)
+	if w, err := strconv.ParseFloat(s, 64); err == nil && math.Abs(w) < 1e21 && (w == 0 || math.Abs(w) > 1e-9) {
+		return strconv.FormatFloat(w, 'f', -1, 64)
 	}
 	return s
 }
