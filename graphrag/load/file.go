@@ -100,10 +100,11 @@ func (f *File) finish(name, source string) {
 	}
 }
 
-// Markdown reads a Markdown or text file unchanged. Its title is that of the front matter, or else a first
+// Markdown reads a Markdown or text file, unchanged but for struck text, which is left out. Its title is that of the front matter, or else a first
 // line that is a heading or short and alone, or else the name of the file.
 func Markdown(name, source string) *File {
-	f := &File{Document: graphrag.Document{Text: source}}
+	f := &File{}
+	f.Document.Text, f.anchors = unstruck(source)
 	f.finish(name, source)
 	return f
 }
