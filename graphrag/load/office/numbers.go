@@ -3,6 +3,7 @@
 package office
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -126,6 +127,9 @@ func (n numbers) next(name string, depth int) string {
 	} else {
 		l.count[depth]++
 	}
+	for i := range depth { // one that is left out counts
+		l.count[i] = cmp.Or(l.count[i], l.levels[i].first)
+	}
 	for i := depth + 1; i < 9; i++ {
 		if after := l.levels[i].after; after == 0 || after > depth {
 			l.count[i] = 0
@@ -139,9 +143,6 @@ func (n numbers) next(name string, depth int) string {
 		format, count := l.levels[i].format, l.count[i]
 		if of.legal {
 			format = "decimal"
-		}
-		if count == 0 && i != depth {
-			count = l.levels[i].first
 		}
 		return numeral(format, count)
 	})

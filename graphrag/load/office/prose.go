@@ -259,7 +259,7 @@ func (o *prose) chunk(e *element) {
 	part := o.of[e.related()]
 	switch ext := strings.ToLower(path.Ext(part)); ext {
 	case ".html", ".htm", ".xhtml", ".txt", ".mht", ".mhtml":
-		o.Markdown(o.read(part, "chunk"+strings.TrimSuffix(ext, "ml")), func(int) string { return "" })
+		o.Markdown(o.read(part, "chunk"+strings.Replace(ext, ".mhtml", ".mht", 1)), func(int) string { return "" })
 		o.fail(o.Err())
 	default:
 		o.missing = append(o.missing, "a document in it ("+load.Single(path.Base(part))+")")

@@ -133,6 +133,8 @@ func (w *words) formula(b *strings.Builder, e *element) bool {
 			mark = ", "
 		}
 		b.WriteString(markGap + of("num") + mark + of("den"))
+	case "oMath":
+		b.WriteString(markGap + w.said(e))
 	case "sSup", "sSub", "sSubSup":
 		b.WriteString(of("e") + sides(of("sub"), of("sup")))
 	case "sPre":
@@ -203,7 +205,7 @@ func (w *words) fence(b *strings.Builder, e *element) {
 // operand is a part of a formula, between brackets if it has operators.
 func (w *words) operand(e *element) string {
 	s := strings.Trim(w.said(e), markGap+" ")
-	if utf8.RuneCountInString(s) <= 1 || strings.Trim(s, "0123456789.,") == "" {
+	if fenced := len(e.at("d").all()) > 0 && len(e.at("d").all()) == len(e.all()); fenced || utf8.RuneCountInString(s) <= 1 || strings.Trim(s, "0123456789.,") == "" {
 		return s
 	}
 	return "(" + s + ")"
