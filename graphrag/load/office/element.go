@@ -84,16 +84,16 @@ func (e *element) on(name string) bool {
 	return k != nil
 }
 
-// find calls f for the outermost elements of some names.
-func (e *element) find(f func(*element), names ...string) {
+// find calls f for the outermost elements of some names, with blanks around each.
+func (e *element) find(f func(*element), names string) {
 	if e == nil {
 		return
 	}
 	for _, k := range e.kids {
-		if strings.Contains(" "+strings.Join(names, " ")+" ", " "+k.name+" ") && k.name != "" {
+		if k.name != "" && strings.Contains(names, " "+k.name+" ") {
 			f(k)
 		} else {
-			k.find(f, names...)
+			k.find(f, names)
 		}
 	}
 }

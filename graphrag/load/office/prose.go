@@ -84,10 +84,10 @@ func (o *prose) content(e *element) {
 		case "p", "h":
 			o.paragraph(k)
 		default:
-			k.find(o.row, "tr", "table-row")
+			k.find(o.row, " tr table-row ")
 			o.table(nil)
 		}
-	}, "p", "h", "tbl", "table")
+	}, " p h tbl table ")
 }
 
 // block is what a paragraph is.
@@ -194,7 +194,7 @@ func (o *prose) row(e *element) {
 				o.content2(&b, box)
 			}
 			o.boxes = nil
-		}, "p", "h")
+		}, " p h ")
 		text, n := load.Single(b.String()), len(cells)
 		merge := k.at("tcPr", "vMerge")
 		down := merge != nil && merge.attr("val") != "restart" || k.attr("vMerge") == "1" || k.name == "covered-table-cell" && wide == 0
@@ -212,7 +212,7 @@ func (o *prose) row(e *element) {
 			wide = k.number("number-columns-spanned", 1, maxColumns) - 1
 		}
 	}
-	e.find(add, "tc", "table-cell", "covered-table-cell")
+	e.find(add, " tc table-cell covered-table-cell ")
 	for n := len(cells); n > 0 && cells[n-1] == "" && n > maxColumns; n-- {
 		cells = cells[:n-1]
 	}
@@ -223,7 +223,7 @@ func (o *prose) row(e *element) {
 
 // content2 adds the words of a box in a cell.
 func (o *prose) content2(b *strings.Builder, box *element) {
-	box.find(func(p *element) { b.WriteString(o.line(p) + " ") }, "p", "h")
+	box.find(func(p *element) { b.WriteString(o.line(p) + " ") }, " p h ")
 }
 
 // room reports whether there is room for more cells, and no error.
@@ -262,7 +262,7 @@ func (o *prose) chunk(e *element) {
 		o.Markdown(o.read(part, "chunk"+strings.Replace(ext, ".mhtml", ".mht", 1)), func(int) string { return "" })
 		o.fail(o.Err())
 	default:
-		o.missing = append(o.missing, "a document in it ("+load.Single(path.Base(part))+")")
+		o.missing = append(o.missing, "the document in it, "+load.Single(path.Base(part)))
 	}
 }
 
@@ -326,7 +326,7 @@ func (p *pack) slide(part string, n int) {
 	title, shown := "", true
 	p.each(part, handlers{"<sld": func(e *element) { shown = e.attr("show") != "0" }, "sp": func(e *element) {
 		if isTitle(holder(e)) {
-			e.find(func(k *element) { title += o.line(k) + " " }, "p")
+			e.find(func(k *element) { title += o.line(k) + " " }, " p ")
 		}
 	}})
 	if !shown {
@@ -353,7 +353,7 @@ func (p *pack) slide(part string, n int) {
 						o.put(block{text: label + text})
 						label = ""
 					}
-				}, "p")
+				}, " p ")
 			}
 		}})
 	}
@@ -372,5 +372,5 @@ func (o *prose) shape(e *element, body bool) {
 		}
 		b.label = o.autoNumber(of, depth, b.text)
 		o.put(b)
-	}, "p")
+	}, " p ")
 }
