@@ -20,6 +20,7 @@ require (
 	github.com/tidwall/btree v1.8.2
 	github.com/tiktoken-go/tokenizer v0.7.0
 	github.com/tmc/langchaingo v0.1.14
+	github.com/wlynxg/chardet v1.0.5
 	github.com/yuin/goldmark v1.8.7
 	golang.org/x/net v0.55.0
 	golang.org/x/sync v0.22.0
@@ -30,7 +31,7 @@ require (
 	gonum.org/v1/gonum v0.17.0
 )
 
-require github.com/xuri/nfp v0.0.1 // indirect
+require github.com/xuri/nfp v0.0.1
 
 require (
 	github.com/JohannesKaufmann/dom v0.3.1 // indirect

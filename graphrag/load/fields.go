@@ -71,6 +71,9 @@ func fieldValue(s string) any {
 		return s == "true"
 	}
 	if n, err := strconv.ParseFloat(s, 64); err == nil && n-n == 0 {
+		if i, err := strconv.ParseInt(s, 10, 64); len(s) > 15 && (err != nil || int64(n) != i) && strings.Trim(s, "+-0123456789") == "" {
+			return s // an identifier
+		}
 		return n
 	}
 	if t, ok := graphrag.ParseTime(s); ok {

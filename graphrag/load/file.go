@@ -3,7 +3,6 @@
 package load
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -15,18 +14,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
-
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/encoding/unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -108,10 +100,11 @@ func (f *File) finish(name, source string) {
 	}
 }
 
-// Markdown reads a Markdown or text file unchanged. Its title is that of the front matter, or else a first
+// Markdown reads a Markdown or text file, unchanged but for struck text, which is left out. Its title is that of the front matter, or else a first
 // line that is a heading or short and alone, or else the name of the file.
 func Markdown(name, source string) *File {
-	f := &File{Document: graphrag.Document{Text: source}}
+	f := &File{}
+	f.Document.Text, f.anchors = unstruck(source)
 	f.finish(name, source)
 	return f
 }
@@ -469,11 +462,15 @@ func (o Options) Extensions() []string {
 // ofText makes a format of text in any of the encodings of decode.
 func ofText(read func(name, source string) *File) Format {
 	return func(name string, data []byte) (*File, error) {
-		source, err := decode(data)
+		source, told, err := decoded(data)
 		if err != nil {
 			return nil, fmt.Errorf("load: %s: %w", name, err)
 		}
-		return read(name, source), nil
+		f := read(name, source)
+		if told != "" && f.Problem == nil {
+			f.Problem = fmt.Errorf("load: %s is read as %s", name, told)
+		}
+		return f, nil
 	}
 }
 
@@ -512,76 +509,12 @@ const sniffed = 512
 func sniff(data []byte) Format {
 	head := strings.ToLower(strings.TrimLeft(string(data[:min(len(data), sniffed)]), "\ufeff \t\r\n"))
 	switch {
-	case strings.ContainsRune(head, 0):
+	case strings.ContainsRune(head, 0) && wide(data) == nil:
 		return nil
 	case strings.HasPrefix(head, "<!doctype html"), strings.HasPrefix(head, "<html"):
 		return ofText(HTML)
 	}
 	return ofText(Markdown)
-}
-
-var errEncoding = errors.New("not UTF-8 text, and no byte order mark or charset says what it is: convert it to UTF-8")
-
-// decode converts a text to UTF-8. The encoding is that of the byte order mark; UTF-8 if that is
-// valid; the one declared in the first KB; or else Windows-1252, which includes Latin-1, if the
-// bytes are plausible.
-func decode(data []byte) (string, error) {
-	from := encoding.Encoding(nil)
-	switch {
-	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
-		from = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
-	case utf8.Valid(data):
-		return string(bytes.TrimPrefix(data, []byte("\ufeff"))), nil
-	default:
-		from = declared(data)
-		if from == nil && isWestern(data) {
-			from = charmap.Windows1252
-		}
-	}
-	if from == nil {
-		return "", errEncoding
-	}
-	out, err := from.NewDecoder().Bytes(data)
-	if err != nil {
-		return "", fmt.Errorf("not the text that it says it is: %w", err)
-	}
-	return string(out), nil
-}
-
-var declaration = regexp.MustCompile(`(?i)(?:charset|encoding|coding)\s*[=:]\s*["']?([a-z0-9_.:-]{2,40})`)
-
-// declared returns the encoding that a page, an XML file or a comment declares; nil if there is
-// none, or if it is UTF-8, which the bytes are not.
-func declared(data []byte) encoding.Encoding {
-	m := declaration.FindSubmatch(data[:min(len(data), 1024)])
-	if m == nil {
-		return nil
-	}
-	e, err := htmlindex.Get(string(m[1]))
-	if err != nil || e == unicode.UTF8 {
-		return nil
-	}
-	return e
-}
-
-// isWestern reports whether bytes are plausible Windows-1252: no control characters, and at most two
-// consecutive letters beyond ASCII, unlike in other scripts.
-func isWestern(data []byte) bool {
-	run := 0
-	for _, c := range data {
-		switch {
-		case c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f',
-			c == 0x81, c == 0x8d, c == 0x8f, c == 0x90, c == 0x9d:
-			return false
-		case c < utf8.RuneSelf:
-			run = 0
-		default:
-			if run++; run > 2 {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // counted says how many files there are.

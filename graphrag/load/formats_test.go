@@ -15,6 +15,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
@@ -33,6 +39,15 @@ func TestFormats(t *testing.T) {
 		{"a.csv", "name,pays\nadults,12 €\nstudents,\"7 €,\nreduced\"\n", "| name | pays |\n|---|---|\n| adults | 12 € |\n| students | 7 €, reduced |\n"},
 		{"a.csv", "name;size\na|b;2\n", "| name | size |\n|---|---|\n| a\\|b | 2 |\n"},
 		{"a.tsv", "1\t2\n3\t4\t5\n", "|  |  |\n|---|---|\n| 1 | 2 |\n\n|  |  |  |\n|---|---|---|\n| 3 | 4 | 5 |\n"},
+		{"a.csv", "Town (name, county);People\nDunmere, Ash;4200\n", "| Town (name, county) | People |\n|---|---|\n| Dunmere, Ash | 4200 |\n"},
+		{"a.csv", "sep=;\r\nTown;2021;2022\r\nDunmere;4100;4150\r\n", "| Town | 2021 | 2022 |\n|---|---|---|\n| Dunmere | 4100 | 4150 |\n"},
+		{"a.csv", "Account #1;;\n;;\nDate;Payee;Amount\n1 May;Ropes;-3,50\n2 May;Nets;-4,00\n", "Account #1\n\n| Date | Payee | Amount |\n|---|---|---|\n| 1 May | Ropes | -3,50 |\n| 2 May | Nets | -4,00 |\n"},
+		{"a.csv", "Name,Role\r\"Big\" Tom,\"pilot\"\rJon,\"cook, \"\"second\"\"\"\rMo,\"the \"old\" one\"\r\"x", "| Name | Role |\n|---|---|\n| \"Big\" Tom | pilot |\n| Jon | cook, \"second\" |\n| Mo | the \"old\" one |\n| \"x |  |\n"},
+		{"a.csv", "1010\tA.N. au\t7334,00\t-7,5\n1061\tB\t733,16\t-8,5\n", "|  |  |  |  |\n|---|---|---|---|\n| 1010 | A.N. au | 7334,00 | -7,5 |\n| 1061 | B | 733,16 | -8,5 |\n"},
+		{"a.csv", "April 15, 2023;40;25.00;\nApril 9, 2023;67;25.00\nApril 8, 2023;63;25.00;\n", "|  |  |  |  |\n|---|---|---|---|\n| April 15, 2023 | 40 | 25.00 |  |\n| April 9, 2023 | 67 | 25.00 |  |\n| April 8, 2023 | 63 | 25.00 |  |\n"},
+		{"a.csv", ",value\na,<b>1</b>\n", "|  | value |\n|---|---|\n| a | \\<b>1\\</b> |\n"},
+		{"a.json", "{\"id\":1790000000000000001}\n{\"id\":2}\n", "| id |\n|---|\n| 1790000000000000001 |\n| 2 |\n"},
+		{"a.json", `[{"t":"a NaN","n":NaN},{"t":"b","n":-Infinity}]`, "| t | n |\n|---|---|\n| a NaN |  |\n| b | -∞ |\n"},
 		{"a.csv", "only,a header\n", "| only | a header |\n|---|---|\n| only | a header |\n"},
 		{"a.jsonl", `{"id":"a","n":1}` + "\n" + `{"n":2,"id":"b","ok":true}` + "\n", "| id | n | ok |\n|---|---|---|\n| a | 1 |  |\n| b | 2 | true |\n"},
 		{"a.jsonl", `{"title":"Owls","text":"` + strings.Repeat("Owls hunt. ", 20) + `"}` + "\nbroken\n",
@@ -107,7 +122,24 @@ func TestEncodings(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
 	}
-	for _, data := range []string{"\xd6\xa3\xba\xcd\xcf\xc2", "a\x00\xefb", "\x81\xef"} {
+	long := map[encoding.Encoding]string{
+		charmap.KOI8R: "Маяк построили в 1871 году.", charmap.Windows1251: "Маяк построили в 1871 году.", charmap.CodePage866: "Его первым смотрителем была Мара Финч.",
+		japanese.ShiftJIS: "青葉町の人口は三千人である。", japanese.ISO2022JP: "青葉町の人口は三千人である。", simplifiedchinese.GBK: "灯塔建于一八七一年，共有三名看守人。",
+		unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM): "The lighthouse was built.", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM): "Маяк построили.",
+		utf32.UTF32(utf32.LittleEndian, utf32.UseBOM): "The light", utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM): "The light",
+	}
+	for e, want := range long {
+		data, err := e.NewEncoder().String(want)
+		texttest.OK(t, err)
+		f := read(t, "a.txt", data)
+		if f.Document.Text != want || (f.Problem != nil) != !strings.Contains(fmt.Sprint(e), "UTF") {
+			t.Errorf("%v: %q, %v", e, f.Document.Text, f.Problem)
+		}
+	}
+	if f := read(t, "a.txt", "Zoë Müller, Renée, Ørsted, Łódź, Žižek, Čapek\xff"); !strings.HasPrefix(f.Document.Text, "Zoë Müller") || f.Problem == nil {
+		t.Errorf("a damaged text: %q, %v", f.Document.Text, f.Problem)
+	}
+	for _, data := range []string{"\xd6\xa3\xba\xcd\xcf\xc2", "a\x00\xefb", "\x81\xef", "f\x9fr die sch\x9anen H\x8auser"} {
 		if f, err := load.Read("a.txt", []byte(data)); err == nil || !strings.Contains(err.Error(), "convert it to UTF-8") {
 			t.Errorf("%q: %+v, %v", data, f, err)
 		}
@@ -244,6 +276,11 @@ func TestRows(t *testing.T) {
 				Fields: graphrag.Fields{"_id": "x", "name": "Pager", "opened": may, "open": true, "tags": []string{"a", "b"}, "n": 3.}},
 			{ID: "7", Source: "t.jsonl/2", Title: "7", Text: "id: 7\n", Fields: graphrag.Fields{"id": 7.}},
 		}},
+		{"more.csv", "Statement\n\nid,a,a\n9007199254740993,x,y,z\n", []graphrag.Document{{ID: "9007199254740993", Source: "more.csv/1", Title: "9007199254740993",
+			Text: "id: 9007199254740993\na: x\na 3: y\ncolumn 4: z\n", Fields: graphrag.Fields{"id": "9007199254740993", "a": "x", "a 3": "y", "column 4": "z"}}}},
+		{"big.jsonl", `{"id":1790000000000000001}` + "\n" + `{"id":1790000000000000002}`, []graphrag.Document{
+			{ID: "1790000000000000001", Source: "big.jsonl/1", Title: "1790000000000000001", Text: "id: 1790000000000000001\n", Fields: graphrag.Fields{"id": "1790000000000000001"}},
+			{ID: "1790000000000000002", Source: "big.jsonl/2", Title: "1790000000000000002", Text: "id: 1790000000000000002\n", Fields: graphrag.Fields{"id": "1790000000000000002"}}}},
 		{"empty.csv", "a,b\n", nil},
 	} {
 		got, err := load.Rows(tt.name, []byte(tt.data))

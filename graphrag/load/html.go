@@ -202,29 +202,27 @@ func (p *pageText) item(n *html.Node) string {
 	return indent + strconv.Itoa(l.next-1) + ". "
 }
 
-// cell is a cell of a row: of an element, of one of a row above, or of none.
+// cell is a cell of a row: its element, nil of none, and in how many rows it stands again, if it
+// stands in a row above.
 type cell struct {
 	node  *html.Node
-	again bool
+	again int
 }
 
 // rows lays out a table.
 func (p *pageText) rows(n *html.Node) (rows [][]cell, width int) {
 	for part := range n.ChildNodes() {
-		var down [maxColumns]struct {
-			node *html.Node
-			rows int
-		}
+		var down []cell // what further rows have above them, by column
 		for tr := range part.ChildNodes() {
 			if tr.DataAtom != atom.Tr || !p.all && isHidden(tr) {
 				continue
 			}
 			var row []cell
 			above := func() {
-				for i := len(row); i < maxColumns && down[i].rows > 0 && p.left > 0; i++ {
-					down[i].rows--
+				for i := len(row); i < len(down) && down[i].again > 0 && p.left > 0; i++ {
 					p.left -= len(" |")
-					row = append(row, cell{down[i].node, true})
+					row = append(row, down[i])
+					down[i].again--
 				}
 			}
 			for td := range tr.ChildNodes() {
@@ -238,7 +236,8 @@ func (p *pageText) rows(n *html.Node) (rows [][]cell, width int) {
 				}
 				for i, of := 0, td; i < min(max(intOf(td, "colspan"), 1), maxDepth); i, of = i+1, nil {
 					if at := len(row); at < maxColumns {
-						down[at].node, down[at].rows = of, more
+						down = append(down, make([]cell, max(at+1-len(down), 0))...)
+						down[at] = cell{of, more}
 					}
 					row = append(row, cell{node: of})
 				}
@@ -294,7 +293,7 @@ func (p *pageText) cell(c cell) {
 	start := p.out.Len()
 	switch {
 	case c.node == nil:
-	case c.again:
+	case c.again > 0:
 		if text := p.cells[c.node]; len(text) <= p.left {
 			p.left -= len(text)
 			p.add(text, p.at)
