@@ -30,6 +30,10 @@ require (
 	gonum.org/v1/gonum v0.17.0
 )
 
+require github.com/wlynxg/chardet v1.0.5
+
+require github.com/xuri/nfp v0.0.1
+
 require (
 	github.com/JohannesKaufmann/dom v0.3.1 // indirect
 	github.com/andybalholm/brotli v1.1.1 // indirect

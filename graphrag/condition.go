@@ -329,6 +329,8 @@ func (c Condition) String() string {
 			parts = append(parts, name(c.field)+" "+end.sign+" "+literal(end.value))
 		}
 		return strings.Join(parts, " and ")
+	case opIs:
+		return name(c.field) + " is there" // of a scope; what ParseCondition refuses
 	}
 	return "all"
 }

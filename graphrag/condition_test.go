@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,15 +34,35 @@ var people = []graphrag.Fields{
 	nil,
 }
 
-// met are the numbers of the documents that meet a condition.
+// met are the numbers of the documents that meet a condition, with "!" where their terms do not say so.
 func met(c graphrag.Condition) (out string) {
 	meets := c.Compile()
 	for i, f := range people {
 		if meets(f) {
 			out += fmt.Sprint(i)
 		}
+		if meets(f) != byTerms(c, f.Terms()) {
+			out += "!"
+		}
 	}
 	return out
+}
+
+// byTerms decides a condition by the terms of fields, as stores do.
+func byTerms(c graphrag.Condition, terms []string) bool {
+	return graphrag.Translate(c, func(spans []graphrag.Span) bool {
+		return slices.ContainsFunc(spans, func(s graphrag.Span) bool {
+			return slices.ContainsFunc(terms, func(t string) bool { return t >= s.Low && t <= s.High })
+		})
+	}, func(op string, parts []bool) bool {
+		switch op {
+		case "not":
+			return !parts[0]
+		case "or":
+			return slices.Contains(parts, true)
+		}
+		return !slices.Contains(parts, false)
+	})
 }
 
 func TestConditions(t *testing.T) {
@@ -244,8 +265,12 @@ func TestScopes(t *testing.T) {
 	}
 	seen := func(ctx context.Context) (out string) {
 		for i, f := range people {
-			if graphrag.ScopeOf(ctx).Compile()(f) {
+			scope := graphrag.ScopeOf(ctx).Condition()
+			if scope.Compile()(f) {
 				out += fmt.Sprint(i)
+			}
+			if scope.Compile()(f) != byTerms(scope, f.Terms()) || !strings.Contains(scope.String(), "public is there") {
+				t.Errorf("%s: the terms of %v say otherwise", scope, f)
 			}
 		}
 		return out

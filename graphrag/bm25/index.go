@@ -4,7 +4,6 @@ package bm25
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -194,15 +193,6 @@ func (ix *Index) fits() error {
 		return fmt.Errorf("%w: its arrays do not fit each other; build it again", ErrFolder)
 	}
 	return nil
-}
-
-// Verify reads every byte of an index in a folder and compares checksums. For an index in
-// memory it does nothing.
-func (ix *Index) Verify(ctx context.Context) error {
-	if ix.folder == nil {
-		return nil
-	}
-	return ix.folder.Verify(ctx)
 }
 
 // Close releases an index in a folder. An index in memory needs no Close.

@@ -182,7 +182,7 @@ func entity(g *kg.Graph, id int32) store.Record {
 		r.Text += d.Text
 	}
 	if e.Type != "" {
-		r.Fields = store.Fields{"type": e.Type}
+		r.Fields = graphrag.Fields{"type": e.Type}
 	}
 	return r
 }
@@ -232,7 +232,7 @@ func (x *Index) communities(ctx context.Context, t Task) (Done, error) {
 		if rs[c], err = record(communityID(int32(c)), h.Communities[c]); err != nil {
 			return Done{}, err
 		}
-		rs[c].Fields = store.Fields{"level": int(level)}
+		rs[c].Fields = graphrag.Fields{"level": float64(level)}
 		levels[level] = append(levels[level], int32(c))
 	}
 	table, err := x.table(ctx, t.Root, Communities)
@@ -414,7 +414,7 @@ func (x *Index) reportOn(ctx context.Context, k *knowledge, table store.Table, i
 	}
 	rec, err := record(communityID(id), out)
 	rec.Title, rec.Text = r.Title, r.Text()
-	rec.Fields = store.Fields{"level": int(k.communities[id].Level)}
+	rec.Fields = graphrag.Fields{"level": float64(k.communities[id].Level)}
 	return &rec, false, err
 }
 

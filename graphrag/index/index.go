@@ -136,9 +136,9 @@ func (o Options) schema() store.Schema {
 	}
 	return store.Schema{Analyzer: text.Default().Name(), Tables: map[string]store.TableSchema{
 		"chunks":    chunks,
-		"entities":  {Text: true, Fields: map[string]store.Kind{"type": store.String}},
-		Communities: {Fields: map[string]store.Kind{"level": store.Number}},
-		Reports:     {Text: true, Fields: map[string]store.Kind{"level": store.Number}},
+		"entities":  {Text: true},
+		Communities: {},
+		Reports:     {Text: true},
 	}}
 }
 

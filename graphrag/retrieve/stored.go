@@ -156,15 +156,13 @@ type place struct {
 	End    int    `json:"end,omitempty"`
 	Tokens int    `json:"tokens,omitempty"`
 	Lead   string `json:"lead,omitempty"`
-
-	Fields graphrag.Fields `json:"fields,omitempty"`
 }
 
 // ToRecord returns a chunk as it is stored: its scope is the document, its data the place
 // in the document as JSON, nil if that is zero. The caller sets vector and fields.
 func ToRecord(c graphrag.Chunk) store.Record {
-	r := store.Record{ID: c.ID, Scope: c.Doc, Title: c.Title, Text: c.Text}
-	if data, _ := json.Marshal(place{c.Index, c.Start, c.End, c.Tokens, c.Lead, c.Fields}); len(data) > len("{}") { // nothing in it can fail
+	r := store.Record{ID: c.ID, Scope: c.Doc, Title: c.Title, Text: c.Text, Fields: c.Fields}
+	if data, _ := json.Marshal(place{c.Index, c.Start, c.End, c.Tokens, c.Lead}); len(data) > len("{}") { // nothing in it can fail
 		r.Data = data
 	}
 	return r
@@ -178,5 +176,5 @@ func FromRecord(r store.Record) (graphrag.Chunk, error) {
 			return graphrag.Chunk{}, fmt.Errorf("retrieve: the data of record %.80q is not that of a chunk, put chunks as ToRecord makes them: %w", r.ID, err)
 		}
 	}
-	return graphrag.Chunk{ID: r.ID, Doc: r.Scope, Title: r.Title, Text: r.Text, Index: p.Index, Start: p.Start, End: p.End, Tokens: p.Tokens, Lead: p.Lead, Fields: p.Fields}, nil
+	return graphrag.Chunk{ID: r.ID, Doc: r.Scope, Title: r.Title, Text: r.Text, Index: p.Index, Start: p.Start, End: p.End, Tokens: p.Tokens, Lead: p.Lead, Fields: r.Fields}, nil
 }

@@ -10,12 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
@@ -35,13 +37,13 @@ type manifest struct {
 
 // plainRecord is a record as a line.
 type plainRecord struct {
-	ID     string `json:"id"`
-	Scope  string `json:"scope,omitempty"`
-	Title  string `json:"title,omitempty"`
-	Text   string `json:"text,omitempty"`
-	Vector bool   `json:"vector,omitempty"`
-	Fields Fields `json:"fields,omitempty"`
-	Data   []byte `json:"data,omitempty"`
+	ID     string          `json:"id"`
+	Scope  string          `json:"scope,omitempty"`
+	Title  string          `json:"title,omitempty"`
+	Text   string          `json:"text,omitempty"`
+	Vector bool            `json:"vector,omitempty"`
+	Fields graphrag.Fields `json:"fields,omitempty"`
+	Data   []byte          `json:"data,omitempty"`
 }
 
 // Export writes a generation into a folder, which must not hold a snapshot, as plain
@@ -153,6 +155,44 @@ func Import(ctx context.Context, dir string, s Schema, g Generation) error {
 	return nil
 }
 
+// Copy puts what a generation holds into another of a collection of this schema, and flushes it: the Fork of
+// engines whose generations share nothing.
+func Copy(ctx context.Context, s Schema, from, to Generation) error {
+	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
+		a, err1 := from.Table(name)
+		b, err2 := to.Table(name)
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		if err := putAll(a.All(ctx, ""), func(batch []Record) error { return b.Put(ctx, batch...) }); err != nil {
+			return err
+		}
+	}
+	if err := putAll(from.Triples().AllTriples(ctx, ""), func(batch []Triple) error { return to.Triples().PutTriples(ctx, batch...) }); err != nil {
+		return err
+	}
+	return to.Flush(ctx)
+}
+
+// putAll puts items, many at a time.
+func putAll[T any](items iter.Seq2[T, error], put func([]T) error) error {
+	batch := make([]T, 0, importBatch)
+	for x, err := range items {
+		if err == nil && len(batch) == importBatch {
+			err = put(batch)
+			batch = make([]T, 0, importBatch)
+		}
+		if err != nil {
+			return err
+		}
+		batch = append(batch, x)
+	}
+	if len(batch) == 0 {
+		return nil
+	}
+	return put(batch)
+}
+
 func (m manifest) check(s Schema) error {
 	if m.Version != version {
 		return fmt.Errorf("%w: the snapshot is of version %d, and %d is known", ErrMismatch, m.Version, version)
@@ -197,22 +237,19 @@ func read[L, T any](name string, n int, item func(L) (T, error), put func([]T) e
 	}
 	defer f.Close()
 	d := json.NewDecoder(bufio.NewReaderSize(f, 1<<18))
-	batch := make([]T, 0, importBatch)
-	for i := range n {
-		var line L
-		if err := d.Decode(&line); err != nil {
-			return fmt.Errorf("%s: %w: item %d of %d: %w", name, ErrMismatch, i+1, n, err)
-		}
-		x, err := item(line)
-		if err != nil {
-			return err
-		}
-		if batch = append(batch, x); len(batch) == importBatch || i == n-1 {
-			if err := put(batch); err != nil {
-				return err
+	return putAll(func(yield func(T, error) bool) {
+		for i := range n {
+			var line L
+			var x T
+			err := d.Decode(&line)
+			if err != nil {
+				err = fmt.Errorf("%s: %w: item %d of %d: %w", name, ErrMismatch, i+1, n, err)
+			} else {
+				x, err = item(line)
 			}
-			batch = make([]T, 0, importBatch)
+			if !yield(x, err) {
+				return
+			}
 		}
-	}
-	return nil
+	}, put)
 }

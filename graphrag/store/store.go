@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
@@ -39,6 +40,10 @@ type Capabilities struct {
 	FixedReads bool
 	// Durable reports that puts are durable, and visible to Get and All, before a Flush.
 	Durable bool
+	// OwnWords reports that a search by words under a condition counts those of the records that meet
+	// it, and of no other: its scores are those of a store of these alone. Elsewhere the rarity of a
+	// word depends on all, which tells of them: tenants need a collection each.
+	OwnWords bool
 }
 
 // Collection is the index of one corpus.
@@ -48,6 +53,9 @@ type Collection interface {
 	// Write opens a generation for writing: a new one of that name, an unfinished one in the
 	// state of its last Flush, or of one that the store made by itself since, or the published one.
 	Write(ctx context.Context, generation string) (Generation, error)
+	// Fork opens a new generation for writing that begins with what another one holds, which stays
+	// as it is. The error is ErrConflict if there is one of that name.
+	Fork(ctx context.Context, next, from string) (Generation, error)
 	// Pin opens the published generation for reading. The error is ErrNotFound if there is
 	// none.
 	Pin(ctx context.Context) (Generation, error)
@@ -107,8 +115,8 @@ type Record struct {
 	Title, Text string
 	// Vector is searched by similarity, unless it is empty.
 	Vector []float32
-	// Fields are the values for filters, as declared in the schema.
-	Fields Fields
+	// Fields are the values for conditions.
+	Fields graphrag.Fields
 	// Data is any further data.
 	Data []byte
 }
@@ -124,7 +132,7 @@ type TextIndex interface {
 type TextQuery struct {
 	Text  string
 	K     int
-	Where Filter
+	Where graphrag.Condition
 }
 
 // VectorIndex finds records by vectors.
@@ -137,7 +145,7 @@ type VectorIndex interface {
 type VectorQuery struct {
 	Vector []float32
 	K      int
-	Where  Filter
+	Where  graphrag.Condition
 	// Effort is about the share of the records that an approximate search compares: 1 is all
 	// of them, 0 the default of the engine.
 	Effort float64
@@ -240,8 +248,8 @@ type Triples interface {
 	PutTriples(ctx context.Context, ts ...Triple) error
 	// DeleteTriples removes triples by their IDs. Unknown IDs change nothing.
 	DeleteTriples(ctx context.Context, ids ...string) error
-	// SearchTriples returns the triples whose labels match each query best. Filters have the
-	// fields head, relation and tail, which are ids, and source.
+	// SearchTriples returns the triples whose labels match each query best. Triples have no fields: a
+	// query with a condition is ErrInvalid.
 	SearchTriples(ctx context.Context, queries ...TextQuery) ([][]TripleHit, error)
 	// Neighbors returns the triples of each entity, by its id, in the order of their IDs or of
 	// [Near.Like].

@@ -156,14 +156,6 @@ func view[T any](f *flat.Folder, name string, to *[]T) (err error) {
 	return err
 }
 
-// Verify reads every byte of an index in a folder and compares checksums.
-func (ix *Index) Verify(ctx context.Context) error {
-	if ix.folder == nil {
-		return nil
-	}
-	return errors.Join(ix.folder.Verify(ctx), ix.words.Verify(ctx))
-}
-
 // Close ends the use of an index in a folder. One in memory needs none.
 func (ix *Index) Close() error {
 	var errs []error

@@ -60,9 +60,6 @@ func both(t *testing.T, list []triples.Triple) map[string]*triples.Index {
 			t.Error(err)
 		}
 	})
-	if err := folder.Verify(t.Context()); err != nil {
-		t.Error(err)
-	}
 	return map[string]*triples.Index{"memory": memory, "folder": folder}
 }
 

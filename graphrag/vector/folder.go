@@ -164,8 +164,8 @@ func Open(dir string, opts Options) (*Index, error) {
 
 // lie makes the arrays of a folder those of the index, without a copy.
 func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
-	rows, errRows := flat.View[float32](folder, "rows")
-	values, errValues := flat.View[int8](folder, "codes")
+	rows, rowSums, errRows := flat.Lazy[float32](folder, "rows")
+	values, valueSums, errValues := flat.Lazy[int8](folder, "codes")
 	bounds, errBounds := flat.View[bound](folder, "bounds")
 	if err := errors.Join(errRows, errValues, errBounds); err != nil {
 		return err
@@ -175,9 +175,9 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 		return fmt.Errorf("%w: its arrays do not fit each other; build it again", ErrFolder)
 	}
 	x.folder, x.n, x.longest, x.codes.longest = folder, meta.Rows, meta.Longest, meta.Rest
-	x.rows.lie(rows)
-	x.codes.values.lie(values)
-	x.codes.bounds.lie(bounds)
+	x.rows.lie(rows, rowSums)
+	x.codes.values.lie(values, valueSums)
+	x.codes.bounds.lie(bounds, nil)
 	if !meta.Signs {
 		return nil
 	}
@@ -190,9 +190,17 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	if height = roundUp(meta.Rows, signGroup); len(signs.units) != height || len(signs.bits) != height*signs.turn.words() {
 		return fmt.Errorf("%w: its signs do not fit its rows; build it again", ErrFolder)
 	}
-	flat.Soon(signs.bits) // the first search reads them all
 	x.signs = signs
 	return nil
+}
+
+// Err is the damage that was found in the folder of an index so far, nil in memory. What was read of
+// damaged rows is wrong.
+func (x *Index) Err() error {
+	if x.folder == nil {
+		return nil
+	}
+	return x.folder.Err()
 }
 
 // Close ends the use of an index in a folder. One in memory needs none.

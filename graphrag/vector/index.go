@@ -223,6 +223,7 @@ type slabs[T any] struct {
 	width int
 	tall  int // rows of a slab
 	parts [][]T
+	sums  *flat.Sums // of the one part in a folder
 }
 
 func newSlabs[T any](width int) slabs[T] {
@@ -253,11 +254,14 @@ func (s *slabs[T]) grow(height int) {
 
 // part are n rows from first on, all in one slab.
 func (s *slabs[T]) part(first, n int) []T {
+	if s.sums != nil {
+		s.sums.Check(first*s.width, (first+n)*s.width) // see Err
+	}
 	slab, at := s.parts[first/s.tall], first%s.tall
 	return slab[at*s.width : (at+n)*s.width]
 }
 
-// lie takes a matrix in memory as one slab, without a copy.
-func (s *slabs[T]) lie(matrix []T) {
-	s.tall, s.parts = max(1, len(matrix)/s.width), [][]T{matrix}
+// lie takes a matrix in a folder as one slab, without a copy.
+func (s *slabs[T]) lie(matrix []T, sums *flat.Sums) {
+	s.tall, s.parts, s.sums = max(1, len(matrix)/s.width), [][]T{matrix}, sums
 }

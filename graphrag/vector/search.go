@@ -84,7 +84,7 @@ func (x *Index) SearchWith(query []float32, p Params, dst []rank.Scored[int32]) 
 	s := x.scratch.Get().(*scratch)
 	defer x.scratch.Put(s)
 	s.setQuery(query, length, x)
-	return x.find(s, p, x.opts.Workers, dst), nil
+	return x.find(s, p, x.opts.Workers, dst), x.Err()
 }
 
 // find appends what is to be found for the query of s.

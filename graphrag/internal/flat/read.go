@@ -3,14 +3,14 @@
 package flat
 
 import (
-	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
 	"path/filepath"
-	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/edsrzf/mmap-go"
@@ -26,6 +26,8 @@ type Folder struct {
 	dir  string
 	m    manifest
 	maps map[string]mmap.MMap
+
+	damage atomic.Pointer[error] // the first that was found
 }
 
 // Open opens a folder of a kind and version, and reads what its owner wrote into
@@ -60,6 +62,9 @@ func (f *Folder) describe(data []byte, kind string, version int, meta any) error
 	if f.m.Kind != kind || f.m.Version != version {
 		return fmt.Errorf("%w: it is %q, version %d, and %q, version %d, is wanted; build it again", ErrFormat, f.m.Kind, f.m.Version, kind, version)
 	}
+	if sum, err := f.m.sum(); err != nil || sum != f.m.Sum {
+		return errors.Join(fmt.Errorf("%w: %s was changed, or written by an earlier release; build it again", ErrFormat, manifestName), err)
+	}
 	if err := json.Unmarshal(f.m.Meta, meta); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrFormat, manifestName, err)
 	}
@@ -80,7 +85,7 @@ func (f *Folder) open(name string, a array) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() != a.Bytes {
+	if info.Size() != a.Bytes || int64(len(a.Sums)) != 4*((a.Bytes+block-1)/block) {
 		return fmt.Errorf("%w: it has %d bytes, and %d are wanted: it was cut or written to; build it again", ErrFormat, info.Size(), a.Bytes)
 	}
 	if a.Bytes == 0 {
@@ -90,19 +95,71 @@ func (f *Folder) open(name string, a array) error {
 	return err
 }
 
-// View is the array of a name, in place. It must not be written to, nor used
-// after the folder is closed.
+// View is the array of a name, in place, of which every byte was checked. It must not be written to,
+// nor used after the folder is closed.
 func View[T any](f *Folder, name string) ([]T, error) {
+	v, sums, err := Lazy[T](f, name)
+	const some = 1 << 20
+	for i := 0; i < len(v); i += some {
+		end := min(i+some, len(v))
+		Soon(v[i:end])
+		sums.Check(i, end)
+	}
+	return v, errors.Join(err, f.Err())
+}
+
+// Lazy is the array of a name, in place, of which nothing was checked: whoever reads a part calls
+// Check before, and Err of the folder before a result is used. So an array may be larger than memory.
+func Lazy[T any](f *Folder, name string) ([]T, *Sums, error) {
 	a, ok := f.m.Arrays[name]
 	var zero T
 	if width := int(unsafe.Sizeof(zero)); !ok || a.Width != width || a.Bytes%int64(width) != 0 {
-		return nil, fmt.Errorf("%s: %w: no array %q of values of %d bytes", f.dir, ErrFormat, name, width)
+		return nil, nil, fmt.Errorf("%s: %w: no array %q of values of %d bytes", f.dir, ErrFormat, name, width)
 	}
 	b := f.maps[name]
 	if len(b) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return valuesOf[T](b), nil
+	return valuesOf[T](b), &Sums{folder: f, name: name, bytes: b, width: a.Width, sums: a.Sums, good: make([]atomic.Uint64, (len(a.Sums)/4+63)/64)}, nil
+}
+
+// Sums are the checksums of an array. Those of nil are good.
+type Sums struct {
+	folder *Folder
+	name   string
+	bytes  []byte
+	width  int
+	sums   []byte
+	good   []atomic.Uint64 // blocks that were checked
+}
+
+// Check compares the checksums of the blocks with the values from i to end-1, once each, and reports
+// whether they are those that were written.
+func (s *Sums) Check(i, end int) bool {
+	if s == nil || i >= end {
+		return true
+	}
+	from, to := i*s.width, end*s.width
+	for b := from / block; b*block < to; b++ {
+		if s.good[b/64].Load()>>(b%64)&1 == 1 {
+			continue
+		}
+		if crc32.Checksum(s.bytes[b*block:min(b*block+block, len(s.bytes))], castagnoli) != binary.LittleEndian.Uint32(s.sums[4*b:]) {
+			err := fmt.Errorf("%s: %w: its bytes are not those that were written; build it again", filepath.Join(s.folder.dir, s.name), ErrFormat)
+			s.folder.damage.CompareAndSwap(nil, &err)
+			return false
+		}
+		s.good[b/64].Or(1 << (b % 64))
+	}
+	return true
+}
+
+// Err is the damage that was found so far: what was read of the folder does not count.
+func (f *Folder) Err() error {
+	if err := f.damage.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // scatteredFrom is the size of arrays of which a part is read at a time: some megabytes
@@ -118,29 +175,6 @@ func (f *Folder) Scattered() {
 			scattered(m)
 		}
 	}
-}
-
-// Verify reads every byte and compares the checksums.
-func (f *Folder) Verify(ctx context.Context) error {
-	names := make([]string, 0, len(f.maps))
-	for name := range f.m.Arrays {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		sum := uint32(0)
-		for part := range slices.Chunk(f.maps[name], 1<<24) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			Soon([]byte(part))
-			sum = crc32.Update(sum, castagnoli, part)
-		}
-		if sum != f.m.Arrays[name].CRC {
-			return fmt.Errorf("%s: %w: its bytes are not those that were written; build it again", filepath.Join(f.dir, name), ErrFormat)
-		}
-	}
-	return nil
 }
 
 // Close ends the use of all arrays.

@@ -4,6 +4,7 @@ package flat
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,21 +18,33 @@ import (
 // manifestName is the file that makes a folder whole.
 const manifestName = "manifest.json"
 
-// manifest describes a folder.
+// manifest describes a folder. Sum is that of its JSON where it is 0.
 type manifest struct {
 	Kind    string           `json:"kind"`
 	Version int              `json:"version"`
 	Meta    json.RawMessage  `json:"meta"`
 	Arrays  map[string]array `json:"arrays"`
+	Sum     uint32           `json:"sum"`
 }
 
 type array struct {
 	Bytes int64  `json:"bytes"`
-	Width int    `json:"width"` // of a value, in bytes
-	CRC   uint32 `json:"crc32c"`
+	Width int    `json:"width"`  // of a value, in bytes
+	Sums  []byte `json:"crc32c"` // of each block, little-endian
 }
 
+// block is the number of bytes with a checksum of their own: a page, so that what is read is what is
+// checked.
+const block = 4096
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// sum is the checksum of the manifest.
+func (m manifest) sum() (uint32, error) {
+	m.Sum = 0
+	data, err := json.Marshal(m)
+	return crc32.Checksum(data, castagnoli), err
+}
 
 // Writer writes a folder.
 type Writer struct {
@@ -45,7 +58,25 @@ type file struct {
 	f    *os.File
 	w    *bufio.Writer
 	err  error
+	crc  uint32 // of the last block
 	array
+}
+
+// add sums bytes that are appended.
+func (a *file) add(b []byte) {
+	for len(b) > 0 {
+		n := min(len(b), block-int(a.Bytes%block))
+		a.crc = crc32.Update(a.crc, castagnoli, b[:n])
+		if a.Bytes += int64(n); a.Bytes%block == 0 {
+			a.end()
+		}
+		b = b[n:]
+	}
+}
+
+// end appends the sum of the last block.
+func (a *file) end() {
+	a.Sums, a.crc = binary.LittleEndian.AppendUint32(a.Sums, a.crc), 0
 }
 
 // Create begins a folder, which must not hold a manifest; what else is in it is
@@ -83,8 +114,7 @@ func (a Array[T]) Append(values ...T) {
 		return
 	}
 	b := bytesOf(values)
-	a.f.CRC = crc32.Update(a.f.CRC, castagnoli, b)
-	a.f.Bytes += int64(len(b))
+	a.f.add(b)
 	if _, err := a.f.w.Write(b); err != nil {
 		a.f.err = err
 	}
@@ -126,6 +156,9 @@ func (w *Writer) Close(meta any) error {
 	errs := make([]error, len(w.arrays))
 	var wait sync.WaitGroup
 	for i, a := range w.arrays {
+		if a.Bytes%block > 0 {
+			a.end()
+		}
 		w.m.Arrays[a.name] = a.array
 		wait.Go(func() { errs[i] = errors.Join(a.w.Flush(), a.f.Sync(), a.f.Close()) })
 	}
@@ -133,6 +166,9 @@ func (w *Writer) Close(meta any) error {
 	w.arrays = nil
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("%s: %w", w.dir, err)
+	}
+	if w.m.Sum, err = w.m.sum(); err != nil {
+		return err
 	}
 	data, err := json.MarshalIndent(w.m, "", "  ")
 	if err != nil {

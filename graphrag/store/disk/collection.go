@@ -3,10 +3,12 @@
 package disk
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"os"
@@ -33,7 +35,7 @@ func (c *collection) Schema() store.Schema { return c.entry.Schema }
 func (c *collection) Write(ctx context.Context, name string) (store.Generation, error) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
-	if err := c.check(ctx, store.CheckName("generation", name)); err != nil {
+	if err := c.check(ctx, cmp.Or(store.CheckName("generation", name), errIf(c.store.lock == nil, errReader))); err != nil {
 		return nil, fmt.Errorf("disk: %s: write %q: %w", c.name, name, err)
 	}
 	if _, ok := c.entry.Generations[name]; !ok {
@@ -92,26 +94,72 @@ func (c *collection) commit(g *generation, now parts, show func()) error {
 	return err
 }
 
-// Pin implements [store.Collection].
+// Fork implements [store.Collection]. The generations share their segments. It is on disk once it was
+// flushed.
+func (c *collection) Fork(ctx context.Context, next, from string) (store.Generation, error) {
+	c.store.mu.Lock()
+	defer c.store.mu.Unlock()
+	err := c.check(ctx, cmp.Or(store.CheckName("generation", next), errIf(c.store.lock == nil, errReader)))
+	if _, ok := c.entry.Generations[next]; ok {
+		err = errors.Join(err, fmt.Errorf("%w: it is there already: discard it, or take another name", store.ErrConflict))
+	}
+	if _, ok := c.entry.Generations[from]; !ok {
+		err = errors.Join(err, fmt.Errorf("%w: there is no generation %q", store.ErrNotFound, from))
+	}
+	var g *generation
+	if err == nil {
+		g, err = c.generation(from)
+	}
+	var v *view
+	if err == nil {
+		v, err = g.acquire()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("disk: %s: fork %q: %w", c.name, next, err)
+	}
+	c.entry.Generations[next] = maps.Clone(c.entry.Generations[from])
+	fork := &generation{home: c, name: next, schema: g.schema, view: newView(v.stacks)}
+	fork.clear()
+	fork.join()
+	c.open[next] = fork
+	return &handle{g: fork}, v.release()
+}
+
+// Pin implements [store.Collection]. What another process has published meanwhile is read, and read
+// again if it has replaced segments before they were opened.
 func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
 	c.store.mu.Lock()
 	defer c.store.mu.Unlock()
-	err := c.check(ctx, nil)
-	if err == nil && c.entry.Published == "" {
-		err = fmt.Errorf("%w: nothing was published yet", store.ErrNotFound)
+	var err error
+	if c.store.lock == nil {
+		err = c.store.reload()
 	}
-	if err != nil {
-		return nil, fmt.Errorf("disk: %s: pin: %w", c.name, err)
+	for {
+		err = c.check(ctx, err)
+		if err == nil && c.entry.Published == "" {
+			err = fmt.Errorf("%w: nothing was published yet", store.ErrNotFound)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("disk: %s: pin: %w", c.name, err)
+		}
+		g, failed := c.generation(c.entry.Published)
+		if failed == nil {
+			v, err := g.acquire()
+			return &handle{g: g, pinned: v}, err
+		}
+		was := c.entry
+		if c.store.lock == nil {
+			err = c.store.reload()
+		}
+		if c.entry.same(was, was.Published) && c.entry.Published == was.Published {
+			return nil, failed
+		}
 	}
-	g, err := c.generation(c.entry.Published)
-	if err != nil {
-		return nil, err
-	}
-	v, err := g.acquire()
-	if err != nil {
-		return nil, err
-	}
-	return &handle{g: g, pinned: v}, nil
+}
+
+// same reports whether a generation has the same segments in another state of the entry.
+func (e *entry) same(other *entry, generation string) bool {
+	return maps.EqualFunc(e.Generations[generation], other.Generations[generation], slices.Equal[[]int])
 }
 
 // Publish implements [store.Collection]. What was not flushed is flushed, and small
@@ -189,7 +237,7 @@ const (
 	catalogName    = "catalog.json"
 	lockName       = "lock"
 	segmentsFolder = "segments"
-	catalogVersion = 1
+	catalogVersion = 2
 )
 
 // catalog lists all collections, generations and segments.
@@ -197,6 +245,14 @@ type catalog struct {
 	Version     int               `json:"version"`
 	Next        int               `json:"next_segment"`
 	Collections map[string]*entry `json:"collections"`
+	Sum         uint32            `json:"sum"` // of its JSON where it is 0
+}
+
+// sum is the checksum of the catalog.
+func (c catalog) sum() (uint32, error) {
+	c.Sum = 0
+	data, err := json.Marshal(c)
+	return crc32.ChecksumIEEE(data), err
 }
 
 // entry describes a collection.
@@ -231,11 +287,17 @@ func readCatalog(dir string) (*catalog, error) {
 	if c.Version != catalogVersion || c.Collections == nil {
 		return nil, fmt.Errorf("%s: %w: it is of version %d, and %d is known: open it with the release that wrote it, or build it again", name, store.ErrMismatch, c.Version, catalogVersion)
 	}
+	if sum, err := c.sum(); err != nil || sum != c.Sum {
+		return nil, errors.Join(fmt.Errorf("%s: %w: its bytes are not those that were written: restore it, or build the store again", name, store.ErrMismatch), err)
+	}
 	return c, nil
 }
 
 // save makes the catalog durable.
-func (c *catalog) save(dir string) error {
+func (c *catalog) save(dir string) (err error) {
+	if c.Sum, err = c.sum(); err != nil {
+		return err
+	}
 	return journal.WriteFile(filepath.Join(dir, catalogName), func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", " ")

@@ -3,88 +3,109 @@
 package disk
 
 import (
-	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
-	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
+	"time"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
-	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// column holds the values of a field by row.
+// column holds a field: its distinct values, and for each row the number of its own, -1 if none.
 type column struct {
-	numbers []float64 // NaN: none
-	codes   []int32   // indexes into values, for strings; -1: none
-	values  texts     // sorted
+	codes  []int32
+	values texts
 }
 
-// missing is the code of a row without a value.
-const missing = -1
+// encode returns a value of a field as bytes: its kind, and the value.
+func encode(v any) string {
+	switch v := v.(type) {
+	case string:
+		return "s" + v
+	case float64:
+		return string(binary.BigEndian.AppendUint64([]byte("n"), math.Float64bits(v)))
+	case bool:
+		return "b" + strconv.FormatBool(v)
+	case time.Time:
+		return "t" + v.UTC().Format(time.RFC3339Nano)
+	default:
+		data, _ := json.Marshal(v) // a list of strings
+		return "l" + string(data)
+	}
+}
 
-// writeColumn writes the values of a field for all rows; nil means no value.
-func writeColumn(w *flat.Writer, field string, kind store.Kind, values []any) error {
-	name := "field-" + field
-	if kind == store.Number {
-		numbers, err := flat.NewArray[float64](w, name)
-		if err != nil {
-			return err
-		}
-		for _, v := range values {
-			switch v := v.(type) {
-			case float64:
-				numbers.Append(v)
-			case int:
-				numbers.Append(float64(v))
-			default:
-				numbers.Append(math.NaN())
-			}
-		}
+// decode is the inverse of encode; nil for damaged bytes.
+func decode(b []byte) any {
+	if len(b) == 0 {
 		return nil
 	}
-	codes, err1 := flat.NewArray[int32](w, name)
-	words, err2 := newTexts(w, name+"-values")
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
-	var distinct []string
-	for _, v := range values {
-		if s, ok := v.(string); ok {
-			distinct = append(distinct, s)
-		}
-	}
-	slices.Sort(distinct)
-	distinct = slices.Compact(distinct)
-	for _, s := range distinct {
-		words.append(s)
-	}
-	for _, v := range values {
-		code := missing
-		if s, ok := v.(string); ok {
-			code, _ = slices.BinarySearch(distinct, s)
-		}
-		codes.Append(int32(code))
+	switch kind, b := b[0], b[1:]; {
+	case kind == 's':
+		return string(b)
+	case kind == 'n' && len(b) == 8:
+		return math.Float64frombits(binary.BigEndian.Uint64(b))
+	case kind == 'b':
+		return string(b) == "true"
+	case kind == 't':
+		t, _ := time.Parse(time.RFC3339Nano, string(b))
+		return t
+	case kind == 'l':
+		var list []string
+		_ = json.Unmarshal(b, &list)
+		return list
 	}
 	return nil
 }
 
-func viewColumn(f *flat.Folder, field string, kind store.Kind, rows int) (c column, err error) {
-	name := "field-" + field
-	if kind == store.Number {
-		if c.numbers, err = flat.View[float64](f, name); err == nil && len(c.numbers) != rows {
-			err = errFit
-		}
-		return c, err
+// columnWriter collects the values of a field.
+type columnWriter struct {
+	codes  []int32
+	number map[string]int32
+	values []string
+}
+
+func (c *columnWriter) add(row int32, v any) {
+	c.fill(row)
+	s := encode(v)
+	n, ok := c.number[s]
+	if !ok {
+		n = int32(len(c.values))
+		c.number[s], c.values = n, append(c.values, s)
 	}
+	c.codes = append(c.codes, n)
+}
+
+// fill appends rows without a value.
+func (c *columnWriter) fill(rows int32) {
+	for int32(len(c.codes)) < rows {
+		c.codes = append(c.codes, -1)
+	}
+}
+
+func (c *columnWriter) write(w *flat.Writer, name string) error {
+	codes, err1 := flat.NewArray[int32](w, name)
+	values, err2 := newTexts(w, name+"-values")
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	codes.Append(c.codes...)
+	for _, s := range c.values {
+		values.append(s)
+	}
+	return nil
+}
+
+func viewColumn(f *flat.Folder, name string, rows int) (c column, err error) {
 	var err1, err2 error
 	c.codes, err1 = flat.View[int32](f, name)
 	c.values, err2 = viewTexts(f, name+"-values")
-	if err = errors.Join(err1, err2); err != nil {
-		return c, err
-	}
-	if len(c.codes) != rows {
+	if err = errors.Join(err1, err2); err == nil && len(c.codes) != rows {
 		err = errFit
 	}
 	return c, err
@@ -92,31 +113,37 @@ func viewColumn(f *flat.Folder, field string, kind store.Kind, rows int) (c colu
 
 // at returns the value of a row, nil if it has none.
 func (c column) at(row int) any {
-	if c.numbers != nil {
-		if v := c.numbers[row]; v == v {
-			return v
-		}
-		return nil
-	}
 	if code := c.codes[row]; code >= 0 && int(code) < c.values.len() {
-		return c.values.at(int(code))
+		return decode(c.values.bytes(int(code)))
 	}
 	return nil
 }
 
-// meeting is what a filter leaves of a stack: of each segment the rows that are live and hold,
-// and their vectors; nil is all.
+// all are the distinct values.
+func (c column) all() []any {
+	out := make([]any, c.values.len())
+	for i := range out {
+		out[i] = decode(c.values.bytes(i))
+	}
+	return out
+}
+
+// meeting is what a condition leaves of a stack: of each segment the rows that are live and meet
+// it, and their vectors; nil is all.
 type meeting struct {
 	rows, vectors []bm25.Docs
 	words         *bm25.Collection // nil: no text index
 }
 
-// maxMeetings is how many filters of a stack are remembered.
+// maxMeetings is how many conditions of a stack are remembered.
 const maxMeetings = 32
 
-// among returns what a checked filter leaves. Values are looked at once while the stack is there.
-func (s *stack) among(f store.Filter) (*meeting, error) {
-	key := sha256.Sum256(fmt.Appendf(nil, "%#v", f)) // strings are quoted there
+// everything is the text of the condition that is always met.
+var everything = graphrag.Condition{}.String()
+
+// among returns what a condition leaves. Values are looked at once while the stack is there.
+func (s *stack) among(c graphrag.Condition) (*meeting, error) {
+	key := c.String()
 	s.mu.Lock()
 	m := s.meetings[key]
 	s.mu.Unlock()
@@ -124,11 +151,16 @@ func (s *stack) among(f store.Filter) (*meeting, error) {
 		return m, nil
 	}
 	m = &meeting{rows: make([]bm25.Docs, len(s.segments)), vectors: make([]bm25.Docs, len(s.segments))}
+	all := true
 	for i, segment := range s.segments {
-		if f.Op == "" && s.dead[i].Len() == 0 {
+		if key == everything && s.dead[i].Len() == 0 {
 			continue
 		}
-		m.rows[i] = segment.rowsOf(f)
+		all = false
+		m.rows[i] = bm25.Docs(c.Select(segment.len(), func(field string) ([]any, []int32) {
+			column := segment.columns[field]
+			return column.all(), column.codes
+		}))
 		for w, dead := range s.dead[i] {
 			m.rows[i][w] &^= dead
 		}
@@ -144,73 +176,83 @@ func (s *stack) among(f store.Filter) (*meeting, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.words = words.Among(m.rows)
+		if m.words = words; !all {
+			m.words = words.Limit(m.rows)
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.meetings == nil || len(s.meetings) >= maxMeetings {
-		s.meetings = make(map[[sha256.Size]byte]*meeting)
+		s.meetings = make(map[string]*meeting)
 	}
 	s.meetings[key] = m
 	return m, nil
 }
 
-// rowsOf are the rows for which a checked filter holds.
-func (s *segment) rowsOf(f store.Filter) bm25.Docs {
-	all, none := bm25.AllDocs(s.len()), noDocs(s.len())
-	switch f.Op {
-	case store.OpRange, store.OpIn:
-		s.columns[f.Field].holding(f, none)
-		return none
-	case store.OpOr:
-		for _, g := range f.Filters {
-			for w, word := range s.rowsOf(g) {
-				none[w] |= word
-			}
-		}
-		return none
-	case store.OpNot:
-		for w, word := range s.rowsOf(f.Filters[0]) {
-			all[w] &^= word
-		}
-		return all
-	default:
-		for _, g := range f.Filters {
-			for w, word := range s.rowsOf(g) {
-				all[w] &= word
-			}
-		}
-		return all
-	}
-}
-
-// holding adds the rows with a value in a range, or one of some.
-func (c column) holding(f store.Filter, to bm25.Docs) {
-	wanted := make(map[any]bool, len(f.Values))
-	for _, v := range f.Values {
-		wanted[v] = true
-	}
-	for row, v := range c.numbers {
-		if f.Op == store.OpRange && v >= f.Low && v <= f.High || f.Op == store.OpIn && wanted[v] {
-			to.Add(int32(row))
-		}
-	}
-	codes := make([]bool, c.values.len())
-	for i := range codes {
-		codes[i] = wanted[c.values.at(i)]
-	}
-	for row, code := range c.codes {
-		if code >= 0 && int(code) < len(codes) && codes[code] { // files are not trusted
-			to.Add(int32(row))
-		}
-	}
-}
+// hides are rows of earlier segments that a later one replaces or deletes, by the number of the segment.
+type hides map[int][]int32
 
 // hide marks the rows of earlier segments that s replaces or deletes.
 func (s *segment) hide(below []*segment, dead []bm25.Docs) {
 	for i, b := range below {
-		mark := func(row, _ int) { dead[i].Add(int32(row)) }
-		common(b.ids, s.ids, mark)
-		common(b.ids, s.gone, mark)
+		for _, row := range s.hides[b.number] {
+			if int(row) < b.len() { // files are not trusted
+				dead[i].Add(row)
+			}
+		}
 	}
+}
+
+// hiding returns the rows of segments with one of some sorted ids.
+func hiding(ids []string, below []*segment) hides {
+	var list texts
+	for _, id := range ids {
+		list.arena = append(list.arena, id...)
+		list.ends = append(list.ends, int64(len(list.arena)))
+	}
+	h := hides{}
+	for _, b := range below {
+		common(b.ids, list, func(row, _ int) { h[b.number] = append(h[b.number], int32(row)) })
+	}
+	return h
+}
+
+// hidden returns what several segments hide of those below.
+func hidden(by, below []*segment) hides {
+	h := hides{}
+	for _, b := range below {
+		var rows []int32
+		for _, s := range by {
+			rows = append(rows, s.hides[b.number]...)
+		}
+		if slices.Sort(rows); len(rows) > 0 {
+			h[b.number] = slices.Compact(rows)
+		}
+	}
+	return h
+}
+
+// write writes the rows, and returns how many there are of each segment.
+func (h hides) write(w *flat.Writer) (of [][2]int, err error) {
+	rows, err := flat.NewArray[int32](w, "hides")
+	for _, n := range slices.Sorted(maps.Keys(h)) {
+		if err != nil {
+			break
+		}
+		of = append(of, [2]int{n, len(h[n])})
+		rows.Append(h[n]...)
+	}
+	return of, err
+}
+
+func viewHides(f *flat.Folder, of [][2]int) (hides, error) {
+	rows, err := flat.View[int32](f, "hides")
+	h := hides{}
+	for _, x := range of {
+		if n := x[1]; n < 0 || n > len(rows) {
+			return nil, errors.Join(err, errFit)
+		}
+		h[x[0]], rows = rows[:x[1]], rows[x[1]:]
+	}
+	return h, err
 }

@@ -24,7 +24,9 @@ import (
 type Store struct {
 	dir  string
 	o    Options
-	lock *journal.Journal
+	lock *journal.Journal // nil: for reading alone
+
+	segments shared
 
 	mu          sync.Mutex // guards the rest, and the catalog on disk
 	catalog     *catalog
@@ -40,29 +42,45 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	s := &Store{dir: dir, o: o, collections: map[string]*collection{}, segments: shared{open: map[int]*segment{}}}
+	if o.ReadOnly {
+		if _, err = os.Stat(filepath.Join(dir, catalogName)); err == nil {
+			err = s.reload()
+		} else if errors.Is(err, os.ErrNotExist) {
+			err = fmt.Errorf("%w: there is no store yet: %w", store.ErrNotFound, err)
+		}
+		return s, errIn("open", err)
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("disk: open: %w", err)
+		return nil, errIn("open", err)
 	}
 	lock, err := journal.Open(filepath.Join(dir, lockName), journal.Header{Schema: "wildgraph store lock"}, journal.Options{})
 	if errors.Is(err, journal.ErrLocked) {
 		return nil, fmt.Errorf("disk: open %s: %w: another process has it open: close that, or name another folder", dir, store.ErrConflict)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("disk: open %s: %w", dir, err)
+		return nil, errIn("open "+dir, err)
 	}
-	s := &Store{dir: dir, o: o, lock: lock, collections: map[string]*collection{}}
+	s.lock = lock
 	if s.catalog, err = readCatalog(dir); err == nil {
 		err = s.catalog.sweep(dir)
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("disk: open: %w", err), lock.Close())
+		return nil, errors.Join(errIn("open", err), lock.Close())
 	}
 	return s, nil
 }
 
+func errIn(doing string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("disk: %s: %w", doing, err)
+	}
+	return err
+}
+
 // Can implements [store.Store].
 func (s *Store) Can() store.Capabilities {
-	return store.Capabilities{FixedReads: true}
+	return store.Capabilities{FixedReads: true, OwnWords: true}
 }
 
 // Create implements [store.Store].
@@ -172,9 +190,46 @@ func (s *Store) forget(c *collection, name string, of parts) error {
 		return g.end(true)
 	}
 	var errs []error
+	named := s.catalog.names()
 	for _, numbers := range of {
 		for _, n := range numbers {
-			errs = append(errs, os.RemoveAll(s.folder(n)))
+			if !named[strconv.Itoa(n)] {
+				errs = append(errs, os.RemoveAll(s.folder(n)))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// drop has those of some segments that the catalog does not name removed after their last use; s.mu
+// is held.
+func (s *Store) drop(some ...*segment) {
+	named := s.catalog.names()
+	for _, segment := range some {
+		segment.dropped.Store(!named[strconv.Itoa(segment.number)])
+	}
+}
+
+// reload reads the catalog of a store that another process may write; s.mu is held, or nobody else has
+// s yet. Generations that changed are opened again when they are pinned.
+func (s *Store) reload() error {
+	now, err := readCatalog(s.dir)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	s.catalog = now
+	for name, c := range s.collections {
+		was := c.entry
+		if c.entry = now.Collections[name]; c.entry == nil {
+			delete(s.collections, name)
+			c.entry = &entry{}
+		}
+		for of, g := range c.open {
+			if !was.same(c.entry, of) {
+				delete(c.open, of)
+				errs = append(errs, g.end(false))
+			}
 		}
 	}
 	return errors.Join(errs...)
@@ -191,6 +246,9 @@ func (s *Store) number() int {
 // commit changes the catalog, on disk as well; s.mu is held. If it cannot be written
 // the change is undone.
 func (s *Store) commit(change func() (undo func())) error {
+	if s.lock == nil {
+		return errReader
+	}
 	undo := change()
 	if err := s.catalog.save(s.dir); err != nil {
 		undo()
@@ -198,6 +256,8 @@ func (s *Store) commit(change func() (undo func())) error {
 	}
 	return nil
 }
+
+var errReader = fmt.Errorf("disk: %w: the store was opened with Options.ReadOnly", store.ErrReadOnly)
 
 // folder is that of a segment.
 func (s *Store) folder(number int) string {
@@ -226,7 +286,10 @@ func (s *Store) Close() error {
 		errs = append(errs, g.end(false))
 		g.flushing.Unlock()
 	}
-	return errors.Join(append(errs, s.lock.Close())...)
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // The defaults of Options.
@@ -246,6 +309,9 @@ type Options struct {
 	// SegmentRows is the number of rows from which on a segment is not merged with
 	// others.
 	SegmentRows int
+	// ReadOnly opens a store that another process may be writing, without a lock: Pin returns
+	// what is published by then.
+	ReadOnly bool
 }
 
 func (o Options) resolve() (Options, error) {

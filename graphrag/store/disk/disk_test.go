@@ -5,17 +5,21 @@ package disk_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/graphrag/store/storetest"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
 // folders are those of the stores of a test.
@@ -42,6 +46,12 @@ func factory(o disk.Options) storetest.Factory {
 			left := filepath.Join(t.TempDir(), "left")
 			texttest.OK(t, os.CopyFS(left, os.DirFS(dir.(string))))
 			return open(t, left, o)
+		},
+		Reader: func(t *testing.T, s store.Store) store.Store {
+			dir, _ := folders.Load(s)
+			reading := o
+			reading.ReadOnly = true
+			return open(t, dir.(string), reading)
 		},
 	}
 }
@@ -111,12 +121,12 @@ func TestDamage(t *testing.T) {
 		o      disk.Options
 		want   string
 	}{
-		"another version":            {edit("catalog.json", replace(`"version": 1`, `"version": 99`)), disk.Options{}, "version 99"},
+		"another version":            {edit("catalog.json", replace(`"version": 2`, `"version": 99`)), disk.Options{}, "version 99"},
 		"no catalog":                 {edit("catalog.json", func([]byte) []byte { return []byte("{") }), disk.Options{}, "catalog.json"},
 		"another analyzer":           {func(*testing.T, string) {}, disk.Options{Analyzer: text.Plain()}, "Options.Analyzer"},
 		"a cut file":                 {edit("segments/1/rows/ids-ends", func(b []byte) []byte { return b[:3] }), disk.Options{}, "ids-ends"},
 		"a half segment":             {func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "segments/1/rows/manifest.json")) }, disk.Options{}, "never finished"},
-		"a last end that is another": {edit("segments/1/rows/ids-ends", func(b []byte) []byte { b[7] = 0x80; return b }), disk.Options{}, "do not fit"},
+		"a last end that is another": {edit("segments/1/rows/ids-ends", func(b []byte) []byte { b[7] = 0x80; return b }), disk.Options{}, "build it again"},
 		"no segment":                 {func(t *testing.T, dir string) { _ = os.RemoveAll(filepath.Join(dir, "segments/1")) }, disk.Options{}, "segments/1"},
 		"a file for a folder": {func(t *testing.T, dir string) {
 			_ = os.RemoveAll(dir)
@@ -134,7 +144,107 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// A folder is open once.
+// found is all that a store answers, as text.
+func found(t *testing.T, dir string) (string, error) {
+	s, err := disk.Open(dir, disk.Options{ReadOnly: true})
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	c, err := s.Open(t.Context(), "corpus")
+	if err != nil {
+		return "", err
+	}
+	g, err := c.Pin(t.Context())
+	if err != nil {
+		return "", err
+	}
+	defer g.Close()
+	table, err := g.Table("chunks")
+	if err != nil {
+		return "", err
+	}
+	out := fmt.Sprint(g.Name(), c.Schema())
+	for r, err := range table.All(t.Context(), "") {
+		if err != nil {
+			return "", err
+		}
+		out += fmt.Sprint(r)
+	}
+	for triple, err := range g.Triples().AllTriples(t.Context(), "") {
+		if err != nil {
+			return "", err
+		}
+		out += fmt.Sprint(triple)
+	}
+	byWords, err1 := table.SearchText(t.Context(), store.TextQuery{Text: "zeppelin a3", K: 9, Where: graphrag.Between("n", 1, 300)})
+	byVectors, err2 := table.SearchVectors(t.Context(), store.VectorQuery{Vector: []float32{.5, .3}, K: 9, Where: graphrag.Not(graphrag.Equal("s", "x3"))})
+	near, err3 := g.Triples().Neighbors(t.Context(), []string{"hub"}, store.Near{Limit: 9})
+	return out + fmt.Sprint(byWords, byVectors, near), errors.Join(err1, err2, err3)
+}
+
+// Whatever is damaged, what a store answers is what was written, or an error that names the folder.
+func TestAnyDamage(t *testing.T) {
+	dir := built(t)
+	s := open(t, dir, disk.Options{})
+	c, err := s.Open(t.Context(), "corpus")
+	texttest.OK(t, err)
+	for part := range 2 {
+		g, err := c.Write(t.Context(), "first")
+		texttest.OK(t, err)
+		table, err := g.Table("chunks")
+		texttest.OK(t, err)
+		for i := range 400 {
+			r := store.Record{ID: fmt.Sprint("r", part*200+i), Scope: "doc", Title: "title", Text: fmt.Sprintf("zeppelin a%d b%d part %d", i%7, i, part),
+				Vector: []float32{float32(i), 100}, Data: []byte{byte(i)}, Fields: graphrag.Fields{"n": float64(i), "s": fmt.Sprint("x", i%5)}}
+			texttest.OK(t, table.Put(t.Context(), r))
+			texttest.OK(t, g.Triples().PutTriples(t.Context(), store.Triple{Source: r.ID, Triple: triples.Triple{
+				Head: triples.Entity{ID: "hub", Label: "hub"}, Relation: triples.Entity{ID: "of", Label: "of"}, Tail: triples.Entity{ID: r.ID, Label: r.ID}}}))
+		}
+		texttest.OK(t, errors.Join(table.Delete(t.Context(), "r7"), g.Flush(t.Context()), g.Close()))
+	}
+	texttest.OK(t, s.Close())
+	want, err := found(t, dir)
+	if err != nil || len(want) < 50_000 {
+		t.Fatalf("%d bytes, %v", len(want), err)
+	}
+	var files []string
+	texttest.OK(t, filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
+		if info, _ := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+			files = append(files, name)
+		}
+		return err
+	}))
+	r, refused := rand.New(rand.NewPCG(5, 5)), 0
+	for round := range max(240, 3*len(files)) {
+		name := files[round%len(files)]
+		sound, err := os.ReadFile(name)
+		texttest.OK(t, err)
+		data := slices.Clone(sound)
+		switch at := r.IntN(len(data)); round % 3 {
+		case 0:
+			data[at] ^= 1 << r.IntN(8)
+		case 1:
+			clear(data[at:min(at+512, len(data))])
+		default:
+			data = data[:at]
+		}
+		texttest.OK(t, os.WriteFile(name, data, 0o644))
+		got, err := found(t, dir)
+		texttest.OK(t, os.WriteFile(name, sound, 0o644))
+		if err == nil && got != want || err != nil && !strings.Contains(err.Error(), dir) {
+			t.Errorf("round %d, %s: an answer of %d bytes, want %d; %v", round, name, len(got), len(want), err)
+		}
+		if err != nil {
+			refused++
+		}
+	}
+	if refused < 200 {
+		t.Errorf("%d damaged stores were refused", refused)
+	}
+}
+
+// A folder is open once to be written.
 func TestTwo(t *testing.T) {
 	dir := built(t)
 	s := open(t, dir, disk.Options{})

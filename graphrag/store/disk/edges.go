@@ -62,15 +62,11 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 	err := e.read(ctx, "search", func(s *stack) error {
 		return par.Each(ctx, len(queries), 0, func(i int) error {
 			q := queries[i]
-			f, err := store.TripleFields.CheckFilter(q.Where)
-			if err != nil {
-				return err
-			}
 			words, err := s.words()
-			if err != nil {
+			if err = cmp.Or(store.CheckTriples(q), err); err != nil {
 				return err
 			}
-			for _, p := range s.search(words, q.Text, q.K, s.keep(f)) {
+			for _, p := range s.search(words, q.Text, q.K, s.keep()) {
 				hits[i] = append(hits[i], store.TripleHit{Triple: s.segments[p.segment].triple(p.row), Score: p.score})
 			}
 			return nil
@@ -79,18 +75,12 @@ func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([
 	return hits, err
 }
 
-// keep is the condition that a triple is live and meets a filter; nil if all are and do.
-func (s *stack) keep(f store.Filter) func(part int, row int32) bool {
-	if f.Op == "" && !slices.ContainsFunc(s.dead, func(d bm25.Docs) bool { return d.Len() > 0 }) {
+// keep is the condition that a triple is live; nil if all are.
+func (s *stack) keep() func(part int, row int32) bool {
+	if !slices.ContainsFunc(s.dead, func(d bm25.Docs) bool { return d.Len() > 0 }) {
 		return nil
 	}
-	return func(part int, row int32) bool {
-		if s.dead[part].Has(row) {
-			return false
-		}
-		t := s.segments[part].triple(int(row))
-		return f.Holds(store.Fields{"head": t.Head.ID, "relation": t.Relation.ID, "tail": t.Tail.ID, "source": t.Source}.Value)
-	}
+	return func(part int, row int32) bool { return !s.dead[part].Has(row) }
 }
 
 // condition is one on the rows of a segment.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 )
@@ -47,7 +48,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	hits, err := chunks.SearchText(ctx, store.TextQuery{Text: "Which ship sailed to Antarctica?", K: 1, Where: store.Range("year", 1890, 1900)})
+	hits, err := chunks.SearchText(ctx, store.TextQuery{Text: "Which ship sailed to Antarctica?", K: 1, Where: graphrag.Between("year", 1890, 1900)})
 	fmt.Println(hits[0][0].ID, err)
 	// Output: fram <nil>
 }
@@ -55,7 +56,7 @@ func Example() {
 func fill(s store.Store) error {
 	ctx := context.Background()
 	c, err := s.Create(ctx, "ships", store.Schema{Tables: map[string]store.TableSchema{
-		"chunks": {Text: true, Fields: map[string]store.Kind{"year": store.Number}},
+		"chunks": {Text: true},
 	}})
 	if err != nil {
 		return err
@@ -70,8 +71,8 @@ func fill(s store.Store) error {
 	}
 	return errors.Join(
 		chunks.Put(ctx,
-			store.Record{ID: "fram", Text: "The Fram sailed to Antarctica.", Fields: store.Fields{"year": 1892}},
-			store.Record{ID: "gjoa", Text: "The Gjøa sailed the Northwest Passage, and never to Antarctica.", Fields: store.Fields{"year": 1872}}),
+			store.Record{ID: "fram", Text: "The Fram sailed to Antarctica.", Fields: graphrag.Fields{"year": 1892.}},
+			store.Record{ID: "gjoa", Text: "The Gjøa sailed the Northwest Passage, and never to Antarctica.", Fields: graphrag.Fields{"year": 1872.}}),
 		c.Publish(ctx, "first", ""),
 		g.Close())
 }

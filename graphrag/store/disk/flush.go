@@ -3,6 +3,7 @@
 package disk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,19 +77,19 @@ type flush struct {
 func (f *flush) write(ctx context.Context, records map[string]*pending[store.Record], triples *pending[store.Triple], all bool) error {
 	o := f.g.home.store.o
 	for table := range f.g.tables() {
+		below := f.stacks[table].segments
 		var write func(dir string) error
-		if p := records[table]; p != nil && len(p.items) > 0 {
-			put, gone := p.sorted()
-			write = func(dir string) error {
-				return writeTable(ctx, dir, f.g.schema.Tables[table], len(put), values(p.all(put)), gone, nil, o)
+		if p := records[table]; p != nil {
+			if put, h := p.sorted(below); len(put)+len(h) > 0 {
+				write = func(dir string) error {
+					return writeTable(ctx, dir, f.g.schema.Tables[table], len(put), values(p.all(put)), h, nil, o)
+				}
 			}
-		}
-		if table == edgesName && len(triples.items) > 0 {
-			put, gone := triples.sorted()
-			write = func(dir string) error { return writeEdges(ctx, dir, triples.all(put), gone, o) }
+		} else if put, h := triples.sorted(below); len(put)+len(h) > 0 {
+			write = func(dir string) error { return writeEdges(ctx, dir, triples.all(put), h, o) }
 		}
 		if write != nil {
-			if err := f.push(table, len(f.stacks[table].segments), write); err != nil {
+			if err := f.push(table, len(below), write); err != nil {
 				return err
 			}
 		}
@@ -151,15 +152,10 @@ func (s *stack) crowded(large int, all bool) int {
 			return i
 		}
 	}
-	if from := below(small); top-from > 1 || top-from == 1 && s.wasteful(from) {
+	if from := below(small); top-from > 1 || top-from == 1 && s.dead[from].Len() > 0 {
 		return from
 	}
 	return -1
-}
-
-// wasteful reports whether a segment has dead rows or useless deletions.
-func (s *stack) wasteful(i int) bool {
-	return s.dead[i].Len() > 0 || i == 0 && s.segments[i].gone.len() > 0
 }
 
 // merge replaces the segments from one on by one segment of their live rows.
@@ -167,24 +163,19 @@ func (f *flush) merge(ctx context.Context, table string, from int) error {
 	old := f.stacks[table]
 	top := &stack{segments: old.segments[from:], dead: old.dead[from:]}
 	n := 0
-	var gone []string
 	for i, s := range top.segments {
 		n += s.len() - top.dead[i].Len()
-		if from > 0 {
-			for j := range s.gone.len() {
-				gone = append(gone, s.gone.at(j))
-			}
-		}
 	}
-	slices.Sort(gone)
-	gone = slices.Compact(gone)
-	o := f.g.home.store.o
+	h, o := hidden(top.segments, old.segments[:from]), f.g.home.store.o
 	return f.push(table, from, func(dir string) error {
+		var err error
 		if table == edgesName {
-			return writeEdges(ctx, dir, top.triples(""), gone, o)
+			err = writeEdges(ctx, dir, top.triples(""), h, o)
+		} else {
+			words := func(dir string) error { return bm25.MergeOrdered(ctx, dir, top.order()...) }
+			err = writeTable(ctx, dir, f.g.schema.Tables[table], n, values(top.records("")), h, words, o)
 		}
-		words := func(dir string) error { return bm25.MergeOrdered(ctx, dir, top.order()...) }
-		return writeTable(ctx, dir, f.g.schema.Tables[table], n, values(top.records("")), gone, words, o)
+		return cmp.Or(err, top.err())
 	})
 }
 
@@ -222,19 +213,14 @@ func (s *stack) triples(after string) iter.Seq2[string, store.Triple] {
 
 // show makes the new state durable and visible.
 func (f *flush) show(old *view) error {
-	now, shown := parts{}, map[*segment]bool{}
+	now := parts{}
 	for table, s := range f.stacks {
 		for _, segment := range s.segments {
 			now[table] = append(now[table], segment.number)
-			shown[segment] = true
 		}
 	}
 	err := f.g.home.commit(f.g, now, func() {
-		for _, s := range old.stacks {
-			for _, segment := range s.segments {
-				segment.dropped.Store(!shown[segment])
-			}
-		}
+		f.g.home.store.drop(slices.Concat(f.made, old.segments())...)
 		f.g.mu.Lock()
 		defer f.g.mu.Unlock()
 		f.g.view = newView(f.stacks)
@@ -242,24 +228,18 @@ func (f *flush) show(old *view) error {
 	if err != nil {
 		return err
 	}
-	// Segments that were merged at once are removed. A folder that cannot be removed now is
-	// removed when the store is opened.
-	for _, segment := range f.made {
-		if !shown[segment] {
-			_, _ = segment.close(), os.RemoveAll(segment.dir)
-		}
-	}
+	// A folder that cannot be removed now is removed when the store is opened.
+	_ = release(f.made)
 	_ = old.release()
 	return nil
 }
 
 // undo removes the segments of a failed flush.
 func (f *flush) undo() error {
-	var errs []error
 	for _, s := range f.made {
-		errs = append(errs, s.close(), os.RemoveAll(s.dir))
+		s.dropped.Store(true)
 	}
-	return errors.Join(errs...)
+	return release(f.made)
 }
 
 // pending holds the items put since the last flush by id; nil means deleted.
@@ -279,16 +259,11 @@ func (p *pending[T]) put(id string, item *T, bytes int) {
 	p.bytes += bytes + overhead
 }
 
-// sorted returns the ids of puts and of deletions, in order.
-func (p *pending[T]) sorted() (put, gone []string) {
-	for _, id := range slices.Sorted(maps.Keys(p.items)) {
-		if p.items[id] != nil {
-			put = append(put, id)
-		} else {
-			gone = append(gone, id)
-		}
-	}
-	return put, gone
+// sorted returns the ids of puts, in order, and what puts and deletions hide.
+func (p *pending[T]) sorted(below []*segment) (put []string, h hides) {
+	ids := slices.Sorted(maps.Keys(p.items))
+	h = hiding(ids, below)
+	return slices.DeleteFunc(ids, func(id string) bool { return p.items[id] == nil }), h
 }
 
 // all yields the items of the ids.
@@ -325,14 +300,14 @@ func (p *pending[T]) update(newer *pending[T]) {
 	p.bytes += newer.bytes - overhead*len(newer.items)
 }
 
-// writeTable writes a segment of n records in the order of their ids, and of deleted ids.
+// writeTable writes a segment of n records in the order of their ids, and what it hides.
 // merge, if set, builds the text index from those of other segments.
-func writeTable(ctx context.Context, dir string, schema store.TableSchema, n int, records iter.Seq[store.Record], gone []string, merge func(dir string) error, o Options) error {
+func writeTable(ctx context.Context, dir string, schema store.TableSchema, n int, records iter.Seq[store.Record], h hides, merge func(dir string) error, o Options) error {
 	w, err := flat.Create(filepath.Join(dir, rowsFolder), rowsKind, rowsVersion)
 	if err != nil {
 		return err
 	}
-	t := &tableWriter{schema: schema, w: w, merge: merge, fields: map[string][]any{}}
+	t := &tableWriter{schema: schema, w: w, merge: merge, fields: map[string]*columnWriter{}}
 	err = t.begin(dir, o)
 	for r := range records {
 		if err == nil && t.row%(1<<10) == 0 {
@@ -344,7 +319,11 @@ func writeTable(ctx context.Context, dir string, schema store.TableSchema, n int
 		err = t.add(r)
 	}
 	if err == nil {
-		err = t.finish(ctx, dir, gone, o)
+		err = t.finish(ctx, dir, o)
+	}
+	meta := rowsMeta{Fields: t.names()}
+	if err == nil {
+		meta.Hides, err = h.write(w)
 	}
 	if err != nil {
 		if t.vectors != nil {
@@ -352,8 +331,11 @@ func writeTable(ctx context.Context, dir string, schema store.TableSchema, n int
 		}
 		return errors.Join(err, w.Abort())
 	}
-	return w.Close(struct{}{})
+	return w.Close(meta)
 }
+
+// names are the fields in order.
+func (t *tableWriter) names() []string { return slices.Sorted(maps.Keys(t.fields)) }
 
 // tableWriter writes a segment of a table, record by record.
 type tableWriter struct {
@@ -365,7 +347,7 @@ type tableWriter struct {
 	vectors                           *vector.Writer
 	merge                             func(dir string) error
 	chunks                            []graphrag.Chunk
-	fields                            map[string][]any // values of all rows
+	fields                            map[string]*columnWriter
 }
 
 func (t *tableWriter) begin(dir string, o Options) error {
@@ -395,8 +377,11 @@ func (t *tableWriter) add(r store.Record) error {
 	t.titles.append(r.Title)
 	t.bodies.append(r.Text)
 	t.data.append(string(r.Data))
-	for field := range t.schema.Fields {
-		t.fields[field] = append(t.fields[field], r.Fields[field])
+	for field, v := range r.Fields {
+		if t.fields[field] == nil {
+			t.fields[field] = &columnWriter{number: map[string]int32{}}
+		}
+		t.fields[field].add(t.row, v)
 	}
 	if t.schema.Text && t.merge == nil {
 		t.chunks = append(t.chunks, chunk(r))
@@ -417,12 +402,10 @@ func (t *tableWriter) add(r store.Record) error {
 	return nil
 }
 
-func (t *tableWriter) finish(ctx context.Context, dir string, gone []string, o Options) error {
-	if err := writeGone(t.w, gone); err != nil {
-		return err
-	}
-	for _, field := range slices.Sorted(maps.Keys(t.schema.Fields)) {
-		if err := writeColumn(t.w, field, t.schema.Fields[field], t.fields[field]); err != nil {
+func (t *tableWriter) finish(ctx context.Context, dir string, o Options) error {
+	for i, field := range t.names() {
+		t.fields[field].fill(t.row)
+		if err := t.fields[field].write(t.w, columnName(i)); err != nil {
 			return err
 		}
 	}
@@ -450,30 +433,20 @@ func (t *tableWriter) writeWords(ctx context.Context, dir string, o Options) err
 	return bm25.Merge(ctx, dir, words)
 }
 
-func writeGone(w *flat.Writer, gone []string) error {
-	t, err := newTexts(w, "gone")
-	for _, id := range gone {
-		if err != nil {
-			break
-		}
-		t.append(id)
-	}
-	return err
-}
-
-// writeEdges writes a segment of triples in the order of their ids.
-func writeEdges(ctx context.Context, dir string, all iter.Seq2[string, store.Triple], gone []string, o Options) error {
+// writeEdges writes a segment of triples in the order of their ids, and what it hides.
+func writeEdges(ctx context.Context, dir string, all iter.Seq2[string, store.Triple], h hides, o Options) error {
 	w, err := flat.Create(filepath.Join(dir, rowsFolder), rowsKind, rowsVersion)
 	if err != nil {
 		return err
 	}
 	var ids, sources textsWriter
+	var meta rowsMeta
 	weights, err := flat.NewArray[float64](w, "weights")
 	if err == nil {
 		err = open(w, "ids", &ids, "sources", &sources)
 	}
 	if err == nil {
-		err = writeGone(w, gone)
+		meta.Hides, err = h.write(w)
 	}
 	if err == nil {
 		err = triples.Build(ctx, filepath.Join(dir, edgesFolder), func(yield func(triples.Triple, error) bool) {
@@ -490,5 +463,5 @@ func writeEdges(ctx context.Context, dir string, all iter.Seq2[string, store.Tri
 	if err != nil {
 		return errors.Join(err, w.Abort())
 	}
-	return w.Close(struct{}{})
+	return w.Close(meta)
 }

@@ -3,8 +3,8 @@
 package disk
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -37,22 +37,29 @@ func openGeneration(home *collection, name string) (*generation, error) {
 	g := &generation{home: home, name: name, schema: home.entry.Schema}
 	g.clear()
 	stacks := map[string]*stack{}
+	var opened []*segment
 	for table := range g.tables() {
 		var segments []*segment
 		for _, n := range home.entry.Generations[name][table] {
 			s, err := g.openSegment(table, n)
 			if err != nil {
-				for _, s := range segments {
-					err = errors.Join(err, s.close())
-				}
-				return nil, errors.Join(err, newView(stacks).release())
+				return nil, errors.Join(err, release(opened))
 			}
-			segments = append(segments, s)
+			segments, opened = append(segments, s), append(opened, s)
 		}
 		stacks[table] = openStack(segments)
 	}
 	g.view = newView(stacks)
-	return g, nil
+	return g, release(opened)
+}
+
+// release drops a reference of each segment.
+func release(all []*segment) error {
+	var errs []error
+	for _, s := range all {
+		errs = append(errs, s.release())
+	}
+	return errors.Join(errs...)
 }
 
 // tables yields the names of the tables, in order, and of the triples.
@@ -71,7 +78,9 @@ func (g *generation) openSegment(table string, number int) (*segment, error) {
 	if t, ok := g.schema.Tables[table]; ok {
 		schema = &t
 	}
-	return openSegment(g.home.store.folder(number), number, schema, g.home.store.o)
+	return g.home.store.segments.get(number, func() (*segment, error) {
+		return openSegment(g.home.store.folder(number), number, schema, g.home.store.o)
+	})
 }
 
 // join counts a handle for writing.
@@ -123,11 +132,7 @@ func (g *generation) end(discarded bool) error {
 		return nil
 	}
 	if discarded {
-		for _, s := range v.stacks {
-			for _, segment := range s.segments {
-				segment.dropped.Store(true)
-			}
-		}
+		g.home.store.drop(v.segments()...)
 	}
 	return v.release()
 }
@@ -229,7 +234,7 @@ func (h *handle) read(ctx context.Context, table string, do func(*stack) error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, v.release()) }()
-	return do(v.stacks[table])
+	return cmp.Or(do(v.stacks[table]), v.stacks[table].err())
 }
 
 func (h *handle) acquire() (*view, error) {
@@ -255,7 +260,7 @@ type stack struct {
 	words func() (*bm25.Collection, error) // of all segments, made at the first use
 
 	mu       sync.Mutex
-	meetings map[[sha256.Size]byte]*meeting // by what names a filter
+	meetings map[string]*meeting // by condition
 }
 
 // newStack makes a stack of segments and their dead rows.
@@ -275,6 +280,16 @@ func newStack(segments []*segment, dead []bm25.Docs) *stack {
 		return bm25.NewCollection(parts...)
 	})
 	return s
+}
+
+// err is the damage that was found in the files so far.
+func (s *stack) err() error {
+	for _, segment := range s.segments {
+		if err := segment.err(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // push puts a segment on the first on segments of a stack.
@@ -352,7 +367,7 @@ func newView(stacks map[string]*stack) *view {
 	v.refs.Store(1)
 	for _, s := range stacks {
 		for _, segment := range s.segments {
-			segment.refs.Add(1)
+			segment.hold()
 		}
 	}
 	return v
@@ -363,11 +378,13 @@ func (v *view) release() error {
 	if v.refs.Add(-1) > 0 {
 		return nil
 	}
-	var errs []error
+	return release(v.segments())
+}
+
+// segments are those of all stacks.
+func (v *view) segments() (all []*segment) {
 	for _, s := range v.stacks {
-		for _, segment := range s.segments {
-			errs = append(errs, segment.release())
-		}
+		all = append(all, s.segments...)
 	}
-	return errors.Join(errs...)
+	return all
 }

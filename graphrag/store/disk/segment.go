@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"sync"
 	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -27,7 +28,7 @@ const (
 	edgesFolder   = "edges"
 
 	rowsKind    = "rows"
-	rowsVersion = 1
+	rowsVersion = 2
 )
 
 // segment is the result of one flush or merge. Rows are in the order of their ids.
@@ -35,6 +36,7 @@ type segment struct {
 	number int
 	dir    string
 	rows   *flat.Folder
+	hides  hides
 	ids    texts // of the rows
 	gone   texts // ids deleted from earlier segments
 
@@ -51,9 +53,19 @@ type segment struct {
 	sources texts
 	weights []float64
 
-	refs    atomic.Int32 // number of views that use it
-	dropped atomic.Bool  // no longer in the catalog: removed after the last view
+	home    *shared
+	refs    int         // number of views that use it
+	dropped atomic.Bool // no longer in the catalog: removed after the last view
 }
+
+// rowsMeta names the fields in the order of their columns, and says of which segments rows are hidden,
+// and how many.
+type rowsMeta struct {
+	Fields []string `json:"fields,omitempty"`
+	Hides  [][2]int `json:"hides,omitempty"`
+}
+
+func columnName(i int) string { return fmt.Sprintf("field-%d", i) }
 
 func (s *segment) len() int { return s.ids.len() }
 
@@ -65,20 +77,23 @@ func openSegment(dir string, number int, schema *store.TableSchema, o Options) (
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if s.rows, err = flat.Open(filepath.Join(dir, rowsFolder), rowsKind, rowsVersion, &struct{}{}); err != nil {
+	var meta rowsMeta
+	if s.rows, err = flat.Open(filepath.Join(dir, rowsFolder), rowsKind, rowsVersion, &meta); err != nil {
 		return nil, err
 	}
-	s.rows.Scattered()
-	if err = s.view("ids", &s.ids, "gone", &s.gone); err != nil {
-		return nil, err
+	if s.hides, err = viewHides(s.rows, meta.Hides); err == nil {
+		err = s.view("ids", &s.ids)
 	}
-	if schema == nil {
-		return s, s.openEdges(o)
+	if err == nil && schema == nil {
+		err = s.openEdges(o)
+	} else if err == nil {
+		err = s.openTable(*schema, meta.Fields, o)
 	}
-	return s, s.openTable(*schema, o)
+	s.rows.Scattered() // after what is read whole
+	return s, err
 }
 
-// view opens pairs of a name and a *texts.
+// view opens pairs of a name and a *texts. Long ones are checked when they are read.
 func (s *segment) view(pairs ...any) error {
 	for i := 0; i < len(pairs); i += 2 {
 		t, err := viewTexts(s.rows, pairs[i].(string))
@@ -90,13 +105,13 @@ func (s *segment) view(pairs ...any) error {
 	return nil
 }
 
-func (s *segment) openTable(schema store.TableSchema, o Options) (err error) {
+func (s *segment) openTable(schema store.TableSchema, fields []string, o Options) (err error) {
 	if err := s.view("scopes", &s.scopes, "titles", &s.titles, "texts", &s.bodies, "data", &s.data); err != nil {
 		return err
 	}
 	s.columns = map[string]column{}
-	for field, kind := range schema.Fields {
-		if s.columns[field], err = viewColumn(s.rows, field, kind, s.len()); err != nil {
+	for i, field := range fields {
+		if s.columns[field], err = viewColumn(s.rows, columnName(i), s.len()); err != nil {
 			return fmt.Errorf("%s: field %q: %w", s.dir, field, err)
 		}
 	}
@@ -160,7 +175,7 @@ func (s *segment) record(row int) store.Record {
 	for field, c := range s.columns {
 		if v := c.at(row); v != nil {
 			if r.Fields == nil {
-				r.Fields = store.Fields{}
+				r.Fields = graphrag.Fields{}
 			}
 			r.Fields[field] = v
 		}
@@ -195,9 +210,54 @@ func (s *segment) triple(row int) store.Triple {
 	return store.Triple{Triple: s.edges.Triple(int32(row)), Source: s.sources.at(row), Weight: s.weights[row]}
 }
 
-// release drops the reference of a view. The last one closes the segment.
+// err is the damage that was found in the files so far.
+func (s *segment) err() error {
+	err := s.rows.Err()
+	if err == nil && s.vectors != nil {
+		err = s.vectors.Err()
+	}
+	return err
+}
+
+// shared is the open segments of a store by their numbers: generations share them.
+type shared struct {
+	mu   sync.Mutex
+	open map[int]*segment
+}
+
+// get returns a segment, to be released, which open opens if it is not open.
+func (x *shared) get(number int, open func() (*segment, error)) (*segment, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s := x.open[number]
+	if s == nil {
+		var err error
+		if s, err = open(); err != nil {
+			return nil, err
+		}
+		s.home, x.open[number] = x, s
+	}
+	s.refs++
+	return s, nil
+}
+
+// hold adds a reference.
+func (s *segment) hold() {
+	s.home.mu.Lock()
+	defer s.home.mu.Unlock()
+	s.refs++
+}
+
+// release drops a reference. The last one closes the segment.
 func (s *segment) release() error {
-	if s.refs.Add(-1) > 0 {
+	s.home.mu.Lock()
+	s.refs--
+	last := s.refs == 0
+	if last {
+		delete(s.home.open, s.number)
+	}
+	s.home.mu.Unlock()
+	if !last {
 		return nil
 	}
 	err := s.close()
@@ -238,12 +298,13 @@ var errFit = fmt.Errorf("%w: its arrays do not fit each other; build it again", 
 type texts struct {
 	arena []byte
 	ends  []int64
+	sums  *flat.Sums // of the arena; nil: it was checked
 }
 
 func (t texts) len() int { return len(t.ends) }
 
-// bytes returns a text without a copy. Files are not trusted: a text with damaged ends is
-// empty.
+// bytes returns a text without a copy. Files are not trusted: a damaged text is empty, and the error
+// of the segment.
 func (t texts) bytes(i int) []byte { return t.span(i, i+1) }
 
 // span returns the bytes of the texts i to end-1.
@@ -252,7 +313,7 @@ func (t texts) span(i, end int) []byte {
 	if i > 0 {
 		first = t.ends[i-1]
 	}
-	if first < 0 || first > last || last > int64(len(t.arena)) {
+	if first < 0 || first > last || last > int64(len(t.arena)) || t.sums != nil && !t.sums.Check(int(first), int(last)) {
 		return nil
 	}
 	return t.arena[first:last]
@@ -266,17 +327,18 @@ func (t texts) search(s string) (int, bool) {
 	return i, i < t.len() && string(t.bytes(i)) == s
 }
 
-// viewTexts opens the texts of a name. It reads only the last end, so that opening is fast.
+// viewTexts opens the texts of a name.
 func viewTexts(f *flat.Folder, name string) (t texts, err error) {
-	arena, err1 := flat.View[byte](f, name)
-	ends, err2 := flat.View[int64](f, name+"-ends")
+	var err1, err2 error
+	t.arena, t.sums, err1 = flat.Lazy[byte](f, name)
+	t.ends, err2 = flat.View[int64](f, name+"-ends")
 	if err := errors.Join(err1, err2); err != nil {
 		return t, err
 	}
-	if n := len(ends); n == 0 && len(arena) > 0 || n > 0 && ends[n-1] != int64(len(arena)) {
+	if n := len(t.ends); n == 0 && len(t.arena) > 0 || n > 0 && t.ends[n-1] != int64(len(t.arena)) {
 		return t, errFit
 	}
-	return texts{arena, ends}, nil
+	return t, nil
 }
 
 // textsWriter writes texts.

@@ -127,7 +127,7 @@ func every[T any](ctx context.Context, read func(context.Context, string, func(*
 	return func(yield func(T, error) bool) {
 		err := read(ctx, "read all", func(s *stack) error {
 			for _, x := range of(s) {
-				if err := ctx.Err(); err != nil {
+				if err := cmp.Or(ctx.Err(), s.err()); err != nil {
 					return err
 				}
 				if !yield(x, nil) {
@@ -156,11 +156,10 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 	hits := make([][]store.Hit, len(queries))
 	err := t.read(ctx, "search", func(s *stack) error {
 		return par.Each(ctx, len(queries), 0, func(i int) error {
-			f, err := t.schema.CheckText(queries[i])
-			if err != nil {
+			if err := t.schema.CheckText(queries[i]); err != nil {
 				return err
 			}
-			a, err := s.among(f)
+			a, err := s.among(queries[i].Where)
 			if err == nil {
 				hits[i] = s.hits(s.search(a.words, queries[i].Text, queries[i].K, nil))
 			}
@@ -210,11 +209,10 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 	hits := make([][]store.Hit, len(queries))
 	err := t.read(ctx, "search", func(s *stack) error {
 		for i, q := range queries {
-			f, err := t.schema.CheckVector(q)
-			if err != nil {
+			if err := t.schema.CheckVector(q); err != nil {
 				return err
 			}
-			a, err := s.among(f)
+			a, err := s.among(q.Where)
 			if err != nil {
 				return err
 			}

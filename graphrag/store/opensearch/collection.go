@@ -213,7 +213,7 @@ func (c *collection) begin(ctx context.Context, name string) (string, error) {
 			return "", err
 		}
 	}
-	edges := spec{Words: true, K1: bm25.DefaultK1, B: bm25.DefaultB, Fields: store.TripleFields.Fields, Of: c.name + "-triples"}
+	edges := spec{Words: true, K1: bm25.DefaultK1, B: bm25.DefaultB, Fields: []string{string(store.Head), string(store.Tail), "relation"}, Of: c.name + "-triples"}
 	if err := c.store.c.create(ctx, edgesIndex(mine), edges); err != nil {
 		return "", err
 	}
@@ -237,12 +237,29 @@ func (c *collection) tables() []string { return slices.Sorted(maps.Keys(c.schema
 
 func (c *collection) spec(table string) spec {
 	t := c.schema.Tables[table]
-	s := spec{Words: t.Text, K1: cmp.Or(t.K1, bm25.DefaultK1), B: cmp.Or(t.B, bm25.DefaultB), Dim: t.Dim,
-		Fields: map[string]store.Kind{scopeField: store.String}, Of: c.name + "-" + table}
-	for name, field := range fieldNames(t) {
-		s.Fields[field] = t.Fields[name]
+	return spec{Words: t.Text, K1: cmp.Or(t.K1, bm25.DefaultK1), B: cmp.Or(t.B, bm25.DefaultB), Dim: t.Dim,
+		Fields: []string{scopeField, termsField}, Of: c.name + "-" + table}
+}
+
+// Fork implements [store.Collection]: it copies.
+func (c *collection) Fork(ctx context.Context, next, from string) (store.Generation, error) {
+	e, err := c.load(ctx)
+	old, known := e.Generations[from]
+	if _, there := e.Generations[next]; err == nil && there {
+		err = fmt.Errorf("%w: it is there already: discard it, or take another name", store.ErrConflict)
 	}
-	return s
+	if err == nil && !known {
+		err = fmt.Errorf("%w: there is no generation %q", store.ErrNotFound, from)
+	}
+	var g store.Generation
+	if err == nil {
+		g, err = c.Write(ctx, next)
+	}
+	if err == nil {
+		a := c.handle(old, from, true)
+		err = errors.Join(store.Copy(ctx, c.schema, a, g), a.Close())
+	}
+	return g, c.store.wrap("fork "+next, err)
 }
 
 // Pin implements [store.Collection].
@@ -330,7 +347,7 @@ func (g *generation) Table(name string) (store.Table, error) {
 		return nil, fmt.Errorf("opensearch: table %q: %w: there are %q", name, store.ErrNotFound, g.c.tables())
 	}
 	schema := g.c.schema.Tables[name]
-	return &table{g.part(fmt.Sprintf("table %q", name), tableIndex(g.id, i)), schema, fieldNames(schema)}, nil
+	return &table{g.part(fmt.Sprintf("table %q", name), tableIndex(g.id, i)), schema}, nil
 }
 
 // Triples implements [store.Generation].

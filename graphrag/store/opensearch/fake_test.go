@@ -343,16 +343,22 @@ func (d *fakeDoc) holds(q any) bool {
 			return d.holds(arg["filter"]) && (!some || slices.ContainsFunc(should, d.holds)) && !slices.ContainsFunc(not, d.holds)
 		}
 		for field, want := range arg {
-			have := d.values[field]
-			switch op {
-			case "term":
-				return have == want
-			case "terms":
-				return slices.Contains(want.([]any), have)
-			case "range":
-				limits := want.(map[string]any)
-				n, ok := have.(float64)
-				return ok && n >= limits["gte"].(float64) && n <= limits["lte"].(float64)
+			have, many := d.values[field].([]any)
+			if !many {
+				have = []any{d.values[field]}
+			}
+			if !slices.ContainsFunc(have, func(have any) bool {
+				switch s, _ := have.(string); op {
+				case "term":
+					return have == want
+				case "terms":
+					return slices.Contains(want.([]any), have)
+				default:
+					limits := want.(map[string]any)
+					return s >= limits["gte"].(string) && s <= limits["lte"].(string)
+				}
+			}) {
+				return false
 			}
 		}
 	}

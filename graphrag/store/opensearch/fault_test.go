@@ -128,7 +128,7 @@ func TestCatalogFaults(t *testing.T) {
 	if _, err := s.Open(t.Context(), "corpus"); !errors.Is(err, store.ErrMismatch) {
 		t.Errorf("another analyzer: %v", err)
 	}
-	f.entries["corpus"] = strings.Replace(saved, `"version":1`, `"version":99`, 1)
+	f.entries["corpus"] = strings.Replace(saved, `"version":2`, `"version":99`, 1)
 	if _, err := s.Open(t.Context(), "corpus"); !errors.Is(err, store.ErrMismatch) {
 		t.Errorf("a collection of another version: %v", err)
 	}

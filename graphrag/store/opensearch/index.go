@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -24,16 +23,16 @@ type spec struct {
 	K1, B float64
 	// Dim is the number of components of vectors, compared by the dot product; 0 is none.
 	Dim    int
-	Fields map[string]store.Kind
-	Of     string // COLLECTION-TABLE, for people
+	Fields []string // of keywords
+	Of     string   // COLLECTION-TABLE, for people
 }
 
 type document struct {
 	ID     string
 	Terms  []string
 	Vector []float32
-	Fields store.Fields // strings and finite float64s
-	Body   []byte       // UTF-8 without control characters
+	Fields map[string]any // strings, or lists of them
+	Body   []byte         // UTF-8 without control characters
 }
 
 // query asks for documents: by terms, or else by a vector, or else in the order of ids.
@@ -116,20 +115,18 @@ func all[T any](ctx context.Context, p part, after string, of func(result) (T, e
 // batch is a list of queries sent together, without those that can have no answer.
 type batch struct {
 	part
-	name    func(field string) string
 	queries []query
 	places  []int // of the queries sent among all n
 	n       int
 }
 
-// add appends a query with a checked filter. One that is not worth sending finds nothing.
-func (b *batch) add(q query, f store.Filter, worth bool) {
+// add appends a query. One that is not worth sending finds nothing.
+func (b *batch) add(q query, worth bool) {
 	b.n++
 	if !worth || q.K <= 0 {
 		return
 	}
 	q.K = min(q.K, b.c.maxK)
-	q.Where = filter(f, b.name)
 	b.queries = append(b.queries, q)
 	b.places = append(b.places, b.n-1)
 }
@@ -216,17 +213,3 @@ func queryTerms(a text.Analyzer, s string) (list []term) {
 	}
 	return list
 }
-
-// value is a value of a field as it is indexed.
-func value(v any) any {
-	switch v := v.(type) {
-	case string:
-		return key(v)
-	case float64:
-		return finite(v)
-	}
-	return v
-}
-
-// finite clips a number to the range of JSON.
-func finite(x float64) float64 { return min(max(x, -math.MaxFloat64), math.MaxFloat64) }

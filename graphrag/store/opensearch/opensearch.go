@@ -40,7 +40,7 @@ type Options struct {
 }
 
 // version is the version of the indexes and of the catalog.
-const version = 1
+const version = 2
 
 // Open opens the store of a cluster, named by the base URLs of some of its nodes, or begins one.
 func Open(ctx context.Context, nodes []string, o Options) (store.Store, error) {
@@ -172,8 +172,8 @@ func (c *cluster) create(ctx context.Context, index string, s spec) error {
 		properties["vector"] = object{"type": "knn_vector", "dimension": s.Dim, "method": object{"name": "hnsw", "engine": "lucene", "space_type": "innerproduct",
 			"parameters": object{"m": 16, "ef_construction": 100}}}
 	}
-	for name, kind := range s.Fields {
-		properties[name] = object{"type": map[store.Kind]string{store.String: "keyword", store.Number: "double"}[kind]}
+	for _, name := range s.Fields {
+		properties[name] = object{"type": "keyword"}
 	}
 	return c.make(ctx, index, settings, object{"dynamic": "strict", "_meta": object{"of": s.Of},
 		"_source": object{"includes": []string{"body"}}, "properties": properties})

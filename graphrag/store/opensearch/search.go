@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
@@ -192,36 +193,41 @@ func (c *cluster) body(q query) object {
 	return out
 }
 
-// filter translates a checked filter, with the names and values of the index; the empty list matches all.
-func filter(f store.Filter, name func(field string) string) []object {
-	if f.Op == "" {
+// filter translates a checked condition; the empty list matches all.
+func filter(where graphrag.Condition) []object {
+	if where.String() == (graphrag.Condition{}).String() {
 		return nil
 	}
-	return []object{clause(f, name)}
+	return []object{graphrag.Translate(where, within, join)}
 }
 
-func clause(f store.Filter, name func(field string) string) object {
-	if f.Op == store.OpRange && f.Low > f.High || f.Op == store.OpOr && len(f.Filters) == 0 {
-		return object{"match_none": object{}} // where a bool query of nothing matches all
-	}
-	switch f.Op {
-	case store.OpIn:
-		values := make([]any, len(f.Values))
-		for i, v := range f.Values {
-			values[i] = value(v)
+// within is met by documents with a term in a span.
+func within(spans []graphrag.Span) object {
+	var parts []object
+	var single []string
+	for _, s := range spans {
+		switch {
+		case s.Low == s.High:
+			single = append(single, s.Low)
+		case s.Low < s.High:
+			parts = append(parts, object{"range": object{termsField: object{"gte": s.Low, "lte": s.High}}})
 		}
-		return object{"terms": object{name(f.Field): values}}
-	case store.OpRange:
-		return object{"range": object{name(f.Field): object{"gte": finite(f.Low), "lte": finite(f.High)}}}
 	}
-	parts := make([]object, len(f.Filters))
-	for i, part := range f.Filters {
-		parts[i] = clause(part, name)
+	if len(single) > 0 {
+		parts = append(parts, object{"terms": object{termsField: single}})
 	}
-	switch f.Op {
-	case store.OpNot:
+	return join("or", parts)
+}
+
+func join(op string, parts []object) object {
+	switch {
+	case op == "not":
 		return object{"bool": object{"must_not": parts}}
-	case store.OpOr:
+	case len(parts) == 1:
+		return parts[0]
+	case op == "or" && len(parts) == 0:
+		return object{"match_none": object{}} // where a bool query of nothing matches all
+	case op == "or":
 		return object{"bool": object{"should": parts, "minimum_should_match": 1}}
 	}
 	return object{"bool": object{"filter": parts}}

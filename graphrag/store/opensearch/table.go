@@ -8,10 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
@@ -19,59 +19,33 @@ import (
 type table struct {
 	part
 	schema store.TableSchema
-	fields map[string]string // names in the index
 }
 
-// scopeField holds the scope of a record. The fields of the schema are f0, f1 and so on in
-// the order of their names.
-const scopeField = "scope"
-
-func fieldNames(t store.TableSchema) map[string]string {
-	names := make(map[string]string)
-	for i, name := range slices.Sorted(maps.Keys(t.Fields)) {
-		names[name] = fmt.Sprintf("f%d", i)
-	}
-	return names
-}
+// The properties of documents that are compared: the scope of a record, and the terms of its fields
+// ([graphrag.Fields.Terms]).
+const (
+	scopeField = "scope"
+	termsField = "terms"
+)
 
 // body is the part of a record that only this package reads.
 type body struct {
-	Scope  string       `json:"s,omitempty"`
-	Title  string       `json:"t,omitempty"`
-	Text   string       `json:"x,omitempty"`
-	Vector []byte       `json:"v,omitempty"` // little-endian
-	Fields store.Fields `json:"f,omitempty"`
-	Data   []byte       `json:"d,omitempty"`
+	Scope  string          `json:"s,omitempty"`
+	Title  string          `json:"t,omitempty"`
+	Text   string          `json:"x,omitempty"`
+	Vector []byte          `json:"v,omitempty"` // little-endian
+	Fields graphrag.Fields `json:"f,omitempty"`
+	Data   []byte          `json:"d,omitempty"`
 }
 
 // Put implements [store.Records].
 func (t *table) Put(ctx context.Context, records ...store.Record) error {
-	return put(ctx, t.part, records, func(r store.Record) string { return r.ID }, t.check, t.doc)
-}
-
-// check refuses what OpenSearch does not hold, too.
-func (t *table) check(r store.Record) error {
-	for name, v := range r.Fields {
-		if n, ok := v.(float64); ok && math.IsInf(n, 0) {
-			return fmt.Errorf("%w: field %q: OpenSearch holds no infinite numbers", store.ErrInvalid, name)
-		}
-	}
-	return t.schema.CheckRecord(r)
+	return put(ctx, t.part, records, func(r store.Record) string { return r.ID }, t.schema.CheckRecord, t.doc)
 }
 
 func (t *table) doc(r store.Record) (document, error) {
-	d := document{ID: r.ID, Fields: store.Fields{scopeField: key(r.Scope)}}
-	whole := body{Scope: r.Scope, Title: r.Title, Text: r.Text, Data: r.Data}
-	for name, v := range r.Fields {
-		if n, ok := v.(int); ok {
-			v = float64(n)
-		}
-		if whole.Fields == nil {
-			whole.Fields = store.Fields{}
-		}
-		whole.Fields[name] = v
-		d.Fields[t.fields[name]] = value(v)
-	}
+	d := document{ID: r.ID, Fields: map[string]any{scopeField: key(r.Scope), termsField: r.Fields.Terms()}}
+	whole := body{Scope: r.Scope, Title: r.Title, Text: r.Text, Fields: r.Fields, Data: r.Data}
 	if len(r.Vector) > 0 {
 		whole.Vector, _ = binary.Append(nil, binary.LittleEndian, r.Vector)
 		d.Vector = direction(r.Vector)
@@ -172,14 +146,13 @@ func (t *table) Count(ctx context.Context) (n int, err error) {
 
 // SearchText implements [store.TextIndex].
 func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
-	b := t.batch()
+	b := &batch{part: t.part}
 	for _, q := range queries {
-		f, err := t.schema.CheckText(q)
-		if err != nil {
+		if err := t.schema.CheckText(q); err != nil {
 			return nil, t.wrap("search", err)
 		}
 		list := queryTerms(t.analyzer, q.Text)
-		b.add(query{Terms: list, K: q.K}, f, len(list) > 0)
+		b.add(query{Terms: list, K: q.K, Where: filter(q.Where)}, len(list) > 0)
 	}
 	hits, err := b.search(ctx)
 	return plain(hits), t.wrap("search", err)
@@ -187,20 +160,15 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 
 // SearchVectors implements [store.VectorIndex].
 func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {
-	b := t.batch()
+	b := &batch{part: t.part}
 	for _, q := range queries {
-		f, err := t.schema.CheckVector(q)
-		if err != nil {
+		if err := t.schema.CheckVector(q); err != nil {
 			return nil, t.wrap("search vectors", err)
 		}
-		b.add(query{Vector: direction(q.Vector), Exact: q.Effort == 1, K: q.K}, f, true)
+		b.add(query{Vector: direction(q.Vector), Exact: q.Effort == 1, K: q.K, Where: filter(q.Where)}, true)
 	}
 	hits, err := b.search(ctx)
 	return plain(hits), t.wrap("search vectors", err)
-}
-
-func (t *table) batch() *batch {
-	return &batch{part: t.part, name: func(field string) string { return t.fields[field] }}
 }
 
 func plain(lists [][]result) [][]store.Hit {

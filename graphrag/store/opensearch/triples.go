@@ -21,7 +21,7 @@ func (e edges) PutTriples(ctx context.Context, ts ...store.Triple) error {
 }
 
 func (e edges) doc(t store.Triple) (d document, err error) {
-	d = document{ID: t.ID(), Fields: store.Fields{"head": key(t.Head.ID), "relation": key(t.Relation.ID), "tail": key(t.Tail.ID), "source": key(t.Source)}}
+	d = document{ID: t.ID(), Fields: map[string]any{"head": key(t.Head.ID), "relation": key(t.Relation.ID), "tail": key(t.Tail.ID)}}
 	for _, label := range []string{t.Head.Label, t.Relation.Label, t.Tail.Label} {
 		d.Terms = terms(d.Terms, e.analyzer, label, 1)
 	}
@@ -45,20 +45,15 @@ func (e edges) DeleteTriples(ctx context.Context, ids ...string) error {
 	return e.wrap("delete", err)
 }
 
-func (e edges) batch() *batch {
-	return &batch{part: e.part, name: func(field string) string { return field }}
-}
-
 // SearchTriples implements [store.Triples].
 func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([][]store.TripleHit, error) {
-	b := e.batch()
+	b := &batch{part: e.part}
 	for _, q := range queries {
-		f, err := store.TripleFields.CheckFilter(q.Where)
-		if err != nil {
+		if err := store.CheckTriples(q); err != nil {
 			return nil, e.wrap("search", err)
 		}
 		list := queryTerms(e.analyzer, q.Text)
-		b.add(query{Terms: list, K: q.K, Bodies: true}, f, len(list) > 0)
+		b.add(query{Terms: list, K: q.K, Bodies: true}, len(list) > 0)
 	}
 	lists, err := b.search(ctx)
 	out := make([][]store.TripleHit, len(lists))
@@ -83,10 +78,10 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 		limit = most
 	}
 	like := queryTerms(e.analyzer, o.Like)
-	b := e.batch()
+	b := &batch{part: e.part}
 	for _, entity := range entities {
-		b.add(query{Terms: like, K: limit, Bodies: true}, near(entity, o), len(like) > 0)
-		b.add(query{K: limit, Bodies: true}, near(entity, o), true)
+		b.add(query{Terms: like, K: limit, Bodies: true, Where: near(entity, o)}, len(like) > 0)
+		b.add(query{K: limit, Bodies: true, Where: near(entity, o)}, true)
 	}
 	lists, err := b.search(ctx)
 	if err != nil {
@@ -96,8 +91,8 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 	for i, entity := range entities {
 		liked, listed := lists[2*i], lists[2*i+1]
 		for more := listed; len(more) == most && (o.Limit <= 0 || len(listed) < o.Limit); listed = append(listed, more...) {
-			b := e.batch()
-			b.add(query{K: limit, After: more[len(more)-1].ID, Bodies: true}, near(entity, o), true)
+			b := &batch{part: e.part}
+			b.add(query{K: limit, After: more[len(more)-1].ID, Bodies: true, Where: near(entity, o)}, true)
 			next, err := b.search(ctx)
 			if err != nil {
 				return nil, e.wrap("neighbors", err)
@@ -111,19 +106,17 @@ func (e edges) Neighbors(ctx context.Context, entities []string, o store.Near) (
 	return out, nil
 }
 
-// near is the filter of the neighbors of an entity.
-func near(entity string, o store.Near) store.Filter {
-	var f store.Filter
-	switch o.End {
-	case store.Head, store.Tail:
-		f = store.Equal(string(o.End), entity)
-	default:
-		f = store.Or(store.Equal("head", entity), store.Equal("tail", entity))
+// near is met by the neighbors of an entity.
+func near(entity string, o store.Near) []object {
+	is := func(field, id string) object { return object{"term": object{field: key(id)}} }
+	at := is(string(o.End), entity)
+	if o.End == store.Either {
+		at = join("or", []object{is("head", entity), is("tail", entity)})
 	}
 	if o.Relation != "" {
-		f = store.And(f, store.Equal("relation", o.Relation))
+		at = join("and", []object{at, is("relation", o.Relation)})
 	}
-	return f
+	return []object{at}
 }
 
 // merge is those that are liked, and then the others, up to a limit.

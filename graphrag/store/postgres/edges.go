@@ -139,11 +139,10 @@ func scanTriple(row pgx.CollectableRow) (t store.Triple, err error) {
 func (e edges) SearchTriples(ctx context.Context, queries ...store.TextQuery) ([][]store.TripleHit, error) {
 	var b pgx.Batch
 	for _, q := range queries {
-		f, err := store.TripleFields.CheckFilter(q.Where)
-		if err != nil {
+		if err := store.CheckTriples(q); err != nil {
 			return nil, e.wrap("search", err)
 		}
-		sql, args := e.words.find(q.Text, max(q.K, 0), compile(f, func(field string) string { return "r." + field }))
+		sql, args := e.words.find(q.Text, max(q.K, 0), condition{}, false)
 		b.Queue(fmt.Sprintf(`SELECT %s, s.score FROM (%s) s JOIN %s r ON r.id = s.id %s ORDER BY s.score DESC, s.id`, triple, sql, e.words.rows, e.named()), args...)
 	}
 	hits, err := collect(ctx, e.g, &b, 0, func(row pgx.CollectableRow) (h store.TripleHit, err error) {
@@ -179,7 +178,7 @@ func (e edges) near(entity string, o store.Near) (string, []any) {
 	where := c.sql
 	like, order := "", "r.id"
 	if o.Like != "" {
-		sql, args := e.words.find(o.Like, 1<<31-1, c)
+		sql, args := e.words.find(o.Like, 1<<31-1, c, false)
 		like, order = fmt.Sprintf("LEFT JOIN (%s) s ON s.id = r.id", sql), "s.score DESC NULLS LAST, r.id"
 		c.args = args
 	}

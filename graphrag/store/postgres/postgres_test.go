@@ -21,6 +21,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
@@ -54,7 +55,7 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-var sampleSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, TitleWeight: 2, Dim: 8, Fields: map[string]store.Kind{"color": store.String}}}}
+var sampleSchema = store.Schema{Tables: map[string]store.TableSchema{"chunks": {Text: true, TitleWeight: 2, Dim: 8}}}
 
 // filled puts a sample, in two parts, into a generation.
 func filled(t *testing.T, s store.Store) store.Generation {
@@ -78,7 +79,7 @@ func filled(t *testing.T, s store.Store) store.Generation {
 			for j := range v {
 				v[j] = float32(r.NormFloat64())
 			}
-			records = append(records, store.Record{ID: fmt.Sprintf("r%d", 3000*part+i), Title: words[0], Text: strings.Join(words, " "), Vector: v, Fields: store.Fields{"color": []string{"red", "green", "blue"}[i%3]}})
+			records = append(records, store.Record{ID: fmt.Sprintf("r%d", 3000*part+i), Title: words[0], Text: strings.Join(words, " "), Vector: v, Fields: graphrag.Fields{"color": []string{"red", "green", "blue"}[i%3]}})
 			if i%50 == 7 { // so few that each is looked up
 				records[i].Fields["color"] = "violet"
 			}
@@ -134,13 +135,13 @@ func queries(r *rand.Rand) (words []store.TextQuery, vectors []store.VectorQuery
 		case 0:
 			q.Text = "w0x w1x w2x w1x"
 		case 1:
-			q.Where = store.Equal("color", "red")
+			q.Where = graphrag.Equal("color", "red")
 		case 2:
-			q.Where = store.Not(store.Equal("color", "blue"))
+			q.Where = graphrag.Not(graphrag.Equal("color", "blue"))
 		case 3:
 			q.K = 5000
 		case 4:
-			q.Where = store.Equal("color", []string{"violet", "none"}[r.IntN(2)])
+			q.Where = graphrag.Equal("color", []string{"violet", "none"}[r.IntN(2)])
 		}
 		words = append(words, q)
 		v := make([]float32, 8)
@@ -260,11 +261,11 @@ func TestMismatch(t *testing.T) {
 	table, err := g.Table("chunks")
 	texttest.OK(t, err)
 	var bad *store.ItemsError
-	err = table.Put(t.Context(), store.Record{ID: "a\x00b"}, store.Record{ID: "c", Fields: store.Fields{"color": "r\x00d"}}, store.Record{ID: "good", Text: "nul\x00text"})
-	if !errors.As(err, &bad) || len(bad.Items) != 2 || !errors.Is(err, store.ErrInvalid) {
+	err = table.Put(t.Context(), store.Record{ID: "a\x00b"}, store.Record{ID: "c", Fields: graphrag.Fields{"color": "r\x00d"}}, store.Record{ID: "good", Text: "nul\x00text"})
+	if !errors.As(err, &bad) || len(bad.Items) != 1 || !errors.Is(err, store.ErrInvalid) {
 		t.Errorf("NUL: %v", err)
 	}
-	if got, err := table.Get(t.Context(), "good", "a\x00b"); err != nil || len(got) != 1 || got[0].Text != "nul\x00text" {
+	if got, err := table.Get(t.Context(), "good", "c", "a\x00b"); err != nil || len(got) != 2 || got[0].Text != "nul\x00text" || got[1].Fields["color"] != "r\x00d" {
 		t.Errorf("%v, %v", got, err)
 	}
 	if err := errors.Join(g.Close(), s.Close(), s.Close()); err != nil {

@@ -42,8 +42,9 @@ func (w words) sql(statement string) string {
 // all blocks of a term are read. From then on the records seen are the candidates: of each
 // further term only the blocks of candidates are read whose block bounds reach the threshold
 // (Ding and Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011), or
-// all blocks if these are fewer. The few records that meet a filter are the candidates from the
-// start; many are a bitmap, against which blocks are read.
+// all blocks if these are fewer. The few records that meet a condition are the candidates from the
+// start; many are a bitmap, against which blocks are read. If their length in all is given, words are
+// counted among them alone.
 //
 // Statements are planned once for each connection and not compiled (JIT): planning and
 // compiling take longer than most of them run.
@@ -54,7 +55,7 @@ func (w words) sql(statement string) string {
 const createWords = `
 	CREATE TABLE {words} (term text COLLATE "C" NOT NULL, win int NOT NULL, df int NOT NULL, most real NOT NULL,
 		docs int[] NOT NULL, tfs int[] NOT NULL, lens int[] NOT NULL, PRIMARY KEY (term, win)) WITH (toast_tuple_target = 8160);
-	CREATE FUNCTION {search}(asked text[], times float8[], k int, among int[]) RETURNS TABLE (doc int, score real) LANGUAGE plpgsql STABLE ROWS 10
+	CREATE FUNCTION {search}(asked text[], times float8[], k int, among int[], long float8) RETURNS TABLE (doc int, score real) LANGUAGE plpgsql STABLE ROWS 10
 		SET jit = off SET plan_cache_mode = force_generic_plan AS $function$
 	#variable_conflict use_column
 	DECLARE
@@ -67,7 +68,12 @@ const createWords = `
 		IF closed THEN
 			met := among;
 			sums := array_fill(0::real, ARRAY[cardinality(among)]);
-		ELSIF among IS NOT NULL THEN
+		END IF;
+		IF long IS NOT NULL THEN
+			size.n := cardinality(among);
+			size.mean := greatest(long / size.n, 1e-9);
+		END IF;
+		IF among IS NOT NULL AND (long IS NOT NULL OR NOT closed) THEN
 			SELECT array_agg(coalesce(b.mask, 0) ORDER BY g.i) INTO masks FROM generate_series(0, (SELECT max(d) >> 6 FROM unnest(among) d)) g (i)
 			LEFT JOIN (SELECT d >> 6 AS i, bit_or(1::bigint << (d & 63)) AS mask FROM unnest(among) d GROUP BY 1) b USING (i);
 		END IF;
@@ -79,7 +85,9 @@ const createWords = `
 			FROM (
 				SELECT a.term COLLATE "C" AS term, x.df, x.most / (x.most + shrink * (1 - x.most)) AS most,
 					(a.times * ln(1 + (greatest(size.n - x.df, 0) + .5) / (x.df + .5)) * ({k1} + 1))::real AS weight
-				FROM unnest(asked, times) AS a (term, times), LATERAL (SELECT sum(w.df)::float8 AS df, max(w.most) AS most FROM {words} w WHERE w.term = a.term COLLATE "C") x
+				FROM unnest(asked, times) AS a (term, times), LATERAL (
+					SELECT sum(CASE WHEN long IS NULL THEN w.df ELSE (SELECT count(*) FROM unnest(w.docs) d WHERE masks[(d >> 6) + 1] >> (d & 63) & 1 = 1) END)::float8 AS df, max(w.most) AS most
+					FROM {words} w WHERE w.term = a.term COLLATE "C") x
 				WHERE x.df > 0) q
 			ORDER BY q.weight DESC, q.term
 		LOOP
@@ -280,8 +288,9 @@ func (w words) remove(ctx context.Context, tx pgx.Tx, p postings) error {
 	return err
 }
 
-// find is the statement that finds the best records for a text, and its arguments.
-func (w words) find(query string, k int, where condition) (string, []any) {
+// find is the statement that finds the best records for a text, and its arguments. With own words are
+// counted among the records that meet the condition.
+func (w words) find(query string, k int, where condition, own bool) (string, []any) {
 	terms := make(map[string]int32)
 	w.counter().count(terms, query, 1)
 	list := slices.Sorted(maps.Keys(terms))
@@ -289,11 +298,14 @@ func (w words) find(query string, k int, where condition) (string, []any) {
 	for i, t := range list {
 		times[i] = float64(terms[t])
 	}
-	among := "NULL"
+	some, among, long := "", "NULL", "NULL"
 	if where.sql != "" {
-		among = w.sql(`ARRAY(SELECT r.doc FROM {rows} r WHERE ` + where.sql + `)`)
+		some, among = w.sql(`WITH meets AS MATERIALIZED (SELECT r.doc, r.len FROM {rows} r WHERE `+where.sql+`) `), "ARRAY(SELECT doc FROM meets)"
+	}
+	if where.sql != "" && own {
+		long = "(SELECT sum(len) FROM meets)"
 	}
 	n := len(where.args)
-	return fmt.Sprintf(`SELECT r.id, s.score::float8 AS score FROM %s($%d, $%d, $%d, %s) s JOIN %s r ON r.doc = s.doc ORDER BY s.score DESC, r.id LIMIT $%[4]d`,
-		w.search, n+1, n+2, n+3, among, w.rows), append(where.args, list, times, k)
+	return fmt.Sprintf(`%sSELECT r.id, s.score::float8 AS score FROM %s($%d, $%d, $%d, %s, %s) s JOIN %s r ON r.doc = s.doc ORDER BY s.score DESC, r.id LIMIT $%[5]d`,
+		some, w.search, n+1, n+2, n+3, among, long, w.rows), append(where.args, list, times, k)
 }

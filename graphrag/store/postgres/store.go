@@ -53,7 +53,7 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // version is the version of the tables.
-const version = 2
+const version = 3
 
 // Open opens the store of a database, given by a connection string as in libpq, or creates one.
 // The role needs the right to create schemas, and the extension pgvector must exist or be
@@ -121,7 +121,7 @@ func (s *Store) begin(ctx context.Context) error {
 
 // Can implements [store.Store].
 func (s *Store) Can() store.Capabilities {
-	return store.Capabilities{Durable: true}
+	return store.Capabilities{Durable: true, OwnWords: true}
 }
 
 // Create implements [store.Store].

@@ -5,6 +5,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
@@ -37,26 +39,16 @@ func (t *table) Put(ctx context.Context, records ...store.Record) error {
 		return t.wrap("put", err)
 	}
 	good, bad := store.Accept(records, func(r store.Record) string { return r.ID }, func(r store.Record) error {
-		return cmp.Or(t.schema.CheckRecord(r), t.checkNUL(r))
+		return cmp.Or(t.schema.CheckRecord(r), noNUL(r.ID, r.Scope))
 	})
 	return t.wrap("put", cmp.Or(t.put(ctx, good), bad))
 }
 
-// checkNUL refuses characters that PostgreSQL cannot store in a text.
-func (t *table) checkNUL(r store.Record) error {
-	texts := []string{r.ID, r.Scope}
-	for _, f := range fieldsOf(t.schema) {
-		if s, ok := r.Fields[f].(string); ok {
-			texts = append(texts, s)
-		}
-	}
-	return noNUL(texts...)
-}
-
+// noNUL refuses characters that PostgreSQL cannot store in a text.
 func noNUL(texts ...string) error {
 	for _, s := range texts {
 		if strings.ContainsRune(s, 0) {
-			return fmt.Errorf("%w: %.40q has a NUL character, which PostgreSQL does not hold in ids, scopes, fields and labels", store.ErrInvalid, s)
+			return fmt.Errorf("%w: %.40q has a NUL character, which PostgreSQL does not hold in ids, scopes and labels", store.ErrInvalid, s)
 		}
 	}
 	return nil
@@ -100,26 +92,18 @@ func (t *table) put(ctx context.Context, records []store.Record) error {
 
 // selected returns the columns of a record, in the order of scan.
 func (t *table) selected() string {
-	s := "r.id, r.scope, r.title, r.body, r.data"
+	s := "r.id, r.scope, r.title, r.body, r.data, r.fields"
 	if t.schema.Dim > 0 {
 		s += ", r.vec::real[]"
-	}
-	for i := range fieldsOf(t.schema) {
-		s += fmt.Sprintf(", r.f%d", i)
 	}
 	return s
 }
 
 func (t *table) scan(row pgx.CollectableRow) (r store.Record, err error) {
-	var title, body []byte
-	into := []any{&r.ID, &r.Scope, &title, &body, &r.Data}
+	var title, body, fields []byte
+	into := []any{&r.ID, &r.Scope, &title, &body, &r.Data, &fields}
 	if t.schema.Dim > 0 {
 		into = append(into, &r.Vector)
-	}
-	names := fieldsOf(t.schema)
-	values := make([]any, len(names))
-	for i := range names {
-		into = append(into, &values[i])
 	}
 	if err := row.Scan(into...); err != nil {
 		return r, err
@@ -128,15 +112,10 @@ func (t *table) scan(row pgx.CollectableRow) (r store.Record, err error) {
 	if len(r.Data) == 0 {
 		r.Data = nil
 	}
-	for i, name := range names {
-		if values[i] != nil {
-			if r.Fields == nil {
-				r.Fields = make(store.Fields)
-			}
-			r.Fields[name] = values[i]
-		}
+	if len(fields) > 0 {
+		err = json.Unmarshal(fields, &r.Fields)
 	}
-	return r, nil
+	return r, err
 }
 
 // Get implements [store.Records].
@@ -233,20 +212,14 @@ func (t *table) Count(ctx context.Context) (n int, err error) {
 	return n, t.wrap("count", err)
 }
 
-// column returns the column of a field.
-func (t *table) column(field string) string {
-	return fmt.Sprintf("r.f%d", slices.Index(fieldsOf(t.schema), field))
-}
-
 // SearchText implements [store.TextIndex].
 func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][]store.Hit, error) {
 	var b pgx.Batch
 	for _, q := range queries {
-		f, err := t.schema.CheckText(q)
-		if err != nil {
+		if err := t.schema.CheckText(q); err != nil {
 			return nil, t.wrap("search", err)
 		}
-		sql, args := t.words.find(q.Text, max(q.K, 0), compile(f, t.column))
+		sql, args := t.words.find(q.Text, max(q.K, 0), compile(q.Where), true)
 		b.Queue(sql, args...)
 	}
 	hits, err := collect(ctx, t.g, &b, 0, scanHit)
@@ -321,7 +294,7 @@ func (t *table) settings(queries []store.VectorQuery) string {
 	k := slices.MaxFunc(queries, func(a, b store.VectorQuery) int { return cmp.Compare(a.K, b.K) }).K
 	ef := max(k, cmp.Or(h.EfSearch, 300))
 	scan := "relaxed_order"
-	if slices.ContainsFunc(queries, func(q store.VectorQuery) bool { return q.Where.Op != "" }) {
+	if slices.ContainsFunc(queries, func(q store.VectorQuery) bool { return compile(q.Where).sql != "" }) {
 		ef, scan = max(2*ef, 20*k), "off"
 	}
 	// With sorting off the graph is searched whatever the planner thinks of a filter, which makes one plan do.
@@ -330,11 +303,10 @@ func (t *table) settings(queries []store.VectorQuery) string {
 }
 
 func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
-	f, err := t.schema.CheckVector(q)
-	if err != nil {
+	if err := t.schema.CheckVector(q); err != nil {
 		return "", nil, err
 	}
-	c := compile(f, t.column)
+	c := compile(q.Where)
 	v, k := c.arg(vectorText(q.Vector)), c.arg(max(q.K, 0))
 	where := ""
 	if c.sql != "" {
@@ -356,7 +328,7 @@ func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
 		near(where+many, ""), k, near(where+" AND NOT (SELECT enough FROM found)", " + 0")), c.args, nil
 }
 
-// Records that meet a filter are compared one by one if they are few, as many as so many times the
+// Records that meet a condition are compared one by one if they are few, as many as so many times the
 // square root of all, or if the graph has not as many as are wanted among its candidates: to
 // follow it further costs more, and finds records that are not the nearest.
 const fewRoots = 5
@@ -380,13 +352,8 @@ func (t *table) columns(n int) *columns {
 	add("body", "bytea", make([][]byte, 0, n))
 	add("data", "bytea", make([][]byte, 0, n))
 	add("len", "int", make([]int32, 0, n))
-	for i, f := range fieldsOf(t.schema) {
-		if t.schema.Fields[f] == store.Number {
-			add(fmt.Sprintf("f%d", i), "float8", make([]*float64, 0, n))
-		} else {
-			add(fmt.Sprintf("f%d", i), "text", make([]*string, 0, n))
-		}
-	}
+	add("fields", "bytea", make([][]byte, 0, n))
+	add("terms", "text", make([]string, 0, n))
 	if t.schema.Dim > 0 {
 		add("vec", "text", make([]*string, 0, n))
 	}
@@ -400,23 +367,13 @@ func (c *columns) add(r store.Record, length int32) {
 	push(&c.values[3], []byte(r.Text))
 	push(&c.values[4], append([]byte{}, r.Data...))
 	push(&c.values[5], length)
-	for i, f := range fieldsOf(c.schema) {
-		switch to := &c.values[6+i]; v := r.Fields[f].(type) {
-		case string:
-			push(to, &v)
-		case float64:
-			push(to, &v)
-		case int:
-			x := float64(v)
-			push(to, &x)
-		default:
-			if c.schema.Fields[f] == store.Number {
-				push[*float64](to, nil)
-			} else {
-				push[*string](to, nil)
-			}
-		}
+	fields := []byte{}
+	if len(r.Fields) > 0 {
+		fields, _ = json.Marshal(r.Fields) // they were checked
 	}
+	terms, _ := json.Marshal(append([]string{}, r.Fields.Terms()...))
+	push(&c.values[6], fields)
+	push(&c.values[7], string(terms))
 	if c.schema.Dim > 0 {
 		var v *string
 		if len(r.Vector) > 0 {
@@ -434,8 +391,11 @@ func (c *columns) statement(table string) string {
 	selected := slices.Clone(c.names)
 	for i, name := range c.names {
 		from = append(from, fmt.Sprintf("$%d::%s[]", i+1, c.types[i]))
-		if name == "vec" {
+		switch name {
+		case "vec":
 			selected[i] = "vec::vector"
+		case "terms":
+			selected[i] = "ARRAY(SELECT jsonb_array_elements_text(terms::jsonb))"
 		}
 		if name != "id" {
 			set = append(set, name+" = excluded."+name)
@@ -457,62 +417,50 @@ func vectorText(v []float32) string {
 	return string(append(b, ']'))
 }
 
-// condition is a filter in SQL, with its arguments from $1 on; "" is always true.
+// condition is a condition in SQL, with its arguments from $1 on; "" is always true.
 type condition struct {
 	sql  string
 	args []any
 }
 
-// compile translates a checked filter. A record without the field has a null, for which only a
-// negated condition holds. Nothing is wrapped around a field, so that its index is used.
-func compile(f store.Filter, column func(field string) string) condition {
-	var c condition
-	c.sql = c.build(f, column)
+// compile translates a checked condition.
+func compile(where graphrag.Condition) (c condition) {
+	if where.String() != everything {
+		c.sql = graphrag.Translate(where, c.within, join)
+	}
 	return c
 }
+
+var everything = graphrag.Condition{}.String()
 
 func (c *condition) arg(v any) string {
 	c.args = append(c.args, v)
 	return fmt.Sprintf("$%d", len(c.args))
 }
 
-func (c *condition) build(f store.Filter, column func(string) string) string {
-	switch f.Op {
-	case store.OpIn:
-		if len(f.Values) == 0 {
-			return "false"
+// within is met by records with a term in a span. Single terms are looked up in the index.
+func (c *condition) within(spans []graphrag.Span) string {
+	var parts []string
+	var single []string
+	for _, s := range spans {
+		if s.Low == s.High {
+			single = append(single, s.Low)
+		} else {
+			parts = append(parts, fmt.Sprintf(`EXISTS (SELECT FROM unnest(r.terms) x WHERE x COLLATE "C" BETWEEN %s AND %s)`, c.arg(s.Low), c.arg(s.High)))
 		}
-		kind := "float8"
-		if _, isText := f.Values[0].(string); isText {
-			kind = "text"
-		}
-		return fmt.Sprintf("%s = ANY(%s::%s[])", column(f.Field), c.arg(f.Values), kind)
-	case store.OpRange:
-		return fmt.Sprintf("%s BETWEEN %s::float8 AND %s::float8", column(f.Field), c.arg(f.Low), c.arg(f.High))
-	case store.OpNot:
-		return fmt.Sprintf("(%s) IS NOT TRUE", c.part(f.Filters[0], column))
-	case store.OpAnd:
-		return c.join(f.Filters, " AND ", "true", column)
-	case store.OpOr:
-		return c.join(f.Filters, " OR ", "false", column)
 	}
-	return ""
+	if len(single) > 0 {
+		parts = append(parts, fmt.Sprintf("r.terms && %s::text[]", c.arg(single)))
+	}
+	return join("or", parts)
 }
 
-func (c *condition) part(f store.Filter, column func(string) string) string {
-	if sql := c.build(f, column); sql != "" {
-		return sql
+func join(op string, parts []string) string {
+	switch {
+	case op == "not":
+		return "NOT (" + parts[0] + ")"
+	case len(parts) == 0:
+		return strconv.FormatBool(op == "and")
 	}
-	return "true"
-}
-
-func (c *condition) join(all []store.Filter, by, none string, column func(string) string) string {
-	if len(all) == 0 {
-		return none
-	}
-	parts := make([]string, len(all))
-	for i, f := range all {
-		parts[i] = "(" + c.part(f, column) + ")"
-	}
-	return strings.Join(parts, by)
+	return "(" + strings.Join(parts, ") "+op+" (") + ")"
 }

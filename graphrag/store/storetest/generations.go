@@ -29,7 +29,6 @@ func testSchema(t *testing.T, s *suite) {
 	for what, change := range map[string]func(*store.TableSchema){
 		"dimension": func(x *store.TableSchema) { x.Dim++ },
 		"model":     func(x *store.TableSchema) { x.Model = "other" },
-		"field":     func(x *store.TableSchema) { x.Fields = map[string]store.Kind{"color": store.String} },
 		"weight":    func(x *store.TableSchema) { x.TitleWeight = 3 },
 	} {
 		other := schema()
@@ -39,7 +38,7 @@ func testSchema(t *testing.T, s *suite) {
 		_, err := s.s.Create(ctx, "corpus", other)
 		wants(t, "create with another "+what, err, store.ErrMismatch)
 	}
-	for _, bad := range []store.Schema{{}, {Tables: map[string]store.TableSchema{"Bad": {}}}, {Tables: map[string]store.TableSchema{"x": {Dim: -1}}}, {Tables: map[string]store.TableSchema{"x": {Fields: map[string]store.Kind{"f": "date"}}}}} {
+	for _, bad := range []store.Schema{{}, {Tables: map[string]store.TableSchema{"Bad": {}}}, {Tables: map[string]store.TableSchema{"x": {Dim: -1}}}} {
 		_, err := s.s.Create(ctx, "other", bad)
 		wants(t, "an unusable schema", err, store.ErrInvalid)
 	}
@@ -169,6 +168,52 @@ func testPublishers(t *testing.T, s *suite) {
 	}
 }
 
+// A fork holds what the other one does, and what is written to it is not seen before it is published, though
+// it is flushed in between; the other one stays, and is not needed any more.
+func testFork(t *testing.T, s *suite) {
+	ctx := t.Context()
+	c, g, table := s.generation(t)
+	records := sample(14, 60)
+	put(t, g, table, records...)
+	must(t, g.Triples().PutTriples(ctx, fact("Fram", "of", "Oslo", "r")))
+	must(t, c.Publish(ctx, "first", ""))
+	must(t, g.Close())
+	_, err := c.Fork(ctx, "first", "first")
+	wants(t, "a fork of a name that is there", err, store.ErrConflict)
+	_, err = c.Fork(ctx, "other", "none")
+	wants(t, "a fork of nothing", err, store.ErrNotFound)
+	for round, from := range []string{"first", "next-0", "next-1"} {
+		next := fmt.Sprintf("next-%d", round)
+		fork, err := c.Fork(ctx, next, from)
+		must(t, err)
+		changed, err := fork.Table("chunks")
+		must(t, err)
+		must(t, changed.Delete(ctx, records[round].ID))
+		must(t, fork.Flush(ctx))
+		more := store.Record{ID: fmt.Sprintf("z%d", round), Text: "zeppelin"}
+		put(t, fork, changed, more)
+		pinned, err := c.Pin(ctx)
+		must(t, err)
+		seen, err := pinned.Table("chunks")
+		must(t, err)
+		same(t, "what is published", all(t, seen, ""), slices.Clone(records))
+		want := append(slices.DeleteFunc(slices.Clone(records), func(r store.Record) bool { return r.ID == records[round].ID }), more)
+		same(t, "the fork", all(t, changed, ""), slices.Clone(want))
+		must(t, c.Publish(ctx, next, from))
+		must(t, c.Discard(ctx, from))
+		hits, err := changed.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 9})
+		must(t, err)
+		if n, err := fork.Triples().CountTriples(ctx); len(hits[0]) != round+1 || n != 1 || err != nil {
+			t.Errorf("round %d: %v and %d triples, %v", round, hits, n, err)
+		}
+		if s.s.Can().FixedReads {
+			same(t, "what was pinned before", all(t, seen, ""), slices.Clone(records))
+		}
+		must(t, errors.Join(pinned.Close(), fork.Close()))
+		records = want
+	}
+}
+
 // Eight readers see one generation or the other, whole.
 func testReaders(t *testing.T, s *suite) {
 	ctx := t.Context()
@@ -218,6 +263,87 @@ func testReaders(t *testing.T, s *suite) {
 	if read.Load() < 50 {
 		t.Errorf("only %d reads", read.Load())
 	}
+}
+
+// Other processes see one published generation or another, whole: five records in a row, of which each
+// change adds one and deletes one.
+func testProcesses(t *testing.T, s *suite) {
+	if s.f.Reader == nil {
+		t.Skip("no reader")
+	}
+	ctx := t.Context()
+	c, g, table := s.generation(t)
+	note := func(i int) store.Record {
+		return store.Record{ID: fmt.Sprintf("n%04d", i), Text: fmt.Sprintf("zeppelin number %d", i), Data: []byte{byte(i)}}
+	}
+	put(t, g, table, note(0), note(1), note(2), note(3), note(4))
+	must(t, c.Publish(ctx, "first", ""))
+	must(t, g.Close())
+	var done atomic.Bool
+	var read atomic.Int64
+	var wait sync.WaitGroup
+	for range 3 {
+		reader := s.f.Reader(t, s.s)
+		theirs, err := reader.Open(ctx, "corpus")
+		must(t, err)
+		_, err = theirs.Write(ctx, "mine")
+		wants(t, "a reader that writes", err, store.ErrReadOnly)
+		wait.Go(func() {
+			defer reader.Close()
+			for !done.Load() {
+				if err := readRow(ctx, theirs); err != nil {
+					t.Error(err)
+					return
+				}
+				read.Add(1)
+				time.Sleep(time.Millisecond) // or nothing else gets a processor
+			}
+		})
+	}
+	was := "first"
+	for i := range 30 {
+		next := fmt.Sprintf("g%d", i)
+		g, err := c.Fork(ctx, next, was)
+		must(t, err)
+		table, err := g.Table("chunks")
+		must(t, err)
+		must(t, table.Delete(ctx, note(i).ID))
+		put(t, g, table, note(i+5))
+		must(t, errors.Join(c.Publish(ctx, next, was), c.Discard(ctx, was), g.Close()))
+		was = next
+	}
+	for begun := time.Now(); read.Load() < 50 && !t.Failed() && time.Since(begun) < time.Minute; {
+		time.Sleep(time.Millisecond)
+	}
+	done.Store(true)
+	wait.Wait()
+	if read.Load() < 50 {
+		t.Errorf("only %d reads", read.Load())
+	}
+}
+
+// readRow looks whether what is published is five records in a row.
+func readRow(ctx context.Context, c store.Collection) (err error) {
+	g, err := c.Pin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.Close()) }()
+	table, err := g.Table("chunks")
+	if err != nil {
+		return err
+	}
+	hits, err := table.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 50})
+	if err != nil {
+		return err
+	}
+	ids := idsOf(hits[0])
+	slices.Sort(ids)
+	records, err := table.Get(ctx, ids...)
+	if err != nil || len(records) != 5 || records[4].Data[0]-records[0].Data[0] != 4 {
+		return fmt.Errorf("%q are %v: %w", ids, records, err)
+	}
+	return nil
 }
 
 // readOne looks whether all that is found is of the generation that was pinned.

@@ -4,6 +4,7 @@ package storetest_test
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
@@ -28,7 +30,9 @@ var mutants = map[string]string{
 	"equal ones in any order":      "neighbors",
 	"words are ranked from behind": "words",
 	"vectors of another query":     "vectors",
-	"filters are forgotten":        "filters",
+	"conditions are forgotten":     "conditions",
+	"words of all are counted":     "conditions",
+	"a fork is written to both":    "fork",
 	"the limit is forgotten":       "neighbors",
 	"the other end":                "neighbors",
 	"the text is forgotten":        "neighbors",
@@ -117,6 +121,14 @@ type collection struct {
 func (c *collection) Write(ctx context.Context, name string) (store.Generation, error) {
 	g, err := c.Collection.Write(ctx, name)
 	return &generation{Generation: g, bug: c.bug}, err
+}
+
+func (c *collection) Fork(ctx context.Context, next, from string) (store.Generation, error) {
+	g, err := c.Collection.Fork(ctx, next, from)
+	if c.bug == "a fork is written to both" && err == nil {
+		return c.Collection.Write(ctx, from)
+	}
+	return g, err
 }
 
 func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
@@ -224,11 +236,14 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 	queries = slices.Clone(queries)
 	for i := range queries {
 		switch t.g.bug {
-		case "filters are forgotten":
-			queries[i].Where = store.Filter{}
+		case "conditions are forgotten":
+			queries[i].Where = graphrag.Condition{}
 		case "one hit too many":
 			queries[i].K++
 		}
+	}
+	if t.g.bug == "words of all are counted" {
+		return t.withWordsOfAll(ctx, queries)
 	}
 	hits, err := t.Table.SearchText(ctx, queries...)
 	if t.g.bug == "words are ranked from behind" {
@@ -237,6 +252,21 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 		}
 	}
 	return hits, err
+}
+
+// withWordsOfAll drops what does not meet a condition from the hits of all.
+func (t *table) withWordsOfAll(ctx context.Context, queries []store.TextQuery) ([][]store.Hit, error) {
+	some, err := t.Table.SearchText(ctx, queries...)
+	for i := range queries {
+		queries[i].Where, queries[i].K = graphrag.Condition{}, 1<<20
+	}
+	all, err2 := t.Table.SearchText(ctx, queries...)
+	for i := range all {
+		all[i] = slices.DeleteFunc(all[i], func(h store.Hit) bool {
+			return !slices.ContainsFunc(some[i], func(x store.Hit) bool { return x.ID == h.ID })
+		})
+	}
+	return all, errors.Join(err, err2)
 }
 
 func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery) ([][]store.Hit, error) {

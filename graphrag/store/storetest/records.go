@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
@@ -77,8 +78,8 @@ func testBadItems(t *testing.T, s *suite) {
 		{ID: "vector", Vector: []float32{1, 2}},
 		{ID: "nan", Vector: append(make([]float32, dim-1), float32(math.NaN()))},
 		{ID: "huge", Vector: append(make([]float32, dim-1), math.MaxFloat32)},
-		{ID: "field", Fields: store.Fields{"weight": 1}},
-		{ID: "kind", Fields: store.Fields{"size": "large"}},
+		{ID: "field", Fields: graphrag.Fields{"weight": 1}},
+		{ID: "kind", Fields: graphrag.Fields{"size": math.NaN()}},
 		{ID: "bytes", Text: "\xff"},
 	}
 	err := table.Put(t.Context(), slices.Concat(good[:1], bad, good[1:])...)

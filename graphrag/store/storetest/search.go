@@ -6,9 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
@@ -73,7 +75,7 @@ func testVectors(t *testing.T, s *suite) {
 	shared, exact, most := 0, 0, 0
 	for range 50 {
 		q := direction(r)
-		want := nearest(records, q, 10, store.Filter{})
+		want := nearest(records, q, 10)
 		hits, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: q, K: 10}, store.VectorQuery{Vector: q, K: 10, Effort: 1})
 		must(t, err)
 		for i, some := range hits {
@@ -100,11 +102,11 @@ func testVectors(t *testing.T, s *suite) {
 }
 
 // nearest computes the result of a vector search by brute force.
-func nearest(records []store.Record, query []float32, k int, f store.Filter) (ids []string) {
+func nearest(records []store.Record, query []float32, k int) (ids []string) {
 	q := unit(query)
 	var all []rank.Scored[string]
 	for _, r := range records {
-		if len(r.Vector) > 0 && f.Holds(r.Fields.Value) {
+		if len(r.Vector) > 0 {
 			dot := 0.0
 			for i, x := range unit(r.Vector) {
 				dot += float64(x) * float64(q[i])
@@ -118,8 +120,8 @@ func nearest(records []store.Record, query []float32, k int, f store.Filter) (id
 	return ids
 }
 
-// Filtered searches equal filtering the records one by one.
-func testFilters(t *testing.T, s *suite) {
+// Searches under a condition equal looking at the records one by one.
+func testConditions(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	records := sample(8, 300)
 	for part := range slices.Chunk(records, 110) {
@@ -137,44 +139,67 @@ func testFilters(t *testing.T, s *suite) {
 		if round%8 == 7 {
 			records = change(t, g, table, r, records)
 		}
-		raw := randomFilter(r, 3)
-		f, err := schema().Tables["chunks"].CheckFilter(raw)
+		where := randomCondition(r, 3)
+		meets := where.Compile()
+		some := slices.DeleteFunc(slices.Clone(records), func(x store.Record) bool { return !meets(x.Fields) })
+		query := store.VectorQuery{Vector: records[0].Vector, K: 300, Where: where, Effort: 1}
+		three, ten := query, query
+		three.K, ten.K, ten.Effort = 3, 10, 0
+		byVector, err := table.SearchVectors(t.Context(), query, three, ten)
 		must(t, err)
-		var want []string
-		for _, x := range records {
-			if f.Holds(x.Fields.Value) {
-				want = append(want, x.ID)
-			}
-		}
-		byVector, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: records[0].Vector, K: 300, Where: raw, Effort: 1}, store.VectorQuery{Vector: records[0].Vector, K: 3, Where: raw, Effort: 1},
-			store.VectorQuery{Vector: records[0].Vector, K: 10, Where: raw})
-		must(t, err)
-		byWord, err := table.SearchText(t.Context(), store.TextQuery{Text: "city river king ship music war science island film", K: 300, Where: raw})
-		must(t, err)
-		got := idsOf(byVector[0])
+		got, want := idsOf(byVector[0]), nearest(some, records[0].Vector, 10)
 		slices.Sort(got)
-		if !slices.Equal(got, want) {
-			t.Fatalf("%+v holds for %d records, and %d are found", raw, len(want), len(got))
+		if !slices.Equal(got, idsIn(some)) {
+			t.Fatalf("%s is met by %d records, and %d are found", where, len(some), len(got))
 		}
-		if diff := cmp.Diff(nearest(records, records[0].Vector, 3, f), idsOf(byVector[1])); diff != "" && len(want) > 0 {
-			t.Errorf("the three nearest of %+v: %s", raw, diff)
+		if diff := cmp.Diff(want[:min(3, len(want))], idsOf(byVector[1])); diff != "" && len(some) > 0 {
+			t.Errorf("the three nearest of %s: %s", where, diff)
 		}
-		ordered(t, byWord[0])
-		for _, id := range append(idsOf(byWord[0]), idsOf(byVector[2])...) {
-			if !slices.Contains(want, id) {
-				t.Fatalf("%+v does not hold for %s, which is found by words or vectors", raw, id)
+		met += len(want)
+		for _, id := range idsOf(byVector[2]) {
+			if !slices.Contains(got, id) {
+				t.Fatalf("%s is not met by %s, which is found", where, id)
 			}
-		}
-		best := nearest(records, records[0].Vector, 10, f)
-		met += len(best)
-		for _, id := range best {
-			if slices.Contains(idsOf(byVector[2]), id) {
+			if slices.Contains(want, id) {
 				found++
 			}
 		}
+		testOwnWords(t, s, table, where, some)
 	}
 	if recall := float64(found) / float64(met); recall < .95 {
-		t.Errorf("under filters recall of the ten nearest is %.3f, want .95", recall)
+		t.Errorf("under conditions recall of the ten nearest is %.3f, want .95", recall)
+	}
+}
+
+// testOwnWords wants the hits by words under a condition, met by some records, to be those of these alone
+// where the store says so, and else no others.
+func testOwnWords(t *testing.T, s *suite, table store.Table, where graphrag.Condition, some []store.Record) {
+	t.Helper()
+	const query = "city river king ship music war science island film"
+	hits, err := table.SearchText(t.Context(), store.TextQuery{Text: query, K: 300, Where: where})
+	must(t, err)
+	ordered(t, hits[0])
+	chunks := make([]graphrag.Chunk, len(some))
+	for i, r := range some {
+		chunks[i] = graphrag.Chunk{Title: r.Title, Text: r.Text}
+	}
+	ix, err := bm25.Build(t.Context(), chunks, bm25.Options{TitleWeight: 1})
+	must(t, err)
+	var want []store.Hit
+	for _, x := range ix.Search(query, 300, nil) {
+		want = append(want, store.Hit{ID: some[x.ID].ID, Score: x.Score})
+	}
+	if !s.s.Can().OwnWords {
+		got, all := idsOf(hits[0]), idsOf(want)
+		slices.Sort(got)
+		slices.Sort(all)
+		if !slices.Equal(got, all) {
+			t.Fatalf("under %s words find %d records, want %d", where, len(got), len(all))
+		}
+		return
+	}
+	if diff := cmp.Diff(want, hits[0], cmpopts.EquateEmpty(), cmpopts.EquateApprox(1e-6, 0)); diff != "" {
+		t.Fatalf("by words under %s (-of these alone +got):\n%s", where, diff)
 	}
 }
 
@@ -190,48 +215,56 @@ func change(t *testing.T, g store.Generation, table store.Table, r *rand.Rand, r
 	return records
 }
 
-func randomFilter(r *rand.Rand, depth int) store.Filter {
-	some := func() []store.Filter {
-		list := make([]store.Filter, r.IntN(3))
+// randomCondition draws one of any kind, also of fields and values that no record has.
+func randomCondition(r *rand.Rand, depth int) graphrag.Condition {
+	some := func() []graphrag.Condition {
+		list := make([]graphrag.Condition, r.IntN(3))
 		for i := range list {
-			list[i] = randomFilter(r, depth-1)
+			list[i] = randomCondition(r, depth-1)
 		}
 		return list
 	}
-	kind := r.IntN(7)
+	kind := r.IntN(11)
 	if depth == 0 {
-		kind %= 4
+		kind = r.IntN(8)
 	}
 	switch kind {
 	case 0:
-		return store.Equal("color", []string{"red", "green", "mauve"}[r.IntN(3)])
+		return graphrag.Equal("color", []string{"red", "green", "mauve", strings.Repeat("long ", 90)}[r.IntN(4)])
 	case 1:
-		return store.In("size", r.IntN(100), float64(r.IntN(100)), r.IntN(100))
+		return graphrag.In("size", r.IntN(100), float64(r.IntN(100)), r.IntN(100))
 	case 2:
 		low := r.Float64() * 100
-		return store.Range("size", low, low+r.Float64()*50)
+		return graphrag.Between([]string{"size", "color", "none"}[r.IntN(3)], low, low+r.Float64()*50)
 	case 3:
-		return store.Filter{}
+		return graphrag.Condition{}
 	case 4:
-		return store.Not(randomFilter(r, depth-1))
+		return graphrag.Has("tags", words[r.IntN(6)], words[r.IntN(6)])
 	case 5:
-		return store.And(some()...)
+		return graphrag.Between("day", nil, day(r.IntN(40)))
+	case 6:
+		return graphrag.In("day", day(r.IntN(40)), "red", true)
+	case 7:
+		return graphrag.NewScope(graphrag.Not(graphrag.Equal("size", r.IntN(9)))).Condition()
+	case 8:
+		return graphrag.Not(randomCondition(r, depth-1))
+	case 9:
+		return graphrag.And(some()...)
 	default:
-		return store.Or(some()...)
+		return graphrag.Or(some()...)
 	}
 }
 
 func testBadQueries(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	put(t, g, table, sample(9, 3)...)
-	for _, f := range []store.Filter{
-		store.Equal("weight", 1), store.Equal("size", "large"), store.Range("color", 1, 2), store.Range("size", math.NaN(), 1),
-		{Op: "near"}, {Op: store.OpNot}, store.And(store.Or(store.Equal("nothing", ""))),
+	for _, f := range []graphrag.Condition{
+		graphrag.Between("size", math.NaN(), 1), graphrag.Between("size", "a", 1), graphrag.And(graphrag.Or(graphrag.Equal("", ""))), graphrag.Equal("size", []int{3}),
 	} {
 		_, err := table.SearchText(t.Context(), store.TextQuery{Text: "city", K: 1, Where: f})
-		wants(t, "a search with an unusable filter", err, store.ErrInvalid)
+		wants(t, "a search with an unusable condition", err, store.ErrInvalid)
 		_, err = table.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim), K: 1, Where: f})
-		wants(t, "a search with an unusable filter", err, store.ErrInvalid)
+		wants(t, "a search with an unusable condition", err, store.ErrInvalid)
 	}
 	_, err := table.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim+1), K: 1})
 	wants(t, "a query of another dimension", err, store.ErrInvalid)
@@ -243,6 +276,6 @@ func testBadQueries(t *testing.T, s *suite) {
 	wants(t, "a search by words in a table without", err, store.ErrInvalid)
 	_, err = bare.SearchVectors(t.Context(), store.VectorQuery{Vector: make([]float32, dim), K: 1})
 	wants(t, "a search by vectors in a table without", err, store.ErrInvalid)
-	_, err = g.Triples().SearchTriples(t.Context(), store.TextQuery{Text: "city", K: 1, Where: store.Equal("color", "red")})
-	wants(t, "a filter of triples", err, store.ErrInvalid)
+	_, err = g.Triples().SearchTriples(t.Context(), store.TextQuery{Text: "city", K: 1, Where: graphrag.Equal("color", "red")})
+	wants(t, "a condition on triples", err, store.ErrInvalid)
 }

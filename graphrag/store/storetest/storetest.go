@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
@@ -27,6 +29,10 @@ type Factory struct {
 	// Crash returns the store as another process finds it if this process is killed now. The
 	// suite closes it too. If nil, tests of crashes are left out.
 	Crash func(t *testing.T, s store.Store) store.Store
+
+	// Reader opens a store as another process does that only reads, while this one goes on. If nil,
+	// it is not tested.
+	Reader func(t *testing.T, s store.Store) store.Store
 }
 
 // Test runs the suite.
@@ -42,14 +48,16 @@ func Test(t *testing.T, f Factory) {
 		{"model", testModel},
 		{"words", testWords},
 		{"vectors", testVectors},
-		{"filters", testFilters},
+		{"conditions", testConditions},
 		{"bad queries", testBadQueries},
 		{"triples", testTriples},
 		{"neighbors", testNeighbors},
 		{"schema", testSchema},
 		{"generations", testGenerations},
+		{"fork", testFork},
 		{"publishers", testPublishers},
 		{"readers", testReaders},
+		{"processes", testProcesses},
 		{"cancelled", testCancelled},
 		{"snapshot", testSnapshot},
 		{"crash", testCrash},
@@ -75,7 +83,7 @@ type suite struct {
 // schema is the schema of most tests.
 func schema() store.Schema {
 	return store.Schema{Tables: map[string]store.TableSchema{
-		"chunks": {Text: true, TitleWeight: 1, Dim: dim, Model: "test", Fields: map[string]store.Kind{"color": store.String, "size": store.Number}},
+		"chunks": {Text: true, TitleWeight: 1, Dim: dim, Model: "test"},
 		"bare":   {},
 	}}
 }
@@ -131,10 +139,11 @@ func sample(seed uint64, n int) []store.Record {
 		records[i] = store.Record{
 			ID: fmt.Sprintf("r%05d", i), Scope: fmt.Sprintf("doc%d", i/3), Title: words[r.IntN(len(words))],
 			Text: strings.Join(text, " "), Vector: direction(r), Data: []byte{0, byte(i), 0xff},
-			Fields: store.Fields{"color": []string{"red", "green", "blue"}[r.IntN(3)], "size": r.IntN(100)},
+			Fields: graphrag.Fields{"color": []string{"red", "green", "blue"}[r.IntN(3)], "size": float64(r.IntN(100))},
 		}
 		if i%7 == 0 {
 			delete(records[i].Fields, "size")
+			records[i].Fields["tags"], records[i].Fields["day"], records[i].Fields["open"] = words[i%4:i%4+r.IntN(3)], day(i%40), i%2 == 0
 		}
 	}
 	return records
@@ -150,16 +159,11 @@ func direction(r *rand.Rand) []float32 {
 	return v
 }
 
-// normal returns a record as stores return it: numbers are float64.
+// day is a time of which nanoseconds count.
+func day(i int) time.Time { return time.Date(2024, 1, 1+i/4, 0, 0, 0, i%4*100, time.UTC) }
+
+// normal returns a record as stores return it.
 func normal(r store.Record) store.Record {
-	fields := store.Fields{}
-	for name, v := range r.Fields {
-		if n, ok := v.(int); ok {
-			v = float64(n)
-		}
-		fields[name] = v
-	}
-	r.Fields = fields
 	if len(r.Data) == 0 {
 		r.Data = nil
 	}
@@ -174,6 +178,14 @@ func all(t *testing.T, table store.Table, after string) (records []store.Record)
 		records = append(records, r)
 	}
 	return records
+}
+
+func idsIn(records []store.Record) []string {
+	ids := make([]string, len(records))
+	for i, r := range records {
+		ids[i] = r.ID
+	}
+	return ids
 }
 
 func idsOf(hits []store.Hit) []string {

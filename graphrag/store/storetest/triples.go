@@ -62,13 +62,9 @@ func testTriples(t *testing.T, s *suite) {
 	if n, err := ts.CountTriples(t.Context()); n != 5 || err != nil {
 		t.Errorf("%d triples, %v; want 5", n, err)
 	}
-	hits, err := ts.SearchTriples(t.Context(),
-		store.TextQuery{Text: "who designed Fram?", K: 2},
-		store.TextQuery{Text: "who designed Fram?", K: 9, Where: store.Equal("source", "r2")},
-		store.TextQuery{Text: "Amundsen", K: 9},
-		store.TextQuery{Text: "designed", K: 9, Where: store.And(store.Equal("head", "Fram"), store.In("relation", "designed by"), store.Not(store.Equal("tail", "Oslo")))})
+	hits, err := ts.SearchTriples(t.Context(), store.TextQuery{Text: "who designed Fram?", K: 2}, store.TextQuery{Text: "Amundsen", K: 9})
 	must(t, err)
-	for i, n := range []int{2, 1, 0, 2} {
+	for i, n := range []int{2, 0} {
 		if len(hits[i]) != n {
 			t.Errorf("query %d: %d triples, want %d: %v", i, len(hits[i]), n, hits[i])
 		}
@@ -131,19 +127,16 @@ func testLikeNeighbors(t *testing.T, ts store.Triples, facts []store.Triple) {
 		{Like: "what is behind leaf 20 or leaf 1207?"}, {Like: "leaf 20 and 1207", Limit: 4}, {Like: "leaf 20 back", End: store.Tail},
 		{Like: "relation 2 of leaf 23 and leaf 300", Limit: 1100}, {Like: "20 23", Relation: "relation 2", Limit: 9}, {Like: "Oslo", Limit: 5},
 	} {
-		at := map[store.End]store.Filter{store.Head: store.Equal("head", "hub"), store.Tail: store.Equal("tail", "hub"),
-			store.Either: store.Or(store.Equal("head", "hub"), store.Equal("tail", "hub"))}[near.End]
-		if near.Relation != "" {
-			at = store.And(at, store.Equal("relation", near.Relation))
-		}
-		hits, err := ts.SearchTriples(t.Context(), store.TextQuery{Text: near.Like, K: len(facts), Where: at})
+		hits, err := ts.SearchTriples(t.Context(), store.TextQuery{Text: near.Like, K: len(facts)})
+		must(t, err)
+		all, err := ts.Neighbors(t.Context(), []string{"hub"}, store.Near{End: near.End, Relation: near.Relation})
 		must(t, err)
 		var want []store.Triple
 		for _, h := range hits[0] {
-			want = append(want, h.Triple)
+			if slices.Contains(all[0], h.Triple) {
+				want = append(want, h.Triple)
+			}
 		}
-		all, err := ts.Neighbors(t.Context(), []string{"hub"}, store.Near{End: near.End, Relation: near.Relation})
-		must(t, err)
 		for _, f := range all[0] {
 			if !slices.Contains(want, f) {
 				want = append(want, f)
