@@ -97,6 +97,9 @@ func (s *System) Save(ctx context.Context, dir string) error {
 	if now == nil {
 		return fmt.Errorf("%s: saved before Index", s.frame.Name)
 	}
+	if s.tables != nil {
+		return fmt.Errorf("%s: it is in a store, and saved by each change", s.frame.Name)
+	}
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	s.paid.mu.Lock()
@@ -229,6 +232,9 @@ func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, err
 func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted ...string) (stats graphrag.IndexStats, err error) {
 	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "open", s.named())
 	defer func() { span.End(err) }()
+	if s.tables != nil {
+		return s.failed("open", errors.New("it is in a store: use Open of the package"))
+	}
 	name := filepath.Join(dir, fileName)
 	file, err := os.Open(name)
 	if err != nil {
