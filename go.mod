@@ -20,6 +20,8 @@ require (
 	github.com/tidwall/btree v1.8.2
 	github.com/tiktoken-go/tokenizer v0.7.0
 	github.com/tmc/langchaingo v0.1.14
+	github.com/wlynxg/chardet v1.0.5
+	github.com/xuri/nfp v0.0.1
 	github.com/yuin/goldmark v1.8.7
 	golang.org/x/net v0.55.0
 	golang.org/x/sync v0.22.0

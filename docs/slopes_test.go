@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/foreign"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
@@ -63,7 +64,7 @@ func growing(unit, mark string) func(n int) []byte {
 // read reads a file, finds its blocks, and cuts it as a system does.
 func read(name string) func([]byte) error {
 	return func(data []byte) error {
-		f, err := load.Read(name, data)
+		f, err := load.Options{Formats: office.Formats()}.Read(name, data)
 		if err != nil {
 			return nil // refused is well, too
 		}

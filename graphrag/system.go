@@ -103,4 +103,5 @@ type Stage struct {
 	Failed   int    `json:"failed,omitempty"`   // of these, without any result
 	Refused  int    `json:"refused,omitempty"`  // of the failed, those that the model declined or a filter stopped
 	Repaired int    `json:"repaired,omitempty"` // with a result of which a part was left out or mended
+	Stale    int    `json:"stale,omitempty"`    // with the result for an earlier state, which differs little
 }

@@ -323,18 +323,19 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 }
 
 // Content is the text of a message as servers and their clients write it: a string, null,
-// or a list of text parts. Values of other shapes are as good as none.
+// or a list of parts, of which those of text count. Values of other shapes are as good as none.
 type Content string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *Content) UnmarshalJSON(b []byte) error {
 	var text string
-	var parts []struct {
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(b, &text) != nil && json.Unmarshal(b, &parts) == nil {
+	var parts []struct{ Type, Text string }
+	if json.Unmarshal(b, &text) != nil {
+		_ = json.Unmarshal(b, &parts) // those of other shapes have no text
 		for _, p := range parts {
-			text += p.Text
+			if p.Type == "" || strings.Contains(p.Type, "text") {
+				text += p.Text
+			}
 		}
 	}
 	*c = Content(text)

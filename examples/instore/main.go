@@ -14,6 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 )
 
@@ -50,7 +51,7 @@ func run(ctx context.Context, folder, question string) error {
 		return err
 	}
 	defer system.Close()
-	if _, err := system.Index(ctx, load.Documents(ctx, os.DirFS(folder))); err != nil {
+	if _, err := system.Index(ctx, load.Options{Formats: office.Formats()}.Documents(ctx, os.DirFS(folder))); err != nil {
 		return err
 	}
 	answer, err := system.Answer(ctx, graphrag.Question{Text: question, K: 5})

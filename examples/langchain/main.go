@@ -25,6 +25,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/llm/langchain"
 )
 
@@ -46,7 +47,7 @@ func run(ctx context.Context, out io.Writer, server, name, folder, question stri
 	if err != nil {
 		return err
 	}
-	if _, err := system.Index(ctx, load.Documents(ctx, os.DirFS(folder))); err != nil {
+	if _, err := system.Index(ctx, load.Options{Formats: office.Formats()}.Documents(ctx, os.DirFS(folder))); err != nil {
 		return err
 	}
 	var chunks []graphrag.Chunk // of which find and read make pages

@@ -16,6 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
@@ -36,7 +37,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	stats, err := system.Index(ctx, load.Documents(ctx, os.DirFS(os.Args[3])))
+	stats, err := system.Index(ctx, load.Options{Formats: office.Formats()}.Documents(ctx, os.DirFS(os.Args[3])))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -21,6 +21,11 @@ type HierarchyOptions struct {
 	// communities that are not have fewer nodes, or cannot be split. At least 2;
 	// 0 means 10, the max_cluster_size of Microsoft GraphRAG.
 	MaxSize int
+	// Start, when set, has the community of each node at each level from which Leiden
+	// begins, numbers of any kind, or -1 for a node that begins alone; levels that it lacks
+	// begin with single nodes. From the communities of a graph that hardly differs most
+	// stay, which those of a new run do not.
+	Start [][]int32
 }
 
 // Community is one community of a [Hierarchy].
@@ -66,18 +71,22 @@ func (h Hierarchy) Cut(level int) []int32 {
 	return cut
 }
 
-// HierarchicalLeiden runs [Leiden] on the graph, then on each community of MaxSize
-// nodes or more as a graph of its own, with only the edges inside of it, then on
-// their parts, until all are small or cannot be split. That is the hierarchy of
-// Microsoft GraphRAG (graspologic's hierarchical Leiden). A node without edges
-// is a community of its own at level 0; no community goes across connected
-// components. Parts are worked on by all processors.
+// HierarchicalLeiden runs [Leiden] on each connected component of the graph, then on
+// each community of MaxSize nodes or more as a graph of its own, with only the edges
+// inside of it, then on their parts, until all are small or cannot be split. That is
+// the hierarchy of Microsoft GraphRAG (graspologic's hierarchical Leiden), which runs
+// on the largest component alone. The communities of a component depend on the
+// component alone, so that unconnected material changes none of them. A node without
+// edges is a community of its own at level 0. Parts are split on all processors.
 //
 // The error is that of [Leiden].
 func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (Hierarchy, error) {
 	opts.MaxSize = cmp.Or(opts.MaxSize, 10)
 	checks := opt.Checks{Of: "community"}
 	opt.Min(&checks, "MaxSize", opts.MaxSize, 2)
+	for level, of := range opts.Start {
+		checks.Want(len(of) == g.N(), fmt.Sprintf("Start[%d]", level), len(of), fmt.Sprintf("one for each of the %d nodes", g.N()))
+	}
 	o, err := opts.resolve()
 	if err := errors.Join(checks.Err(), err); err != nil {
 		return Hierarchy{}, err
@@ -88,9 +97,9 @@ func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptio
 	}
 	var h Hierarchy
 	if about.exactIn32() {
-		h, err = hierarchical[float32](ctx, g, about, o, opts.MaxSize)
+		h, err = hierarchical[float32](ctx, g, about, opts, o)
 	} else {
-		h, err = hierarchical[float64](ctx, g, about, o, opts.MaxSize)
+		h, err = hierarchical[float64](ctx, g, about, opts, o)
 	}
 	if err != nil {
 		return Hierarchy{}, fmt.Errorf("community: hierarchical Leiden: %w", err)
@@ -102,38 +111,40 @@ func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptio
 type hierarchyBuilder[W weight] struct {
 	opts    Options
 	maxSize int
+	start   [][]int32
 	h       Hierarchy
 }
 
-// piece is a community that has to be split: its nodes in the network of its
+// piece is a community that has to be split: its nodes in the graph and in the network of its
 // parent, and once that is done, its own network and its parts in there.
 type piece[W weight] struct {
 	id     int32
+	nodes  []int32
 	within *network[W]
 	local  []int32
 	net    *network[W]
 	parts  [][]int32
 }
 
-func hierarchical[W weight](ctx context.Context, g *graph.Graph, about survey, opts Options, maxSize int) (Hierarchy, error) {
-	b := &hierarchyBuilder[W]{opts: opts, maxSize: maxSize, h: Hierarchy{Nodes: g.N()}}
+func hierarchical[W weight](ctx context.Context, g *graph.Graph, about survey, opts HierarchyOptions, resolved Options) (Hierarchy, error) {
+	b := &hierarchyBuilder[W]{opts: resolved, maxSize: opts.MaxSize, start: opts.Start, h: Hierarchy{Nodes: g.N()}}
 	net, err := newNetwork[W](ctx, g, about)
-	if err != nil {
-		return Hierarchy{}, err
-	}
-	top, err := leiden(ctx, net, g, about.twice, opts)
 	if err != nil || net.n() == 0 {
+		return b.h, err
+	}
+	top, err := b.top(ctx, net, g)
+	if err != nil {
 		return b.h, err
 	}
 	nodes := make([]int32, net.n())
 	singletons(nodes)
-	level := []*piece[W]{{id: -1, net: net, parts: top.Members()}}
+	level := []*piece[W]{{id: -1, net: net, parts: top}}
 	for ; len(level) > 0; b.h.Levels++ {
 		var next []*piece[W]
 		for _, p := range level {
 			next = b.adopt(p, nodes, next)
 		}
-		if err := b.splitAll(ctx, next); err != nil {
+		if err := b.splitAll(ctx, b.h.Levels+1, next); err != nil {
 			return Hierarchy{}, err
 		}
 		level = level[:0]
@@ -146,6 +157,33 @@ func hierarchical[W weight](ctx context.Context, g *graph.Graph, about survey, o
 		}
 	}
 	return b.h, nil
+}
+
+// top returns the communities of all connected components, the largest first.
+func (b *hierarchyBuilder[W]) top(ctx context.Context, net *network[W], g *graph.Graph) ([][]int32, error) {
+	component, count, err := g.Components(ctx)
+	if err != nil {
+		return nil, err
+	}
+	components := Partition{Labels: component, Communities: count}.Members()
+	pieces := make([]*piece[W], count)
+	for i, nodes := range components {
+		pieces[i] = &piece[W]{nodes: nodes, within: net, local: nodes}
+	}
+	if err := b.splitAll(ctx, 0, pieces); err != nil {
+		return nil, err
+	}
+	p := Partition{Labels: make([]int32, net.n())}
+	for i, nodes := range components {
+		for _, part := range pieces[i].parts {
+			for _, u := range part {
+				p.Labels[nodes[u]] = int32(p.Communities)
+			}
+			p.Communities++
+		}
+	}
+	canonical(p.Labels)
+	return p.Members(), nil
 }
 
 // adopt makes the parts of a piece communities and returns the pieces that are
@@ -166,15 +204,19 @@ func (b *hierarchyBuilder[W]) adopt(p *piece[W], nodes []int32, next []*piece[W]
 			parent.Children = append(parent.Children, id)
 		}
 		if len(local) >= b.maxSize {
-			next = append(next, &piece[W]{id: id, within: p.net, local: local})
+			next = append(next, &piece[W]{id: id, nodes: c.Nodes, within: p.net, local: local})
 		}
 	}
 	return next
 }
 
-// splitAll splits pieces on all processors. Each has randomness of its own, so
-// who does it does not matter.
-func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, pieces []*piece[W]) error {
+// splitAll splits pieces into the communities of a level, on all processors. The random numbers of
+// each piece depend on the seed alone.
+func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, level int, pieces []*piece[W]) error {
+	var start []int32
+	if level < len(b.start) {
+		start = b.start[level]
+	}
 	type scratch struct {
 		solver solver[W]
 		places []int32
@@ -186,20 +228,30 @@ func (b *hierarchyBuilder[W]) splitAll(ctx context.Context, pieces []*piece[W]) 
 		for len(s.places) < pieces[i].within.n() {
 			s.places = append(s.places, -1)
 		}
-		return s.solver.split(b.opts, pieces[i], s.places)
+		return s.solver.split(b.opts, pieces[i], start, s.places)
 	})
 }
 
-// split runs Leiden on one piece.
-func (s *solver[W]) split(opts Options, p *piece[W], places []int32) error {
+// split runs Leiden on one piece, from the communities of start if there are any.
+func (s *solver[W]) split(opts Options, p *piece[W], start, places []int32) error {
 	p.net = p.within.part(p.local, places)
 	p.within, p.local = nil, nil
 	twice := 0.0
 	for _, w := range p.net.weights {
 		twice += float64(w)
 	}
-	s.configure(twice, opts, uint64(p.id)+1)
+	s.configure(twice, opts)
 	found := apart(p.net.n())
+	first := make(map[int32]int32) // node of each community of start
+	for i, u := range p.nodes {
+		if start == nil || start[u] < 0 {
+			continue
+		}
+		if _, ok := first[start[u]]; !ok {
+			first[start[u]] = int32(i)
+		}
+		found.Labels[i] = first[start[u]]
+	}
 	if err := s.run(p.net, nil, &found); err != nil {
 		return err
 	}

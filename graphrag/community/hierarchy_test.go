@@ -5,7 +5,11 @@ package community_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/graph"
@@ -121,6 +125,66 @@ func TestHierarchyIsAForest(t *testing.T) {
 			if h.Communities[top[u]].Level != 0 || len(h.Communities[bottom[u]].Children) != 0 {
 				t.Errorf("graph %d: cuts of node %d are %d and %d", i, u, top[u], bottom[u])
 			}
+		}
+	}
+}
+
+// The communities of a component are those of the component alone.
+func TestComponentsAlone(t *testing.T) {
+	var edges []graph.Edge
+	nodes := int32(0)
+	var want []string
+	for _, g := range []*graph.Graph{graphtest.Karate().Graph(), lesMis(t, true), graphtest.LFR300().Graph()} {
+		for u := range int32(g.N()) {
+			lo, _ := g.Row(u)
+			for i, v := range g.Neighbors(u) {
+				if u <= v {
+					edges = append(edges, graph.Edge{From: nodes + u, To: nodes + v, Weight: g.Weight(lo + int64(i))})
+				}
+			}
+		}
+		for _, c := range hierarchy(t, g, 10, 1).Communities {
+			for i := range c.Nodes {
+				c.Nodes[i] += nodes
+			}
+			want = append(want, fmt.Sprint(c.Level, c.Nodes))
+		}
+		nodes += int32(g.N())
+	}
+	g, err := graph.New(int(nodes), edges, graph.Options{})
+	texttest.OK(t, err)
+	var got []string
+	for _, c := range hierarchy(t, g, 10, 1).Communities {
+		got = append(got, fmt.Sprint(c.Level, c.Nodes))
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("%d communities %v, want %d: %v", len(got), got, len(want), want)
+	}
+}
+
+// From the communities that were found Leiden finds these again, at every level.
+func TestHierarchyStart(t *testing.T) {
+	for name, g := range map[string]*graph.Graph{"lesmis": lesMis(t, true), "LFR": graphtest.LFR300().Graph()} {
+		want := hierarchy(t, g, 10, 3)
+		start := make([][]int32, want.Levels)
+		for level := range start {
+			start[level] = want.Cut(level)
+			for u, c := range start[level] {
+				if want.Communities[c].Level != int32(level) || len(want.Communities[c].Nodes) == 1 {
+					start[level][u] = -1
+				}
+			}
+		}
+		o := community.HierarchyOptions{Start: start, Options: community.Options{Seed: 99, MaxPasses: 1}}
+		got, err := community.HierarchicalLeiden(t.Context(), g, o)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+		o.Start = append(o.Start, nil)
+		if _, err := community.HierarchicalLeiden(t.Context(), g, o); err == nil || !strings.Contains(err.Error(), "Start[") {
+			t.Errorf("%s: a level without nodes: %v", name, err)
 		}
 	}
 }

@@ -42,22 +42,16 @@ func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error
 	return p, nil
 }
 
-// ofGraph is leiden for the network of a graph.
+// ofGraph returns the partition of a graph, without its quality.
 func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts Options) (Partition, error) {
 	net, err := newNetwork[W](ctx, g, about)
 	if err != nil {
 		return Partition{}, err
 	}
 	net.spare = true
-	return leiden(ctx, net, g, about.twice, opts)
-}
-
-// leiden returns the partition of a network, without its quality. g is the graph that the network
-// was made of, or nil.
-func leiden[W weight](ctx context.Context, net *network[W], g *graph.Graph, twice float64, opts Options) (Partition, error) {
 	p := apart(net.n())
 	s := &solver[W]{ctx: ctx}
-	s.configure(twice, opts, 0)
+	s.configure(about.twice, opts)
 	if err := s.run(net, g, &p); err != nil {
 		return Partition{}, err
 	}
@@ -100,15 +94,14 @@ type level[W weight] struct {
 	labels []int32
 }
 
-// configure prepares for a graph of weight 2m, with a stream of random numbers
-// of its own.
-func (s *solver[W]) configure(twice float64, opts Options, stream uint64) {
+// configure prepares for a graph of weight 2m.
+func (s *solver[W]) configure(twice float64, opts Options) {
 	s.gamma = opts.Resolution
 	if twice > 0 {
 		s.gamma /= twice
 	}
 	s.theta, s.maxPasses = opts.Randomness, opts.MaxPasses
-	s.rng.Seed(opts.Seed, stream)
+	s.rng.Seed(opts.Seed, 0)
 }
 
 // reserve makes room for n nodes.

@@ -256,10 +256,19 @@ func TestGleaning(t *testing.T) {
 			t.Errorf("%s, %d gleanings: %d calls, Calls says %d, want %d", tt.format, tt.gleanings, m.Calls(), e.Calls(), tt.calls)
 		}
 	}
-	// LightRAG keeps the longer of two descriptions.
-	x := records(t, extract.Lines, lineAnswer, "entity<|#|>FRAM<|#|>ship<|#|>A polar ship of great fame.\nrelation<|#|>Fram<|#|>Colin Archer<|#|>x<|#|>Short.")
-	if x.Mentions[0].Description != "A polar ship of great fame." || len(x.Facts) != 1 || x.Facts[0].Description != "He built her." {
-		t.Errorf("%+v", x)
+	// LightRAG compares the first descriptions of two replies; what one reply says twice remains.
+	x := records(t, extract.Lines, "entity<|#|>Fram<|#|>ship<|#|>Built by Archer.\n"+lineAnswer+"\nrelation<|#|>Fram<|#|>Colin Archer<|#|>sea<|#|>She sailed.\n",
+		"entity<|#|>FRAM<|#|>ship<|#|>A polar ship of great fame.\nentity<|#|>Fram<|#|>ship<|#|>Small.\nrelation<|#|>Colin Archer<|#|>Fram<|#|>x<|#|>Short.")
+	var said []string
+	for _, m := range x.Mentions {
+		said = append(said, m.Name+": "+m.Description)
+	}
+	for _, f := range x.Facts {
+		said = append(said, f.Head+", "+f.Tail+": "+f.Description)
+	}
+	want := []string{"Colin Archer: A builder.", "FRAM: A polar ship of great fame.", "Fram: Small.", "Colin Archer, Fram: He built her.", "Fram, Colin Archer: She sailed."}
+	if diff := cmp.Diff(want, said); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -439,9 +440,15 @@ func cleanText(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// cleanName also removes quotes around a name.
+// maxName is the number of characters from which on a name is cut (LightRAG, constants.py).
+const maxName = 256
+
+// cleanName also removes quotes around a name, and cuts it.
 func cleanName(s string) string {
 	s = cleanText(s)
+	if utf8.RuneCountInString(s) > maxName {
+		s = string([]rune(s)[:maxName])
+	}
 	for {
 		t := strings.TrimSpace(s)
 		for _, q := range quotes {
@@ -455,7 +462,7 @@ func cleanName(s string) string {
 }
 
 // quotes are pairs of quotation marks.
-var quotes = [...][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"“", "”"}, {"„", "“"}, {"„", "”"}, {"‘", "’"}, {"«", "»"}, {"»", "«"}, {"「", "」"}}
+var quotes = [...][2]string{{`"`, `"`}, {"''", "''"}, {"'", "'"}, {"`", "`"}, {"“", "”"}, {"„", "“"}, {"„", "”"}, {"‘", "’"}, {"«", "»"}, {"»", "«"}, {"「", "」"}}
 
 // unquote removes quotes around a whole name, and a single quote without a partner. Quotes
 // around a part of a name stay: "Weird Al" Yankovic.

@@ -35,7 +35,7 @@ const (
 var (
 	// graphrag/config/defaults.py of microsoft/graphrag 3.1.2.
 	tupleTypes = []string{"organization", "person", "geo", "event"}
-	// lightrag/constants.py of LightRAG 1.5.3.
+	// lightrag/constants.py of LightRAG 1.5.7.
 	lineTypes = []string{"Person", "Creature", "Organization", "Location", "Event", "Concept", "Method", "Content", "Data", "Artifact", "NaturalObject"}
 )
 
@@ -108,11 +108,14 @@ func (r *Records) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Ex
 
 func (r *Records) chunk(ctx context.Context, c graphrag.Chunk, x *kg.Extraction) error {
 	answers, err := r.ask(ctx, c)
-	for _, a := range answers {
-		r.read(a, x)
-	}
-	if r.o.Format == Lines {
-		keepLonger(x)
+	for round, a := range answers {
+		var said kg.Extraction
+		r.read(a, &said)
+		if round > 0 && r.o.Format == Lines {
+			mergeGleaned(x, &said)
+		}
+		x.Mentions, x.Facts = append(x.Mentions, said.Mentions...), append(x.Facts, said.Facts...)
+		x.Attributes, x.Problems = append(x.Attributes, said.Attributes...), append(x.Problems, said.Problems...)
 	}
 	dropRepeated(x)
 	if llm.OfOneReply(err) && len(answers) > 0 {
@@ -206,30 +209,33 @@ func (r *Records) goOn(ctx context.Context, req llm.Request) (bool, error) {
 	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(reply.Text)), "Y"), err
 }
 
-// keepLonger keeps, of the records of one chunk with the same key, the one with the longest
-// description, the first of equal ones (LightRAG's rule for gleaning).
-func keepLonger(x *kg.Extraction) {
+// mergeGleaned drops, of the records of two replies with the same key, those of the reply whose first
+// description is shorter, of equal ones those of the later reply (LightRAG, operate.py,
+// extract_entities). What one reply says twice about a name or a pair remains.
+func mergeGleaned(before, gleaned *kg.Extraction) {
 	fold := kg.FoldUnicode.Key
-	x.Mentions = longest(x.Mentions, func(m kg.Mention) (string, string) { return fold(m.Name), m.Description })
-	x.Facts = longest(x.Facts, func(f kg.Fact) (string, string) {
-		head, tail := fold(f.Head), fold(f.Tail)
-		return min(head, tail) + sep + max(head, tail), f.Description // a relation has no direction there
+	dropShorter(&before.Mentions, &gleaned.Mentions, func(m kg.Mention) (string, string) { return fold(m.Name), m.Description })
+	dropShorter(&before.Facts, &gleaned.Facts, func(f kg.Fact) (string, string) {
+		return fold(f.Head) + sep + fold(f.Tail), f.Description
 	})
 }
 
-// longest keeps of the records with the same key the one with the longest description.
-func longest[T any](list []T, of func(T) (key, description string)) []T {
-	at := make(map[string]int)
-	kept := list[:0]
-	for _, x := range list {
-		key, description := of(x)
-		i, again := at[key]
-		if !again {
-			at[key] = len(kept)
-			kept = append(kept, x)
-		} else if _, before := of(kept[i]); len(description) > len(before) {
-			kept[i] = x
+func dropShorter[T any](before, gleaned *[]T, of func(T) (key, description string)) {
+	first := func(list []T) map[string]int {
+		lengths := make(map[string]int)
+		for _, x := range list {
+			key, description := of(x)
+			if _, ok := lengths[key]; !ok {
+				lengths[key] = len(description)
+			}
 		}
+		return lengths
 	}
-	return kept
+	old, later := first(*before), first(*gleaned)
+	longer := func(key string) bool {
+		n, ok := old[key]
+		return !ok || later[key] > n
+	}
+	*before = slices.DeleteFunc(*before, func(x T) bool { key, _ := of(x); _, ok := later[key]; return ok && longer(key) })
+	*gleaned = slices.DeleteFunc(*gleaned, func(x T) bool { key, _ := of(x); return !longer(key) })
 }

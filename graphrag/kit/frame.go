@@ -268,6 +268,11 @@ func Done(ctx context.Context, step string, err error) {
 	count(ctx, step, one)
 }
 
+// Stale counts an item of a step of building for which a result for an earlier state was used.
+func Stale(ctx context.Context, step string) {
+	count(ctx, step, graphrag.Stage{Asked: 1, Stale: 1})
+}
+
 // Bound tells the schema that extraction was bound by, for the statistics of the index.
 func Bound(ctx context.Context, schema json.RawMessage) {
 	note(ctx, func(t *tally) { t.sofar.Schema = schema })
@@ -276,7 +281,7 @@ func Bound(ctx context.Context, schema json.RawMessage) {
 func count(ctx context.Context, step string, more graphrag.Stage) {
 	note(ctx, func(t *tally) {
 		s := t.stages[step]
-		t.stages[step] = graphrag.Stage{Name: step, Asked: s.Asked + more.Asked, Failed: s.Failed + more.Failed, Refused: s.Refused + more.Refused, Repaired: s.Repaired + more.Repaired}
+		t.stages[step] = graphrag.Stage{Name: step, Asked: s.Asked + more.Asked, Failed: s.Failed + more.Failed, Refused: s.Refused + more.Refused, Repaired: s.Repaired + more.Repaired, Stale: s.Stale + more.Stale}
 	})
 }
 

@@ -229,6 +229,30 @@ func (r rememberingEmbedder) EmbedQuery(ctx context.Context, text string) ([]flo
 	return v, err
 }
 
+// Saved returns what was made of a kind under the key in an earlier change of the system, or makes it.
+// It is saved with the system, as replies are: something that depends on earlier states, and not on the
+// documents alone, is so the same when the system is opened. The key tells the state; T is kept as JSON.
+func Saved[T any](ctx context.Context, kind, key string, make func() (T, error)) (T, error) {
+	var made T
+	kept := repliesOf(ctx)
+	if kept == nil {
+		return make()
+	}
+	sum := replyKey(sha256.Sum256(fmt.Appendf(nil, "%s %d %s", kind, len(key), key)))
+	if reply, ok := kept.reply(sum); ok && json.Unmarshal([]byte(reply.Text), &made) == nil {
+		return made, nil
+	}
+	made, err := make()
+	if err != nil {
+		return made, err
+	}
+	data, err := json.Marshal(made)
+	if err == nil {
+		kept.keep(sum, llm.Reply{Text: string(data)})
+	}
+	return made, err
+}
+
 // rememberingNames finds names in the cache of the context, as replies.
 type rememberingNames struct{ extract.NameFinder }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -82,6 +83,50 @@ func TestEmbeddingsErrors(t *testing.T) {
 	cancel()
 	if _, err := (Embeddings{angles{}}).Neighbors(ctx, []string{"a", "b"}, 0.5, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Names that come, go and change their vectors: the lists are those of comparing all names, and only
+// what changed is compared.
+func TestEmbeddingsAfterChanges(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	var k memo.Keeper
+	ctx := k.With(t.Context())
+	all := words(r, 300)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	at := make(angles)
+	for _, name := range all {
+		at[name] = float64(r.IntN(90))
+	}
+	for round := range 40 {
+		var names []string
+		for _, name := range all {
+			if r.IntN(8) > 0 {
+				names = append(names, name)
+			}
+		}
+		switch round % 8 {
+		case 3:
+			at[names[r.IntN(len(names))]] = float64(r.IntN(90))
+		case 5:
+			names = append(names, names[3])
+		case 6:
+			slices.Reverse(names)
+		}
+		limit, threshold := 7+round/10, .9
+		want, err := Embeddings{at}.Neighbors(t.Context(), names, threshold, limit)
+		texttest.OK(t, err)
+		got, err := Embeddings{at}.Neighbors(ctx, names, threshold, limit)
+		texttest.OK(t, err)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("round %d, %d names, limit %d (-all +changed):\n%s", round, len(names), limit, diff)
+		}
+	}
+	l := memo.Kept[last](ctx)
+	lists, unsure := l.translated(neighborhood{cut: l.cut, digests: l.digests})
+	if diff := cmp.Diff(l.lists, lists, cmpopts.EquateEmpty()); diff != "" || len(unsure) != 0 {
+		t.Errorf("nothing changed, and %v are compared\n%s", unsure, diff)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -63,32 +65,86 @@ func (b Block) Cell(column int) string {
 	return Plain(b.Cells[column].In(b.Text))
 }
 
-// Plain returns a text as it is displayed: on one line, without links, images, escapes, and
-// markup of emphasis and code.
+// Plain returns a text as it is displayed: on one line, without links, images, escapes, struck
+// text, and markup of emphasis and code. Between backticks everything stays.
 func Plain(s string) string {
+	var code []string
+	if strings.Contains(s, "`") {
+		s, code = outOfCode(strings.ReplaceAll(s, "\x00", ""))
+	}
 	if strings.ContainsAny(s, "[<:wW") {
 		s, _ = text.StripLinks(s)
 	}
-	if strings.ContainsAny(s, "*`\\~<_") {
-		s = unmarked(s)
+	if strings.ContainsAny(s, "*`\\~<_\x00") {
+		s = unmarked(s, code)
 	}
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// unmarked removes ** and __ and ~~, backticks, single * and _ at the edges of words, backslashes
-// before punctuation, and tags such as <br>, <b>, <i> and <p>.
-func unmarked(s string) string {
+// maxSpan bounds code and struck text within a line, in bytes.
+const maxSpan = 1 << 10
+
+// outOfCode replaces the code spans of a text by their numbers between NULs.
+func outOfCode(s string) (string, []string) {
+	var b strings.Builder
+	var code []string
+	for i, n := 0, 0; i < len(s); i += n {
+		switch n = 1; {
+		case s[i] == '\\' && i+1 < len(s):
+			n = 2
+		case s[i] == '`':
+			n = len(s) - i - len(strings.TrimLeft(s[i:], "`"))
+			if inner := upTo(s[i+n:], s[i:i+n]); inner >= 0 {
+				fmt.Fprintf(&b, "\x00%d\x00", len(code))
+				code = append(code, s[i+n:i+n+inner])
+				n += inner + n
+				continue
+			}
+		}
+		b.WriteString(s[i : i+n])
+	}
+	return b.String(), code
+}
+
+// upTo returns how far a run of equal marks is, if it is no longer there; -1 without one.
+func upTo(s, mark string) int {
+	s = s[:min(len(s), maxSpan)]
+	for at := 0; ; {
+		i := strings.Index(s[at:], mark)
+		if i < 0 {
+			return -1
+		}
+		at += i
+		if rest := strings.TrimLeft(s[at:], mark[:1]); len(rest) == len(s)-at-len(mark) {
+			return at
+		} else {
+			at = len(s) - len(rest)
+		}
+	}
+}
+
+// unmarked removes ** and __, backticks, struck text, single * and _ at the edges of words,
+// backslashes before punctuation, and tags such as <br>, <b>, <i> and <p>, and puts code back.
+func unmarked(s string, code []string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case c == '\\' && i+1 < len(s) && strings.IndexByte("\\`*_{}[]()#+-.!|<>~\"'&:,;?=/@$%^", s[i+1]) >= 0:
+		case c == '\\' && escapes(s, i):
 			i++
 			b.WriteByte(s[i])
+		case c == 0 && code != nil:
+			n := strings.IndexByte(s[i+1:], 0)
+			k, _ := strconv.Atoi(s[i+1 : i+1+max(n, 0)])
+			b.WriteString(code[min(k, len(code)-1)])
+			i += 1 + n
 		case c == '`':
-		case (c == '*' || c == '_' || c == '~') && i+1 < len(s) && s[i+1] == c:
+		case isMark(s, i) && i+1 < len(s) && s[i+1] == c:
 			i++
-		case (c == '*' || c == '_') && (atEdge(s, i-1) != atEdge(s, i+1)):
+			if n := upTo(s[i+1:], "~~"); c == '~' && n > 0 && s[i+1] != ' ' && s[i+n] != ' ' {
+				i += n + 2
+			}
+		case isMark(s, i):
 		case c == '<' && tagLength(s[i:]) > 0:
 			i += tagLength(s[i:]) - 1
 			b.WriteByte(' ')
@@ -97,6 +153,65 @@ func unmarked(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// escapes reports whether the backslash s[i] escapes what follows.
+func escapes(s string, i int) bool {
+	return i+1 < len(s) && strings.IndexByte("\\`*_{}[]()#+-.!|<>~\"'&:,;?=/@$%^", s[i+1]) >= 0
+}
+
+// isMark reports whether s[i] marks emphasis: it is doubled, or at one edge of a word.
+func isMark(s string, i int) bool {
+	c := s[i]
+	if c != '*' && c != '_' && c != '~' {
+		return false
+	}
+	return i+1 < len(s) && s[i+1] == c || c != '~' && atEdge(s, i-1) != atEdge(s, i+1)
+}
+
+// Escape returns a text on one line as Markdown that [Plain] shows as the text and [Blocks] reads
+// as a paragraph: with backslashes before what would be markup. Addresses stay as they are.
+func Escape(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	out := inline(s)
+	if at := blockMark(s); at >= 0 && out[at] != '\\' {
+		out = out[:at] + `\` + out[at:]
+	}
+	return out
+}
+
+// inline is Escape for a text that begins no block.
+func inline(s string) string {
+	if !strings.ContainsAny(s, "\\`*_~<(") {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 8)
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\\' && (i+1 == len(s) || escapes(s, i)), c == '`', c == '(' && i > 0 && s[i-1] == ']',
+			isMark(s, i), i > 0 && s[i-1] == c && isMark(s, i-1), c == '<' && tagName(s[i:]) > 0:
+			b.WriteByte('\\')
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// blockMark returns where a text has to be escaped that would begin a block other than a
+// paragraph, -1 if it would not.
+func blockMark(s string) int {
+	word, _, _ := strings.Cut(s, " ")
+	n := len(word) - len(strings.TrimLeft(word, "0123456789"))
+	switch {
+	case word == "":
+	case n > 0 && (word[n:] == "." || word[n:] == ")"):
+		return n
+	case word[0] == '>', word[0] == '|', word == ":", strings.HasPrefix(word, "```"), strings.HasPrefix(word, "~~~"),
+		strings.IndexByte("#-+*=_", word[0]) >= 0 && strings.Trim(word, word[:1]) == "":
+		return 0
+	}
+	return -1
 }
 
 // atEdge reports whether s[i] is outside of a word: white space, punctuation, or the end of the
@@ -112,25 +227,41 @@ func atEdge(s string, i int) bool {
 // maxTag bounds the length of an inline tag, in bytes.
 const maxTag = 64
 
-// tagLength returns the length of the HTML tag at the beginning of s, or 0. "a < b" and
+// tagLength returns the length of the HTML tag at the beginning of s, or 0. "a < b", "<T>" and
 // "<https://…>" are no tags.
 func tagLength(s string) int {
+	n := tagName(s)
+	end := strings.IndexByte(s[:min(len(s), maxTag)], '>')
+	if n == 0 || end < n || strings.IndexByte(s[1:end], '<') >= 0 {
+		return 0
+	}
+	return end + 1
+}
+
+// tagNames are the names of HTML's elements.
+const tagNames = " a abbr address area article aside audio b base bdi bdo big blockquote body br button canvas caption center cite code col " +
+	"colgroup data datalist dd del details dfn dialog div dl dt em embed fieldset figcaption figure font footer form frame h1 h2 h3 h4 h5 h6 head " +
+	"header hr html i iframe img input ins kbd label legend li link main map mark math menu meta meter nav nobr noscript object ol optgroup option " +
+	"output p param picture pre progress q rp rt ruby s samp script section select slot small source span strike strong style sub summary sup svg " +
+	"table tbody td template textarea tfoot th thead time title tr track tt u ul var video wbr "
+
+// tagName returns the length of what begins s as an HTML tag: "<" or "</" and the name of an
+// element, in lower case or in two capitals or more; 0 if it is none.
+func tagName(s string) int {
 	i := 1
 	if i < len(s) && s[i] == '/' {
 		i++
 	}
 	first := i
-	for i < len(s) && ('a' <= s[i]|0x20 && s[i]|0x20 <= 'z' || i > first && '0' <= s[i] && s[i] <= '9') {
+	for i < len(s) && i < maxTag && !atEdge(s, i) && s[i] < 0x80 {
 		i++
 	}
-	if i == first || i >= len(s) || s[i] != '>' && s[i] != ' ' && s[i] != '/' {
+	name := s[first:i]
+	if i < len(s) && s[i] != '>' && s[i] != ' ' && s[i] != '/' || name == "" || len(name) == 1 && name < "a" ||
+		!strings.Contains(tagNames, " "+strings.ToLower(name)+" ") {
 		return 0
 	}
-	end := strings.IndexByte(s[:min(len(s), maxTag)], '>')
-	if end < 0 || strings.IndexByte(s[1:end], '<') >= 0 {
-		return 0
-	}
-	return end + 1
+	return i
 }
 
 // Bounds of the text that Lead examines and of the lines that it returns, in bytes.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -80,17 +81,42 @@ func TestBlocks(t *testing.T) {
 
 func TestPlain(t *testing.T) {
 	for in, want := range map[string]string{
-		"**bold** and *italic* and `code`": "bold and italic and code",
-		"[text](https://a.org) <b>b</b>":   "text b",
-		"snake_case 2*3 a < b":             "snake_case 2*3 a < b",
-		`1\. not \| a \* mark`:             "1. not | a * mark",
-		"  two\n lines ":                   "two lines",
-		"~~gone~~ __under__ _u_":           "gone under u",
+		"**bold** and *italic* and `code`":  "bold and italic and code",
+		"[text](https://a.org) <b>b</b>":    "text b",
+		"snake_case 2*3 a < b":              "snake_case 2*3 a < b",
+		`1\. not \| a \* mark`:              "1. not | a * mark",
+		"  two\n lines ":                    "two lines",
+		"__under__ _u_ a~b ~~ c":            "under u a~b c",
+		"45 ~~gone~~ ~~a `x`~~ 60 ~~ b ~~":  "45 60 b",
+		"`Option<T>` and ``a`<b>*c``":       "Option<T> and a`<b>*c",
+		"Vec<u8>, List<String>, Map<K, B>":  "Vec<u8>, List<String>, Map<K, B>",
+		"`[x](y) www.a.org`` ` \\`<B>a</B>": "[x](y) www.a.org`` `<B>a</B>",
 	} {
 		if got := load.Plain(in); got != want {
 			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
 		}
 	}
+}
+
+// What is escaped is a paragraph, and shown as it was.
+func FuzzEscape(f *testing.F) {
+	for _, s := range append(seeds, "# no heading", "2) Thames", "- dash", "```", "~~~", "---", "<b>not</b> <br", "[x](y) ![a](b)", "a `b` c", `\`, `C:\x \* *a*b _c_d__`, "~~a~~~",
+		"| a | b |", ": x", "=", "10. x", "<a href=x>", "> q", "__init__", "a]( b") {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if strings.ContainsAny(s, ":wW\x00") || !utf8.ValidString(s) {
+			return // addresses
+		}
+		s = strings.Join(strings.Fields(s), " ")
+		got := load.Escape(s)
+		if plain := load.Plain(got); plain != s {
+			t.Fatalf("%q is escaped as %q and shown as %q", s, got, plain)
+		}
+		if b := load.Blocks(got); s != "" && (len(b) != 1 || b[0].Kind != load.Paragraph || b[0].Text != got) {
+			t.Fatalf("%q is escaped as %q and read as %+v", s, got, b)
+		}
+	})
 }
 
 // check holds what is true of the blocks of every text.

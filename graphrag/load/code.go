@@ -175,10 +175,10 @@ func (g *grid) line(cells []string, at []int) {
 	g.w.out.WriteByte('\n')
 }
 
-var inCell = strings.NewReplacer(`\`, `\\`, "|", `\|`)
+var inCell = strings.NewReplacer("|", `\|`)
 
-// cellText returns a text as a cell: on one line, with bars escaped.
-func cellText(s string) string { return inCell.Replace(strings.Join(strings.Fields(s), " ")) }
+// cellText returns a text as a cell: on one line, with markup escaped.
+func cellText(s string) string { return inCell.Replace(inline(strings.Join(strings.Fields(s), " "))) }
 
 // narrow reports whether a header can be that of a Markdown table: it has few enough columns, and
 // Lead can find it.

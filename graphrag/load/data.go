@@ -3,66 +3,13 @@
 package load
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"path"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
-
-// tableFile reads comma- or tab-separated values as a table: RFC 4180, and the deviations of
-// spreadsheets (semicolons, stray quotes, rows of any length). The first row is the header unless
-// it contains a number.
-func tableFile(name, source string) *File {
-	comma := delimiter(name, source)
-	if manyCells(source, comma) {
-		return Markdown(name, source)
-	}
-	r := csv.NewReader(strings.NewReader(source))
-	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = comma, true, -1, true
-	lines := lineStarts(source)
-	w := &writer{}
-	labels := maxLabels * len(source)
-	var g *grid
-	wide := false // the header, and so every longer one
-	for {
-		cells, err := r.Read()
-		if err != nil {
-			break // the end: with lazy quotes there is no other error
-		}
-		at := make([]int, len(cells))
-		for i := range cells {
-			line, column := r.FieldPos(i)
-			at[i] = min(lines[min(line, len(lines))-1]+column-1, len(source))
-		}
-		if g == nil {
-			g = &grid{w: w, header: make([]string, len(cells))}
-			wide = !narrow(g.header)
-			if !slices.ContainsFunc(cells, isNumber) {
-				copy(g.header, cells)
-				g.at = at
-				wide = !narrow(g.header)
-				continue
-			}
-		}
-		if more := len(cells) - len(g.header); more > 0 {
-			g.header = append(g.header, make([]string, more)...)
-			g.rows = 0 // another table from here on
-			wide = wide || !narrow(g.header)
-		}
-		if !wide {
-			g.row(cells, at)
-		} else {
-			labels -= w.items(g.header, cells, at, labels)
-		}
-	}
-	if g != nil && w.out.Len() == 0 { // a header alone is a row
-		g.row(g.header, []int{0})
-	}
-	return w.file(name, source)
-}
 
 // Bounds of the column names that are repeated for rows too wide for a table: bytes of one name, and
 // of all names as a multiple of the file, so that the text stays proportional to the file.
@@ -91,53 +38,47 @@ func (w *writer) items(header, cells []string, at []int, left int) (named int) {
 	return named
 }
 
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(strings.TrimSpace(strings.ReplaceAll(s, ",", ".")), 64)
-	return err == nil
-}
+// notJSON are a text, which stays, and the numbers that other programs write into JSON.
+var notJSON = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
 
-// delimiter returns the most frequent delimiter of the first line.
-func delimiter(name, source string) rune {
-	if strings.EqualFold(path.Ext(name), ".tsv") {
-		return '\t'
-	}
-	first, _, _ := strings.Cut(source, "\n")
-	best, most := ',', 0
-	for _, d := range ",;\t|" {
-		if n := strings.Count(first, string(d)); n > most {
-			best, most = d, n
+// lenient returns JSON with texts in place of what is no number, in as many bytes.
+func lenient(source string) string {
+	return notJSON.ReplaceAllStringFunc(source, func(s string) string {
+		switch s {
+		case "NaN", "-NaN":
+			return `""` + strings.Repeat(" ", len(s)-2)
+		case "Infinity":
+			return `"∞"   `
+		case "-Infinity":
+			return `"-∞"   `
 		}
-	}
-	return best
+		return s
+	})
 }
 
-// manyCells reports whether a line has too many cells to be parsed.
-func manyCells(source string, comma rune) bool {
-	for _, line := range lines(source) {
-		if strings.Count(line, string(comma)) > maxCells {
-			return true
-		}
-	}
-	return false
-}
-
-// jsonFile reads JSON, and JSONL line by line. A list of objects with few short values becomes a
-// table; other objects become sections: a heading with their name, long texts as paragraphs, the
-// rest as lists of keys and values. Invalid JSON stays unchanged.
+// jsonFile reads JSON, and JSONL line by line, by whatever name. A list of objects with few short
+// values becomes a table; other objects become sections: a heading with their name, long texts as
+// paragraphs, the rest as lists of keys and values. Invalid JSON stays unchanged.
 func jsonFile(name, source string) *File {
 	w := &writer{}
 	if strings.EqualFold(path.Ext(name), ".json") {
 		left := maxValues
 		root, err := parseJSON(source, 0, &left)
-		if err != nil {
-			return Markdown(name, source)
+		if err != nil && left >= 0 {
+			root, err = parseJSON(lenient(source), 0, &left)
 		}
 		list := root.kids
 		if root.kind != '[' {
 			list = []node{root}
 		}
-		w.records(list)
-		return w.file(name, source)
+		if err == nil {
+			w.records(list)
+			return w.file(name, source)
+		}
+		left = maxValues
+		if _, err := parseJSON(source[:lineEnd(source, 0)], 0, &left); err != nil {
+			return Markdown(name, source)
+		}
 	}
 	var list []node
 	left := maxValues

@@ -2,8 +2,9 @@
 
 // Package load reads files as documents with a structure: paragraphs, headings, list
 // items, table rows with their headers, definition lists, code as code, front matter,
-// each with its place in the file. It knows Markdown, HTML, text, DOCX, XLSX, PPTX, ODT, EPUB,
-// EML, Jupyter notebooks, CSV and TSV, JSON and JSONL, and source code; package load/pdf adds PDF.
+// each with its place in the file. It knows Markdown, HTML, text, CSV and TSV, JSON
+// and JSONL, and source code; package load/office adds office documents, books, mail and notebooks, package
+// load/pdf PDF.
 //
 //	files, skipped, err := load.Folder(ctx, os.DirFS("notes"))
 //	files[0].Document          // for a system to index
@@ -28,25 +29,18 @@
 // is not known is an error that wraps [ErrFormat], and [Folder] counts it. Rows of CSV
 // files and short records of JSON files are rows of a table under its header, longer
 // records sections; definitions of source code are sections under their first line.
-// A sheet of XLSX is a section with a table for each run of rows under its header, by the values
-// computed when it was saved; a slide of PPTX a section with its notes; an EPUB its pages in the
-// order of the spine; an EML file its text, with attachments by name. Hidden sheets and slides, comments,
-// footnotes, charts and pictures are not read.
 // Texts are UTF-8, UTF-16 with a mark, what a page declares, or Windows-1252.
 //
 // # Fields
 //
 // Documents have fields, for questions with conditions: the folder and the kind (extension)
 // of the file, the keys of front matter with a text, a number, a time, true or false, or a list of
-// texts, the named meta elements of a page, the metadata of office documents and books (title, author,
-// subject, description, keywords, category, publisher, language, date, created, modified), and
-// the headers of messages (from, to, cc, date, subject).
+// texts, and the named meta elements of a page.
 //
 // # Hostile files
 //
 // Files are what others wrote. At most [MaxFile] bytes are read of one, and of what grows
-// as much as there was; archives that unpack to far more than they are, to more than 64 MiB of text or
-// 4 million cells are left out, and so is what is encrypted; XML has no entities of its own.
+// as much as there was.
 // Nesting beyond 32 levels, tables wider than 128 columns and texts that the parser fails
 // on are read as paragraphs; the time is about linear in the size; links are not
 // followed, nothing is fetched and nothing is run. A parser that panics is an error that

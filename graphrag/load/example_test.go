@@ -36,7 +36,7 @@ func ExampleFolder() {
 	// |---|---|
 	// | red | no internet |
 	// line 3: Light is red, Meaning is no internet
-	// load: 1 file: another kind of file (.pdf)
+	// load: 1 file: another kind of file (.pdf): read it with the Reader of package load/pdf
 }
 
 // A piece that begins in the middle of a table is read with its lead.

@@ -4,7 +4,6 @@ package load
 
 import (
 	"cmp"
-	"encoding/xml"
 	"maps"
 	"path"
 	"slices"
@@ -72,6 +71,9 @@ func fieldValue(s string) any {
 		return s == "true"
 	}
 	if n, err := strconv.ParseFloat(s, 64); err == nil && n-n == 0 {
+		if i, err := strconv.ParseInt(s, 10, 64); len(s) > 15 && (err != nil || int64(n) != i) && strings.Trim(s, "+-0123456789") == "" {
+			return s // an identifier
+		}
 		return n
 	}
 	if t, ok := graphrag.ParseTime(s); ok {
@@ -116,52 +118,4 @@ func metaFields(page string) graphrag.Fields {
 		}
 	}
 	return f
-}
-
-// fieldNames are the fields that elements of metadata become (Dublin Core, ECMA-376 part 2).
-var fieldNames = map[string]string{
-	"title": "title", "creator": "author", "subject": "subject", "description": "description", "keywords": "keywords", "category": "category",
-	"publisher": "publisher", "language": "language", "date": "date", "created": "created", "modified": "edited",
-}
-
-// properties reads metadata as fields; names go before fieldNames.
-func (p *pack) properties(part string, names map[string]string) {
-	var text strings.Builder
-	p.optional(part, elements{
-		open: func(xml.StartElement) { text.Reset() },
-		text: func(_, s string) { text.WriteString(s) },
-		shut: func(element string) {
-			name, ok := names[element]
-			if !ok {
-				name = fieldNames[element]
-			}
-			if value := single(text.String()); name != "" && value != "" {
-				p.field(name, value)
-			}
-			text.Reset()
-		},
-	})
-}
-
-func (p *pack) field(name, value string) {
-	old, twice := p.f.Document.Fields[name]
-	switch {
-	case name == "keywords":
-		list, _ := old.([]string)
-		for _, word := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }) {
-			if word = strings.TrimSpace(word); word != "" {
-				list = append(list, word)
-			}
-		}
-		p.f.Document.Fields[name] = list
-	case name == "date" || name == "created" || name == "edited":
-		p.f.Document.Fields[name] = fieldValue(value)
-	case twice && name == "author" && len(old.(string)) < maxLine:
-		p.f.Document.Fields[name] = old.(string) + "; " + value
-	case !twice:
-		p.f.Document.Fields[name] = value
-		if name == "title" {
-			p.f.Document.Title = value
-		}
-	}
 }

@@ -3,7 +3,6 @@
 package load
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -15,18 +14,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
-
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/encoding/unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -217,8 +209,13 @@ func (a alone) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntry{a.f
 // paths, for a [graphrag.System] to index. Files that it cannot read are left out;
 // [Folder] reports them. A folder without any file to read is an error.
 func Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, error] {
+	return Options{}.Documents(ctx, fsys)
+}
+
+// Documents is [Documents] with options.
+func (o Options) Documents(ctx context.Context, fsys fs.FS) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
-		files, _, err := Folder(ctx, fsys)
+		files, _, err := o.Folder(ctx, fsys)
 		if err != nil {
 			yield(graphrag.Document{}, err)
 			return
@@ -405,25 +402,28 @@ const (
 // ErrFormat is wrapped by the error for a file of an unsupported kind.
 var ErrFormat = errors.New("another kind of file")
 
-// markups are extensions of markup languages that other programs convert.
-const markups = ".rst .rest .adoc .asciidoc .org "
+// remedies are what to do about files of unsupported extensions.
+var remedies = []struct{ of, remedy string }{
+	{".rst .rest .adoc .asciidoc .org ", ": convert it to Markdown or HTML, by pandoc or asciidoctor"},
+	{".docx .docm .xlsx .xlsm .pptx .pptm .ppsx .odt .epub .eml .ipynb ", ": read it with the Formats of package load/office"},
+	{".pdf ", ": read it with the Reader of package load/pdf"},
+	{".doc .xls .ppt .rtf .msg .ods .odp .mobi .pages .numbers .key .xlsb ", ": save it as DOCX, XLSX, PPTX, ODT, EML or PDF"},
+}
 
 // otherKind returns the error for files of an unsupported extension, with a remedy where there is one.
 func otherKind(files, ext string) error {
 	remedy := ""
-	if strings.Contains(markups, ext+" ") {
-		remedy = ": convert it to Markdown or HTML, by pandoc or asciidoctor"
+	for _, r := range remedies {
+		if strings.Contains(r.of, ext+" ") {
+			remedy = r.remedy
+		}
 	}
 	return fmt.Errorf("load: %s: %w (%s)%s", files, ErrFormat, ext, remedy)
 }
 
 // builtin returns the formats of the package, by extension.
 var builtin = sync.OnceValue(func() map[string]Format {
-	formats := map[string]Format{
-		".docx": archived(word), ".docm": archived(word), ".xlsx": archived(workbook), ".xlsm": archived(workbook),
-		".pptx": archived(slides), ".pptm": archived(slides), ".ppsx": archived(slides),
-		".odt": archived(openText), ".epub": archived(ebook), ".eml": mailFile, ".ipynb": notebookFile,
-	}
+	formats := make(map[string]Format)
 	for _, f := range []struct {
 		read func(name, source string) *File
 		of   string
@@ -460,11 +460,15 @@ func (o Options) Extensions() []string {
 // ofText makes a format of text in any of the encodings of decode.
 func ofText(read func(name, source string) *File) Format {
 	return func(name string, data []byte) (*File, error) {
-		source, err := decode(data)
+		source, told, err := decoded(data)
 		if err != nil {
 			return nil, fmt.Errorf("load: %s: %w", name, err)
 		}
-		return read(name, source), nil
+		f := read(name, source)
+		if told != "" && f.Problem == nil {
+			f.Problem = fmt.Errorf("load: %s is read as %s", name, told)
+		}
+		return f, nil
 	}
 }
 
@@ -490,7 +494,10 @@ func (o Options) Read(name string, data []byte) (f *File, err error) {
 			f, err = nil, fmt.Errorf("load: %s: the parser failed: %v", name, r)
 		}
 	}()
-	return read(name, data)
+	if f, err = read(name, data); err == nil && f.Problem == nil && strings.TrimSpace(f.Document.Text) == "" {
+		f.Problem = fmt.Errorf("load: %s is read, but there is no text in it", name)
+	}
+	return f, err
 }
 
 // sniffed is the number of bytes by which a file without an extension is classified.
@@ -500,76 +507,12 @@ const sniffed = 512
 func sniff(data []byte) Format {
 	head := strings.ToLower(strings.TrimLeft(string(data[:min(len(data), sniffed)]), "\ufeff \t\r\n"))
 	switch {
-	case strings.ContainsRune(head, 0):
+	case strings.ContainsRune(head, 0) && wide(data) == nil:
 		return nil
 	case strings.HasPrefix(head, "<!doctype html"), strings.HasPrefix(head, "<html"):
 		return ofText(HTML)
 	}
 	return ofText(Markdown)
-}
-
-var errEncoding = errors.New("not UTF-8 text, and no byte order mark or charset says what it is: convert it to UTF-8")
-
-// decode converts a text to UTF-8. The encoding is that of the byte order mark; UTF-8 if that is
-// valid; the one declared in the first KB; or else Windows-1252, which includes Latin-1, if the
-// bytes are plausible.
-func decode(data []byte) (string, error) {
-	from := encoding.Encoding(nil)
-	switch {
-	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
-		from = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
-	case utf8.Valid(data):
-		return string(bytes.TrimPrefix(data, []byte("\ufeff"))), nil
-	default:
-		from = declared(data)
-		if from == nil && isWestern(data) {
-			from = charmap.Windows1252
-		}
-	}
-	if from == nil {
-		return "", errEncoding
-	}
-	out, err := from.NewDecoder().Bytes(data)
-	if err != nil {
-		return "", fmt.Errorf("not the text that it says it is: %w", err)
-	}
-	return string(out), nil
-}
-
-var declaration = regexp.MustCompile(`(?i)(?:charset|encoding|coding)\s*[=:]\s*["']?([a-z0-9_.:-]{2,40})`)
-
-// declared returns the encoding that a page, an XML file or a comment declares; nil if there is
-// none, or if it is UTF-8, which the bytes are not.
-func declared(data []byte) encoding.Encoding {
-	m := declaration.FindSubmatch(data[:min(len(data), 1024)])
-	if m == nil {
-		return nil
-	}
-	e, err := htmlindex.Get(string(m[1]))
-	if err != nil || e == unicode.UTF8 {
-		return nil
-	}
-	return e
-}
-
-// isWestern reports whether bytes are plausible Windows-1252: no control characters, and at most two
-// consecutive letters beyond ASCII, unlike in other scripts.
-func isWestern(data []byte) bool {
-	run := 0
-	for _, c := range data {
-		switch {
-		case c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f',
-			c == 0x81, c == 0x8d, c == 0x8f, c == 0x90, c == 0x9d:
-			return false
-		case c < utf8.RuneSelf:
-			run = 0
-		default:
-			if run++; run > 2 {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // counted says how many files there are.
@@ -579,3 +522,8 @@ func counted(n int) string {
 	}
 	return fmt.Sprintf("%d files", n)
 }
+
+// Partial is the [File.Problem] of a file of which parts are not read, on purpose or for want of text.
+type Partial struct{ Name, Without string }
+
+func (e Partial) Error() string { return "load: " + e.Name + " is read without its " + e.Without }

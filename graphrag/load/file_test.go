@@ -34,7 +34,7 @@ const page = `<!doctype html><html><head><title>Lights &amp;
 func TestHTML(t *testing.T) {
 	f := load.HTML("a.html", page)
 	checkKept(t, f)
-	want := "# Lights\n\nOne light, two lights.\n\n\\1. is no item, * is no mark\n\n" +
+	want := "# Lights\n\nOne light, two lights.\n\n1\\. is no item, * is no mark\n\n" +
 		"| | |\n|---|---|\n| red | no \\| internet |\n| blue | |\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Layout\n\n- x\n    - y\n- z\n\n" +
 		"Owl\n: A bird.\n\n```\nif a < b {\n  run()\n}\n```\n"
 	if diff := cmp.Diff(want, f.Document.Text); diff != "" {
@@ -106,7 +106,7 @@ func TestFolder(t *testing.T) {
 		got = append(got, err.Error())
 	}
 	want := []string{"a.md", "sub/c.html", "z.txt", "b.md cannot be opened", "load: big.txt: larger than 32 MiB",
-		"load: 2 files: another kind of file (.pdf)",
+		"load: 2 files: another kind of file (.pdf): read it with the Reader of package load/pdf",
 		"load: 1 file: another kind of file (.rst): convert it to Markdown or HTML, by pandoc or asciidoctor", "load: 1 file: another kind of file (no extension)"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -3,6 +3,7 @@
 package load
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,15 +14,15 @@ import (
 )
 
 // HTML reads a page and converts it to Markdown: headings, lists, tables with headers, definition
-// lists and code, in page order, with white space collapsed. Invisible elements (scripts, styles,
-// hidden elements) are left out, and also navigation, footers and forms unless there is no other
-// text. Tables that contain headings, lists or tables are treated as layout.
+// lists and code, in page order, with white space collapsed. What is not displayed (scripts, styles,
+// hidden elements) is left out, also struck text and ruby, and navigation, footers and forms unless
+// there is no other text. Raised digits become 10^6, formulas a line. Tables that contain headings,
+// lists or tables are treated as layout; a cell of several rows stands in each.
 func HTML(name, page string) *File {
-	tokens := tokenize(page)
-	f := &File{}
+	f, t := &File{}, parse(page)
 	for _, all := range []bool{false, true} {
-		p := &pageText{source: page, tokens: tokens, all: all}
-		p.run()
+		p := &pageText{tree: t, source: page, all: all, left: len(page), cells: make(map[*html.Node]string)}
+		p.children(t.root)
 		f.Document.Text, f.anchors = strings.TrimRight(p.out.String(), "\n"), p.anchors
 		if f.Document.Text != "" {
 			f.Document.Text += "\n"
@@ -36,268 +37,425 @@ func HTML(name, page string) *File {
 
 // pageText writes the text of a page as Markdown.
 type pageText struct {
-	source  string
-	tokens  []token
-	at      int  // index of the current token
-	all     bool // furniture as well
-	out     strings.Builder
-	anchors anchors
-	title   string
+	*tree
+	writer
+	source string
+	all    bool // furniture as well
+	title  string
+	at     int                   // the place in the page of what was written last
+	left   int                   // bytes of cells that may still be repeated
+	cells  map[*html.Node]string // written ones of several rows
 
-	blank   bool   // a blank is needed before the next word
-	prefix  string // markup before the next word
-	lists   []int  // open ones: 0 is a plain list, else the number of the next item
-	pre     bool
-	inTitle bool
-	table   *openTable
-}
-
-// openTable is the current table.
-type openTable struct {
-	rows   int
-	cells  int  // of the row, so far
-	span   int  // further columns of the open cell
-	bare   bool // the first row is no header, and an empty one was written
+	gap    bool   // a blank is needed before the next word
+	raised bool   // the last word is an exponent or an index
+	prefix string // markup before the next word
+	head   bool   // in the first line of a heading
+	lists  []list // open ones
+	pre    bool
+	math   bool
 	inCell bool
-	inHead bool
 }
 
-func (p *pageText) run() {
-	hide, depth := atom.Atom(0), 0 // the element whose content is skipped
-	for i, t := range p.tokens {
-		p.at = i
-		if hide != 0 {
-			if t.tag == hide && t.kind == html.StartTagToken {
-				depth++
-			} else if t.tag == hide && t.kind == html.EndTagToken {
-				if depth--; depth == 0 {
-					hide = 0
-				}
-			}
-			continue
-		}
-		switch t.kind {
-		case html.TextToken:
+// list is an open list: its next number, and how it is shown: "-", "1", or one of HTML's types.
+type list struct {
+	next int
+	kind string
+}
+
+func (p *pageText) children(n *html.Node) {
+	for c := range n.ChildNodes() {
+		p.node(c)
+	}
+}
+
+// node writes a node, unless it is not displayed.
+func (p *pageText) node(n *html.Node) {
+	switch {
+	case n.Type == html.TextNode || n.DataAtom == atom.Wbr:
+		for _, t := range p.run(n) {
 			p.text(t)
-		case html.StartTagToken, html.SelfClosingTagToken:
-			if t.kind == html.StartTagToken && !isVoid(t.tag) && (isHidden(t.tag) || !p.all && (t.hidden || isFurniture(t.tag))) {
-				hide, depth = t.tag, 1
-				p.blank = true
-				continue
-			}
-			p.open(t)
-		case html.EndTagToken:
-			p.close(t.tag)
 		}
-	}
-	p.endRow()
-}
-
-// open begins an element.
-func (p *pageText) open(t token) {
-	switch t.tag {
-	case atom.Title:
-		p.inTitle = p.title == ""
-		return
-	case atom.Table:
-		p.endBlock()
-		if p.table == nil && !t.layout {
-			p.table = &openTable{}
+	case n.Type != html.ElementNode || n.Data == "template" && attribute(n, "shadowrootmode") != "":
+		p.children(n)
+	case is(n.Data, " rp rt rtc "):
+	case is(n.Data, " del svg template ") || !p.all && (is(n.Data, furniture) || isHidden(n)):
+		p.gap = true
+	case n.Namespace == "math":
+		outer := p.math
+		p.math = true
+		p.formula(n)
+		p.math = outer
+	case n.DataAtom == atom.Sup || n.DataAtom == atom.Sub:
+		p.script(n)
+	case n.DataAtom == atom.Title:
+		if text, _ := p.said(n, len(p.source)); p.title == "" {
+			p.title = text
 		}
-		return
-	case atom.Tr:
-		p.endRow()
-		return
-	case atom.Thead:
-		if p.table != nil {
-			p.table.inHead = true
-		}
-		return
-	case atom.Tbody:
-		p.endRow()
-		return
-	case atom.Td, atom.Th:
-		if p.table != nil {
-			p.cell(t)
-		} else {
-			p.endBlock()
-		}
-		return
-	}
-	if p.table != nil && p.table.inCell { // a cell is one line
-		p.blank = p.blank || isBlock(t.tag)
-		return
-	}
-	switch t.tag {
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		p.endBlock()
-		p.prefix = strings.Repeat("#", int(t.tag.String()[1]-'0')) + " "
-	case atom.Ul:
-		p.list(0)
-	case atom.Ol:
-		p.list(1)
-	case atom.Li:
+	case !is(n.Data, blocks+tables):
+		p.children(n)
+	case p.inCell || n.DataAtom == atom.Br && p.head: // one line
+		p.gap = true
+		p.children(n)
+		p.gap = true
+	case p.pre:
 		p.endLine()
-		p.prefix = p.item()
-	case atom.Dt:
-		p.endBlock()
-	case atom.Dd:
+		p.children(n)
 		p.endLine()
-		p.prefix = ": "
-	case atom.Pre:
-		p.endBlock()
-		p.out.WriteString("```\n")
-		p.pre = true
 	default:
-		if isBlock(t.tag) {
-			p.endBlock()
-		}
+		p.head = false
+		p.block(n)
 	}
 }
 
-func (p *pageText) list(first int) {
-	if len(p.lists) == 0 {
+// isHidden reports whether an element is hidden by its own attributes. A formula is, where a picture
+// shows it.
+func isHidden(n *html.Node) bool {
+	for _, a := range n.Attr {
+		if a.Key == "hidden" {
+			return n.FirstChild == nil || n.FirstChild != n.LastChild || n.FirstChild.Data != "math"
+		}
+	}
+	return false
+}
+
+// block writes a block.
+func (p *pageText) block(n *html.Node) {
+	switch n.DataAtom {
+	case atom.Ul, atom.Menu, atom.Ol:
+		p.list(n)
+		return
+	case atom.Li, atom.Dd:
+		p.endLine()
+		if p.prefix = ": "; n.DataAtom == atom.Li {
+			p.prefix = p.item(n)
+		}
+		p.children(n)
+		p.prefix = ""
+		p.endLine()
+		return
+	}
+	p.endBlock()
+	switch n.DataAtom {
+	case atom.Table:
+		if !p.layout[n] {
+			p.table(n)
+			break
+		}
+		p.children(n)
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		p.prefix, p.head = strings.Repeat("#", int(n.Data[1]-'0'))+" ", true
+		p.children(n)
+		p.prefix, p.head = "", false
+	case atom.Pre, atom.Listing, atom.Xmp:
+		p.out.WriteString(fence)
+		p.pre = true
+		p.children(n)
+		p.pre = false
+		p.endLine()
+		p.out.WriteString(fence)
+	default:
+		p.children(n)
+		if n.DataAtom == atom.Dt {
+			p.endLine()
+			return
+		}
+	}
+	p.endBlock()
+}
+
+func (p *pageText) list(n *html.Node) {
+	outer := p.lists
+	if p.endLine(); len(outer) == 0 {
+		p.endBlock()
+	}
+	if len(outer) < maxDepth/4 {
+		l := list{kind: "-"}
+		if n.DataAtom == atom.Ol {
+			l = list{intOf(n, "start"), attribute(n, "type")}
+		}
+		p.lists = append(outer[:len(outer):len(outer)], l)
+	}
+	p.children(n)
+	if p.lists = outer; len(outer) == 0 {
 		p.endBlock()
 	} else {
 		p.endLine()
-	}
-	if len(p.lists) < maxDepth/4 {
-		p.lists = append(p.lists, first)
 	}
 }
 
 // item returns the mark of an item of the innermost list.
-func (p *pageText) item() string {
-	n := len(p.lists)
-	if n == 0 {
+func (p *pageText) item(n *html.Node) string {
+	if len(p.lists) == 0 {
 		return "- "
 	}
-	indent := strings.Repeat("    ", n-1)
-	if p.lists[n-1] == 0 {
-		return indent + "- "
+	indent, l := strings.Repeat("    ", len(p.lists)-1), &p.lists[len(p.lists)-1]
+	if attribute(n, "value") != "" {
+		l.next = intOf(n, "value")
 	}
-	p.lists[n-1]++
-	return indent + strconv.Itoa(min(p.lists[n-1]-1, 999_999)) + ". "
+	l.next++
+	switch {
+	case l.kind == "-":
+		return indent + "- "
+	case l.kind != "" && strings.Contains("aA", l.kind) && l.next <= 27:
+		return indent + "- " + string(l.kind[0]+byte(l.next-2)) + ". "
+	}
+	return indent + strconv.Itoa(l.next-1) + ". "
 }
 
-// close ends an element.
-func (p *pageText) close(tag atom.Atom) {
-	switch tag {
-	case atom.Title:
-		p.inTitle = false
-	case atom.Table:
-		p.endRow()
-		p.table = nil
-		p.endBlock()
-	case atom.Tr:
-		p.endRow()
-	case atom.Td, atom.Th:
-		if p.table != nil {
-			p.table.inCell = false
+// cell is a cell of a row: its element, nil of none, and in how many rows it stands again, if it
+// stands in a row above.
+type cell struct {
+	node  *html.Node
+	again int
+}
+
+// rows lays out a table.
+func (p *pageText) rows(n *html.Node) (rows [][]cell, width int) {
+	for part := range n.ChildNodes() {
+		var down []cell // what further rows have above them, by column
+		for tr := range part.ChildNodes() {
+			if tr.DataAtom != atom.Tr || !p.all && isHidden(tr) {
+				continue
+			}
+			var row []cell
+			above := func() {
+				for i := len(row); i < len(down) && down[i].again > 0 && p.left > 0; i++ {
+					p.left -= len(" |")
+					row = append(row, down[i])
+					down[i].again--
+				}
+			}
+			for td := range tr.ChildNodes() {
+				if td.DataAtom != atom.Td && td.DataAtom != atom.Th || !p.all && isHidden(td) {
+					continue
+				}
+				above()
+				more := intOf(td, "rowspan") - 1
+				if more < 0 {
+					more = maxTags // to the end
+				}
+				for i, of := 0, td; i < min(max(intOf(td, "colspan"), 1), maxDepth); i, of = i+1, nil {
+					if at := len(row); at < maxColumns {
+						down = append(down, make([]cell, max(at+1-len(down), 0))...)
+						down[at] = cell{of, more}
+					}
+					row = append(row, cell{node: of})
+				}
+			}
+			above()
+			if len(row) > 0 {
+				rows, width = append(rows, row), max(width, len(row))
+			}
 		}
-	case atom.Thead:
-		p.endRow()
-		if p.table != nil {
-			p.table.inHead = false
+	}
+	return rows, width
+}
+
+// isHeader reports whether the first row of a table is a header: it has no data cell, or is in thead.
+func isHeader(row []cell) bool {
+	return row[0].node.Parent.Parent.DataAtom == atom.Thead ||
+		!slices.ContainsFunc(row, func(c cell) bool { return c.node != nil && c.node.DataAtom == atom.Td })
+}
+
+// table writes a table under its header, an empty one if it has none.
+func (p *pageText) table(n *html.Node) {
+	for c := range n.ChildNodes() {
+		if c.DataAtom == atom.Caption {
+			p.node(c)
 		}
-	case atom.Ul, atom.Ol:
-		if n := len(p.lists); n > 0 {
-			p.lists = p.lists[:n-1]
+	}
+	rows, width := p.rows(n)
+	for i, row := range rows {
+		if i == 0 && !isHeader(row) {
+			p.out.WriteString("|" + strings.Repeat(" |", width) + "\n" + delimiters(width))
 		}
-		if len(p.lists) == 0 {
-			p.endBlock()
-		} else {
-			p.endLine()
+		p.out.WriteByte('|')
+		for _, c := range row {
+			p.out.WriteByte(' ')
+			p.cell(c)
+			if p.last() != ' ' {
+				p.out.WriteByte(' ')
+			}
+			p.out.WriteByte('|')
 		}
-	case atom.Pre:
-		if p.pre {
-			p.pre = false
-			p.endLine()
-			p.out.WriteString("```\n")
-			p.endBlock()
+		if i == 0 && isHeader(row) {
+			p.out.WriteString(strings.Repeat(" |", width-len(row)) + "\n" + delimiters(width))
+			continue
 		}
-	case atom.Li, atom.Dt, atom.Dd:
-		if p.table == nil || !p.table.inCell {
-			p.endLine()
+		p.out.WriteByte('\n')
+	}
+}
+
+func delimiters(n int) string { return "|" + strings.Repeat("---|", n) + "\n" }
+
+// cell writes the text of a cell.
+func (p *pageText) cell(c cell) {
+	start := p.out.Len()
+	switch {
+	case c.node == nil:
+	case c.again > 0:
+		if text := p.cells[c.node]; len(text) <= p.left {
+			p.left -= len(text)
+			p.add(text, p.at)
 		}
 	default:
-		if isBlock(tag) && (p.table == nil || !p.table.inCell) {
-			p.endBlock()
+		p.inCell, p.gap, p.prefix = true, false, ""
+		p.children(c.node)
+		p.inCell, p.gap = false, false
+		if attribute(c.node, "rowspan") != "" {
+			p.cells[c.node] = strings.Clone(p.out.String()[start:])
 		}
 	}
 }
 
-// cell begins a cell.
-func (p *pageText) cell(t token) {
-	o := p.table
-	if o.cells == 0 {
-		p.endBlock2(o.rows > 0)
-		if columns, header := p.firstRow(p.at); o.rows == 0 && !header {
-			o.bare = true
-			p.out.WriteString("|" + strings.Repeat(" |", columns) + "\n|" + strings.Repeat("---|", columns) + "\n")
-		}
-		p.out.WriteString("|")
-	} else {
-		p.out.WriteString(strings.Repeat(" |", o.span))
+// script writes what is raised or lowered: digits such that no other number arises.
+func (p *pageText) script(n *html.Node) {
+	s, note := p.said(n, maxTag)
+	before, _ := utf8.DecodeLastRuneInString(p.out.String())
+	digits := strings.TrimLeft(s, "+-−")
+	digits = digits[:min(len(digits), 1)]
+	glued, mark, end := !p.gap && (unicode.IsLetter(before) || unicode.IsNumber(before) || before == ')'), "^", ""
+	switch {
+	case digits < "0" || digits > "9" || strings.Contains(s, "["), n.DataAtom == atom.Sub && !(glued && unicode.IsNumber(before)):
+		mark = ""
+	case note && n.DataAtom == atom.Sup:
+		mark, end = "[", "]"
+	case !glued:
+		mark = ""
+	case n.DataAtom == atom.Sub:
+		mark = "_"
+	case p.overNext(n): // 2 3/4
+		mark, p.gap = "", true
 	}
-	p.out.WriteByte(' ')
-	o.cells += t.span
-	o.span = t.span
-	o.inCell, p.blank, p.prefix = true, false, ""
+	if strings.Contains(s, " ") && len(mark) == 1 && end == "" {
+		mark, end = mark+"(", ")"
+	}
+	p.glue(mark)
+	p.children(n)
+	p.glue(end)
+	p.raised = mark != "" && end == ""
 }
 
-// endRow ends the current row of a table. The first row is the header if it has no data cell;
-// otherwise the header is empty.
-func (p *pageText) endRow() {
-	o := p.table
-	if o == nil || o.cells == 0 {
+// overNext reports whether a raised number is the numerator of a fraction.
+func (p *pageText) overNext(n *html.Node) bool {
+	bar := n.NextSibling
+	if bar == nil || bar.DataAtom != atom.Wbr || bar.NextSibling == nil || bar.NextSibling.DataAtom != atom.Sub {
+		return false
+	}
+	s, _ := p.said(bar, maxTag)
+	return s == "/" || s == "⁄"
+}
+
+// said returns about the first bytes of the text of a node, and whether it has a link.
+func (p *pageText) said(n *html.Node, bytes int) (s string, link bool) {
+	for _, t := range p.run(n) {
+		if s += html.UnescapeString(p.source[t.start:t.end]); len(s) > bytes {
+			break
+		}
+	}
+	link = n.DataAtom == atom.Wbr && n.Attr == nil
+	for c := range n.ChildNodes() {
+		if len(s) > bytes {
+			break
+		}
+		more, of := p.said(c, bytes-len(s))
+		s, link = s+more, link || of
+	}
+	return strings.Join(strings.Fields(s), " "), link
+}
+
+// joins are the marks between the parts of formulas (MathML).
+var joins = map[string]string{"mfrac": "/", "msub": "_", "msup": "^", "msubsup": "_^", "munder": "_", "mover": "^", "munderover": "_^"}
+
+// formula writes a formula on a line.
+func (p *pageText) formula(n *html.Node) {
+	var kids []*html.Node
+	for c := range n.ChildNodes() {
+		if c.Type == html.ElementNode && c.DataAtom != atom.Wbr {
+			kids = append(kids, c)
+		}
+	}
+	marks := joins[n.Data]
+	switch {
+	case strings.HasPrefix(n.Data, "annotation"):
+	case marks != "" && len(kids) == len(marks)+1:
+		if last := p.last(); n.Data == "mfrac" && '0' <= last && last <= '9' {
+			p.gap = true
+		}
+		for i, c := range kids {
+			if i > 0 {
+				p.glue(marks[i-1 : i])
+			}
+			p.operand(c)
+		}
+		p.raised = true
+	case n.Data == "msqrt":
+		p.glue("√(")
+		p.children(n)
+		p.glue(")")
+	case n.Data == "mroot" && len(kids) == 2:
+		p.operand(kids[0])
+		p.glue("^(1/")
+		p.operand(kids[1])
+		p.glue(")")
+	default:
+		s, _ := p.said(n, maxTag)
+		apart := is(n.Data, " mspace mtd mtext mtr ") || n.Data == "mi" && utf8.RuneCountInString(s) > 1
+		p.gap = p.gap || apart
+		p.children(n)
+		p.gap, p.raised = p.gap || apart, p.raised || n.Data == "mn"
+	}
+}
+
+// operand writes a part of a formula, between brackets if it has operators.
+func (p *pageText) operand(n *html.Node) {
+	s, _ := p.said(n, maxTag)
+	if utf8.RuneCountInString(s) <= 1 || strings.Trim(s, "0123456789.,") == "" {
+		p.node(n)
 		return
 	}
-	p.out.WriteString(strings.Repeat(" |", o.span) + "\n")
-	if o.rows == 0 && !o.bare {
-		p.out.WriteString("|" + strings.Repeat("---|", o.cells) + "\n")
-	}
-	o.rows++
-	o.cells, o.span, o.inCell, p.blank = 0, 0, false, false
+	p.glue("(")
+	p.node(n)
+	p.glue(")")
 }
 
-// firstRow counts the columns of the row that begins at token i, and reports whether it is a header:
-// it has no data cell, or is in thead.
-func (p *pageText) firstRow(i int) (columns int, header bool) {
-	header = true
-	for n, t := range p.tokens[i:] {
-		cell := t.tag == atom.Td || t.tag == atom.Th
-		switch {
-		case t.tag == atom.Table, t.tag == atom.Tr, t.tag == atom.Thead, n > maxRow:
-			return columns, header || p.table.inHead
-		case cell && t.kind == html.StartTagToken:
-			columns += t.span
-			header = header && t.tag == atom.Th
-		}
+// glue writes a mark without a blank behind it.
+func (p *pageText) glue(mark string) {
+	if mark != "" {
+		p.space()
+		p.out.WriteString(mark)
 	}
-	return columns, header || p.table.inHead
 }
 
-// maxRow bounds the tokens of the first row of a table that are examined.
-const maxRow = 8 * maxColumns
+// space writes what stands before a word, and reports whether the word begins a block.
+func (p *pageText) space() (begins bool) {
+	begins = p.prefix != "" || p.last() == '\n'
+	if begins {
+		p.out.WriteString(p.prefix)
+	} else if p.gap && p.last() != ' ' {
+		p.out.WriteByte(' ')
+	}
+	p.prefix, p.gap, p.raised = "", false, false
+	return begins
+}
 
 // text writes the words of a piece of text.
-func (p *pageText) text(t token) {
+func (p *pageText) text(t span) {
 	raw := p.source[t.start:t.end]
-	switch {
-	case p.inTitle:
-		p.title += html.UnescapeString(raw)
-		return
-	case p.table != nil && !p.table.inCell && p.table.cells > 0:
-		return // between cells
-	case p.pre:
+	if p.pre {
 		p.verbatim(raw, t.start)
+		return
+	}
+	if p.math { // blanks do not count
+		if word := strings.TrimSpace(raw); word != "" {
+			p.word(word, t.start+strings.Index(raw, word))
+		}
 		return
 	}
 	for i := 0; i < len(raw); {
 		r, n := utf8.DecodeRuneInString(raw[i:])
 		if unicode.IsSpace(r) {
-			p.blank, i = true, i+n
+			p.gap, i = true, i+n
 			continue
 		}
 		end := i + strings.IndexFunc(raw[i:], unicode.IsSpace)
@@ -313,39 +471,35 @@ func (p *pageText) text(t token) {
 func (p *pageText) word(raw string, at int) {
 	word := strings.TrimSpace(strings.ReplaceAll(html.UnescapeString(raw), "\u00a0", " "))
 	if word == "" {
-		p.blank = true
+		p.gap = true
 		return
 	}
-	begin := p.atBlock()
-	if begin {
-		p.out.WriteString(p.prefix)
-		if p.prefix == "" && marksBlock(word) {
-			p.out.WriteByte('\\')
-		}
-		p.prefix = ""
-	} else if p.blank && !p.afterBlank() {
-		p.out.WriteByte(' ')
+	p.gap = p.gap || p.raised && '0' <= word[0] && word[0] <= '9'
+	if p.space() && !p.head {
+		word = Escape(word)
+	} else {
+		word = inline(word)
 	}
-	p.blank = false
-	if p.table != nil && p.table.inCell {
-		word = strings.ReplaceAll(word, "|", `\|`)
+	if p.inCell {
+		word = inCell.Replace(word)
 	}
-	p.anchors.add(p.out.Len(), at)
+	p.place(at)
 	p.out.WriteString(word)
-	p.anchors.add(p.out.Len(), at+len(raw))
+	p.place(at + len(raw))
 }
 
-// marksBlock reports whether a word at the beginning of a block would be parsed as markup.
-func marksBlock(word string) bool {
-	return strings.IndexByte("#>-+*=|:~`", word[0]) >= 0 ||
-		'0' <= word[0] && word[0] <= '9' && strings.TrimLeft(word, "0123456789") == "."
+// place maps what is written next to a place in the page, or that of what was written before, if
+// it stands behind it.
+func (p *pageText) place(at int) {
+	p.at = max(p.at, at)
+	p.anchors.add(p.out.Len(), p.at)
 }
 
 // verbatim writes code.
 func (p *pageText) verbatim(raw string, at int) {
 	for len(raw) > 0 {
 		end := lineEnd(raw, 0)
-		p.anchors.add(p.out.Len(), at)
+		p.place(at)
 		p.out.WriteString(strings.ReplaceAll(html.UnescapeString(raw[:end]), "```", "'''"))
 		raw, at = raw[end:], at+end
 	}
@@ -358,136 +512,16 @@ func (p *pageText) last() byte {
 	return '\n'
 }
 
-func (p *pageText) atBlock() bool    { return p.prefix != "" || p.last() == '\n' }
-func (p *pageText) afterBlank() bool { return p.last() == ' ' }
-
 // endLine ends the current line, if there is one.
 func (p *pageText) endLine() {
 	if p.last() != '\n' {
 		p.out.WriteByte('\n')
 	}
-	p.blank, p.prefix = false, ""
+	p.gap = false
 }
 
 // endBlock starts a new paragraph.
-func (p *pageText) endBlock() { p.endBlock2(false) }
-
-// endBlock2 starts a new paragraph, or a new row of a table.
-func (p *pageText) endBlock2(row bool) {
+func (p *pageText) endBlock() {
 	p.endLine()
-	if s := p.out.String(); s != "" && !row && !strings.HasSuffix(s, "\n\n") {
-		p.out.WriteByte('\n')
-	}
-}
-
-// token is a tag or a text with its place.
-type token struct {
-	kind       html.TokenType
-	tag        atom.Atom
-	hidden     bool // by its own attributes
-	layout     bool // a table for layout
-	span       int  // columns of a cell
-	start, end int
-}
-
-// tokenize splits a page into tokens, and marks layout tables.
-func tokenize(page string) []token {
-	z := html.NewTokenizer(strings.NewReader(page))
-	var out []token
-	var tables []int // open ones
-	at := 0
-	for {
-		kind := z.Next()
-		n := len(z.Raw())
-		if kind == html.ErrorToken {
-			return out
-		}
-		t := token{kind: kind, start: at, end: at + n, span: 1}
-		at += n
-		if kind == html.StartTagToken || kind == html.SelfClosingTagToken || kind == html.EndTagToken {
-			name, more := z.TagName()
-			t.tag = atom.Lookup(name)
-			t.attributes(z, more)
-			switch {
-			case t.tag == atom.Table && kind == html.StartTagToken:
-				for _, i := range tables {
-					out[i].layout = true
-				}
-				if len(tables) < maxDepth {
-					tables = append(tables, len(out))
-				}
-			case t.tag == atom.Table && len(tables) > 0:
-				tables = tables[:len(tables)-1]
-			case len(tables) > 0 && isLarge(t.tag):
-				out[tables[len(tables)-1]].layout = true
-			}
-		}
-		if kind != html.CommentToken && kind != html.DoctypeToken {
-			out = append(out, t)
-		}
-	}
-}
-
-// attributes reads the relevant attributes.
-func (t *token) attributes(z *html.Tokenizer, more bool) {
-	for more {
-		var key, value []byte
-		key, value, more = z.TagAttr()
-		switch string(key) {
-		case "hidden":
-			t.hidden = true
-		case "style":
-			style := strings.ReplaceAll(strings.ToLower(string(value)), " ", "")
-			t.hidden = t.hidden || strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")
-		case "colspan":
-			if n, err := strconv.Atoi(string(value)); err == nil {
-				t.span = min(max(n, 1), maxDepth)
-			}
-		}
-	}
-}
-
-// isLarge reports whether an element does not occur in cells of data tables.
-func isLarge(tag atom.Atom) bool {
-	switch tag {
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.Ul, atom.Ol, atom.Dl, atom.Pre, atom.Article, atom.Section:
-		return true
-	}
-	return false
-}
-
-func isHidden(tag atom.Atom) bool {
-	switch tag {
-	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Svg, atom.Iframe:
-		return true
-	}
-	return false
-}
-
-// isFurniture reports whether an element belongs to the site rather than the page.
-func isFurniture(tag atom.Atom) bool {
-	switch tag {
-	case atom.Nav, atom.Footer, atom.Button, atom.Select, atom.Textarea:
-		return true
-	}
-	return false
-}
-
-func isVoid(tag atom.Atom) bool {
-	switch tag {
-	case atom.Br, atom.Hr, atom.Img, atom.Input, atom.Meta, atom.Link, atom.Area, atom.Base, atom.Col, atom.Embed, atom.Source, atom.Track, atom.Wbr:
-		return true
-	}
-	return false
-}
-
-// isBlock reports whether an element is a block.
-func isBlock(tag atom.Atom) bool {
-	switch tag {
-	case atom.P, atom.Div, atom.Br, atom.Section, atom.Article, atom.Header, atom.Footer, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
-		atom.Blockquote, atom.Dl, atom.Hr, atom.Main, atom.Aside, atom.Figure, atom.Figcaption, atom.Caption, atom.Form, atom.Option,
-		atom.Address, atom.Summary, atom.Details, atom.Li, atom.Dt, atom.Dd, atom.Ul, atom.Ol, atom.Pre:
-		return true
-	}
-	return false
+	p.writer.blank()
 }

@@ -4,11 +4,9 @@ package load
 
 import (
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path"
 	"slices"
@@ -58,33 +56,37 @@ func Rows(name string, data []byte) ([]graphrag.Document, error) {
 
 // csvRows reads the rows below a header.
 func csvRows(name, source string, take func(names []string, record, values map[string]any) error) error {
-	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(source, "\ufeff")))
-	r.Comma, r.LazyQuotes, r.FieldsPerRecord = delimiter(name, source), true, -1
-	if manyCells(source, r.Comma) {
+	s := newSheet(name, strings.TrimPrefix(source, "\ufeff"))
+	if s.tooWide() {
 		return fmt.Errorf("a line has more than %d cells", maxCells)
 	}
-	header, err := r.Read()
-	if err != nil {
-		return errors.New("no header: the first line names the columns")
-	}
-	for {
-		cells, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
+	var header, columns []string
+	row := 0
+	for cells := range s.records() {
+		if row++; row <= s.above {
+			continue
 		}
-		if err != nil {
-			return err
+		if header == nil {
+			header = slices.Clone(cells)
+			continue
+		}
+		if len(cells) > len(columns) {
+			columns = names(header, len(cells))
 		}
 		record, values := make(map[string]any), make(map[string]any)
 		for i, cell := range cells {
-			if cell = strings.TrimSpace(cell); cell != "" && i < len(header) {
-				record[header[i]], values[header[i]] = cell, fieldValue(cell)
+			if cell = strings.TrimSpace(cell); cell != "" {
+				record[columns[i]], values[columns[i]] = cell, fieldValue(cell)
 			}
 		}
-		if err := take(header, record, values); err != nil {
+		if err := take(columns, record, values); err != nil {
 			return err
 		}
 	}
+	if header == nil {
+		return errors.New("no header: the first line names the columns")
+	}
+	return nil
 }
 
 // jsonRows reads an object a line.
@@ -94,7 +96,12 @@ func jsonRows(_, source string, take func(names []string, record, values map[str
 			continue
 		}
 		record := map[string]any{}
-		err := json.Unmarshal([]byte(line), &record)
+		d := json.NewDecoder(strings.NewReader(line))
+		d.UseNumber() // 64 bits stay as they are written
+		err := d.Decode(&record)
+		if err == nil && strings.TrimSpace(line[d.InputOffset():]) != "" {
+			err = errors.New("more than one value")
+		}
 		if err == nil && len(record) > maxCells {
 			err = fmt.Errorf("%d keys, want at most %d", len(record), maxCells)
 		}
@@ -167,6 +174,8 @@ func FieldsOf(record map[string]any) graphrag.Fields {
 			} else if len(of) > maxValue {
 				continue
 			}
+		case json.Number:
+			v = fieldValue(of.String())
 		case nil:
 			continue
 		case []any:

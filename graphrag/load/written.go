@@ -3,100 +3,144 @@
 package load
 
 import (
+	"errors"
 	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/wildgraph/wildgraph/graphrag"
 )
 
+// Bounds of a document that is written: bytes of its text, cells of its tables.
+const (
+	maxText  = 64 << 20
+	maxSlots = 4 << 20
+)
+
+var errLong = errors.New("has more than 64 MiB of text or 4 million cells: split it")
+
+// A Writer writes a document as Markdown, block by block, each with its place in the file, for
+// the reader of a format that is converted. After more than 64 MiB of text or 4 million cells
+// it writes nothing more.
+type Writer struct {
+	writer
+	slots int // cells that there were
+	marks []int
+	names []string
+}
+
+// Line is a row of a table with its place.
+type Line struct {
+	Cells []string
+	Place string
+}
+
+// Err returns an error if the document is too long.
+func (w *Writer) Err() error {
+	if w.out.Len() > maxText || w.slots > maxSlots {
+		return errLong
+	}
+	return nil
+}
+
 // full reports whether no more bytes of text can be written.
-func (p *pack) full(more int) bool {
-	if p.out.Len()+more > maxText || p.slots > maxSlots {
-		p.fail(errLong)
+func (w *Writer) full(more int) bool {
+	if w.out.Len()+more > maxText {
+		w.slots = maxSlots + 1
 	}
-	return p.err != nil
+	return w.Err() != nil
 }
 
-// at is the place of what is written next; "" is the next paragraph.
-func (p *pack) at(place string) {
-	p.f.lines = append(p.f.lines, p.out.Len())
+// Room reports whether there is room for more cells of tables that are read before they are written.
+func (w *Writer) Room(cells int) bool {
+	w.slots += cells
+	return !w.full(0)
+}
+
+// Empty reports whether nothing was written.
+func (w *Writer) Empty() bool { return w.out.Len() == 0 }
+
+// mark is the place of what is written next; "" is the next number.
+func (w *Writer) mark(place string) {
+	w.marks = append(w.marks, w.out.Len())
 	if place != "" {
-		p.f.places = append(p.f.places, place)
+		w.names = append(w.names, place)
 	}
 }
 
-// paragraph writes a paragraph, a heading of a level from 1, or an item of a list of a depth from 1.
-func (p *pack) paragraph(text string, level, item int, place string) {
-	text = single(text)
-	if text == "" || p.full(len(text)) {
+// Heading writes a heading of a level from 1.
+func (w *Writer) Heading(level int, text, place string) {
+	w.block(strings.Repeat("#", min(level, 6))+" ", text, place, false)
+}
+
+// Paragraph writes a paragraph.
+func (w *Writer) Paragraph(text, place string) { w.block("", text, place, false) }
+
+// Item writes an item of a list of a depth from 1, after a mark such as "-" or "2.".
+func (w *Writer) Item(depth int, mark, text, place string) {
+	w.block(strings.Repeat("    ", min(depth, maxDepth/4)-1)+mark+" ", text, place, true)
+}
+
+func (w *Writer) block(prefix, text, place string, item bool) {
+	if text = Single(text); strings.HasPrefix(prefix, "#") {
+		text = inline(text)
+	} else {
+		text = Escape(text)
+	}
+	if text == "" || w.full(len(text)) {
 		return
 	}
-	if item == 0 || level > 0 {
-		p.blank()
+	if !item {
+		w.blank()
 	}
-	p.at(place)
-	switch {
-	case level > 0:
-		text = strings.Repeat("#", min(level, 6)) + " " + text + "\n"
-	case item > 0:
-		text = strings.Repeat("    ", min(item, maxDepth/4)-1) + "- " + text
-	default:
-		text += "\n"
+	w.mark(place)
+	w.add(prefix+text+"\n", w.out.Len())
+	if !item {
+		w.out.WriteByte('\n')
 	}
-	p.add(text+"\n", p.out.Len())
 }
 
-// line is a row of a table with its place.
-type line struct {
-	cells  []string
-	place  string
-	number int
-}
-
-// grids is the table that is being read.
-type grids struct {
-	depth int // of tables in tables, which are text of the cells
-	cell  strings.Builder
-	span  int  // columns of the cell
-	down  bool // it continues the cell above
-	cells []string
-	lines []line
-}
-
-// endCell ends a cell. What is merged stands in its first column, and in each of its rows.
-func (p *pack) endCell() {
-	text := single(p.cell.String())
-	if n := len(p.cells); p.down && text == "" && len(p.lines) > 0 && n < len(p.lines[len(p.lines)-1].cells) {
-		text = p.lines[len(p.lines)-1].cells[n]
+// Markdown writes a text that is Markdown; place is that of each of its paragraphs, by its offset.
+func (w *Writer) Markdown(text string, place func(at int) string) {
+	if w.full(len(text)) {
+		return
 	}
-	p.cells = append(p.cells, text)
-	for i := 1; i < p.span && len(p.cells) < maxColumns; i++ {
-		p.cells = append(p.cells, "")
+	w.blank()
+	empty := true
+	for at, line := range lines(text) {
+		blank := strings.TrimSpace(line) == ""
+		if empty && !blank {
+			w.marks = append(w.marks, w.out.Len()+at)
+			if s := place(at); s != "" {
+				w.names = append(w.names, s)
+			}
+		}
+		empty = blank
 	}
-	p.cell.Reset()
-	p.span, p.down = 1, false
+	w.add(text, w.out.Len())
+	w.out.WriteString(openFence(text))
 }
 
-func (p *pack) endRow(place string) {
-	if p.slots += len(p.cells); !p.full(0) && len(p.cells) > 0 {
-		p.lines = append(p.lines, line{cells: slices.Clone(p.cells), place: place})
+// Code writes code between fences.
+func (w *Writer) Code(source, language, place string) {
+	mark := "```"
+	if strings.Contains(source, mark) {
+		mark = "~~~~~~"
 	}
-	p.cells = p.cells[:0]
+	if source != "" && !w.full(len(source)) {
+		w.blank()
+		w.mark(place)
+		w.out.WriteString(mark + language + "\n" + source + "\n" + mark + "\n")
+	}
 }
 
-// endTable writes the table under its first row.
-func (p *pack) endTable() {
-	if len(p.lines) > 0 {
-		p.table(p.lines[0], p.lines[1:])
-	}
-	p.lines = nil
-}
-
-// table writes rows under a header, with the header again where it is far, as items if they are too wide.
-func (p *pack) table(header line, rows []line) {
-	width := len(header.cells)
+// Table writes rows under a header, with the header again where it is far, as items if they are too wide.
+func (w *Writer) Table(header Line, rows []Line) {
+	width := len(header.Cells)
 	for _, l := range rows {
-		width = max(width, len(l.cells))
+		width = max(width, len(l.Cells))
 	}
-	g := &grid{w: &p.writer, header: slices.Clone(header.cells)}
+	g := &grid{w: &w.writer, header: slices.Clone(header.Cells)}
 	g.header = append(g.header, make([]string, width-len(g.header))...)
 	size := func(cells []string) int {
 		n := 3 * min(width, maxColumns)
@@ -105,27 +149,47 @@ func (p *pack) table(header line, rows []line) {
 		}
 		return n
 	}
-	labels, wide := maxLabels*size(header.cells), !narrow(g.header)
-	p.blank()
-	if !wide && !p.full(size(header.cells)) {
-		p.at(header.place)
+	labels, wide := maxLabels*size(header.Cells), !narrow(g.header)
+	w.blank()
+	if !wide && !w.full(size(header.Cells)) {
+		w.mark(header.Place)
 		g.head(nil)
 	}
 	for _, l := range rows {
-		n := size(l.cells)
-		if p.full(n) {
+		n := size(l.Cells)
+		if w.full(n) {
 			return
 		}
 		labels += maxLabels * n
 		if wide {
-			p.blank()
+			w.blank()
 		}
-		p.at(l.place)
+		w.mark(l.Place)
 		if wide {
-			labels -= p.items(g.header, l.cells, nil, labels)
+			labels -= w.items(g.header, l.Cells, nil, labels)
 		} else {
-			g.row(l.cells, nil)
+			g.row(l.Cells, nil)
 		}
 	}
-	p.blank()
+	w.blank()
+}
+
+// File returns what was written as the file of a name, with the title and the fields of d.
+// Places that have no name of their own are numbered, after unit.
+func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
+	if err := w.Err(); err != nil {
+		return nil, err
+	}
+	f := &File{Document: d, unit: unit, lines: w.marks, places: w.names}
+	f.Document.Text = w.out.String()
+	f.finish(name, f.Document.Text)
+	return f, nil
+}
+
+// Inline is [Escape] of a text that stands behind other words or a mark on its line.
+func Inline(s string) string { return inline(s) }
+
+// Single is a text on one line, without control characters.
+func Single(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }

@@ -47,7 +47,9 @@ const (
 	sectionsBreak = "\n"
 )
 
-// Text renders the sections as comma-separated values, each under its head.
+// Text renders the sections as comma-separated values, each under its head. The number of a row
+// is its place in the section, so that a community that did not change has the same text, whatever
+// else came to the graph.
 func (c *Input) Text() string {
 	var sections []string
 	section := func(head string, n int, row func(int) string) {
@@ -61,9 +63,9 @@ func (c *Input) Text() string {
 		}
 		sections = append(sections, b.String())
 	}
-	section(reportsHead, len(c.Reports), func(i int) string { return reportRow(c.Reports[i]) })
-	section(nodesHead, len(c.Nodes), func(i int) string { return c.Graph.nodeRow(c.Nodes[i]) })
-	section(edgesHead, len(c.Edges), func(i int) string { return c.Graph.edgeRow(c.Edges[i]) })
+	section(reportsHead, len(c.Reports), func(i int) string { return reportRow(i, c.Reports[i]) })
+	section(nodesHead, len(c.Nodes), func(i int) string { return c.Graph.nodeRow(i, c.Nodes[i]) })
+	section(edgesHead, len(c.Edges), func(i int) string { return c.Graph.edgeRow(i, c.Edges[i]) })
 	return strings.Join(sections, sectionsBreak)
 }
 
@@ -89,19 +91,19 @@ func appendSources(to []int32, of []kg.Description) []int32 {
 	return to
 }
 
-func (g *Graph) nodeRow(v int32) string {
+func (g *Graph) nodeRow(place int, v int32) string {
 	n := &g.Nodes[v]
-	return strconv.Itoa(int(v)) + "," + field(n.Title) + "," + field(joined(n.Descriptions)) + "," + strconv.Itoa(n.Degree) + "\n"
+	return strconv.Itoa(place) + "," + field(n.Title) + "," + field(joined(n.Descriptions)) + "," + strconv.Itoa(n.Degree) + "\n"
 }
 
-func (g *Graph) edgeRow(e int32) string {
+func (g *Graph) edgeRow(place int, e int32) string {
 	edge := &g.Edges[e]
-	return strconv.Itoa(int(e)) + "," + field(g.Nodes[edge.Source].Title) + "," + field(g.Nodes[edge.Target].Title) + "," +
+	return strconv.Itoa(place) + "," + field(g.Nodes[edge.Source].Title) + "," + field(g.Nodes[edge.Target].Title) + "," +
 		field(joined(edge.Descriptions)) + "," + strconv.Itoa(g.CombinedDegree(e)) + "\n"
 }
 
-func reportRow(r *Report) string {
-	return strconv.Itoa(int(r.Community)) + "," + field(r.Text()) + "\n"
+func reportRow(place int, r *Report) string {
+	return strconv.Itoa(place) + "," + field(r.Text()) + "\n"
 }
 
 func joined(of []kg.Description) string {
@@ -149,10 +151,10 @@ func newPacker(ctx context.Context, g *Graph, h community.Hierarchy, o Options) 
 	}
 	p.head.reports, p.head.nodes, p.head.edges = o.CountTokens(reportsHead), o.CountTokens(nodesHead), o.CountTokens(edgesHead)
 	var err error
-	if p.nodeTokens, err = counted(ctx, len(g.Nodes), func(i int32) int { return o.CountTokens(g.nodeRow(i)) }); err != nil {
+	if p.nodeTokens, err = counted(ctx, len(g.Nodes), func(i int32) int { return o.CountTokens(g.nodeRow(0, i)) }); err != nil {
 		return nil, err
 	}
-	if p.edgeTokens, err = counted(ctx, len(g.Edges), func(i int32) int { return o.CountTokens(g.edgeRow(i)) }); err != nil {
+	if p.edgeTokens, err = counted(ctx, len(g.Edges), func(i int32) int { return o.CountTokens(g.edgeRow(0, i)) }); err != nil {
 		return nil, err
 	}
 	p.nodeOrder = ordered(len(g.Nodes), func(v int32) int { return g.Nodes[v].Degree })

@@ -156,7 +156,7 @@ func TestReportContextText(t *testing.T) {
 	c := report.Input{Graph: g, Nodes: []int32{0, 1}, Edges: []int32{0}, Reports: []*report.Report{{Community: 7, Title: "T", Summary: "S."}}}
 	want := `-----Reports-----
 community,full_content
-7,"# T
+0,"# T
 
 S."
 

@@ -18,8 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Graph is the subject of reports: nodes and edges with descriptions. Indexes in the lists
-// are the ids that reports cite.
+// Graph is the subject of reports: nodes and edges with descriptions. Nodes and edges are numbered by
+// their places in the lists.
 type Graph struct {
 	Nodes []Node
 	Edges []Edge
@@ -240,7 +240,7 @@ func (p *packer) report(ctx context.Context, c int32) error {
 	}
 	r.Community = c
 	p.reports[c] = &r
-	p.reportTokens[c] = p.o.CountTokens(reportRow(&r))
+	p.reportTokens[c] = p.o.CountTokens(reportRow(0, &r))
 	return nil
 }
 

@@ -94,7 +94,7 @@ func TestExtractiveReportsOfParts(t *testing.T) {
 }
 
 const reply = `{"title": "Ashby Library", "summary": "A library and its founder. [Data: Entities (0, 1)]", "rating": 12, "rating_explanation": "It is local.",
-"findings": [{"summary": "Its founder", "explanation": "Mary Ashby paid. [Data: Entities (1, 99, +more); Relationships (0)]"}, {"summary": "", "explanation": " "}]}`
+"findings": [{"summary": "Its founder", "explanation": "Mary Ashby paid. [Data: Entities (0, 99, +more); Relationships (0)]"}, {"summary": "", "explanation": " "}]}`
 
 func TestModelReports(t *testing.T) {
 	model := llmtest.NewScript("writer").Reply(llmtest.Stage(report.Stage), "not json", reply)
@@ -108,7 +108,7 @@ func TestModelReports(t *testing.T) {
 	want := report.Report{
 		Title: "Ashby Library", Summary: "A library and its founder. [Data: Entities (0, 1)]", Rating: 10, RatingExplanation: "It is local.",
 		Findings: []report.Finding{{
-			Summary: "Its founder", Explanation: "Mary Ashby paid. [Data: Entities (1, 99, +more); Relationships (0)]",
+			Summary: "Its founder", Explanation: "Mary Ashby paid. [Data: Entities (0, 99, +more); Relationships (0)]",
 			Nodes: []int32{1}, Edges: []int32{0}, Sources: []int32{12, 13},
 		}},
 		Sources: []int32{10, 11, 12, 13},
@@ -122,10 +122,10 @@ func TestModelReports(t *testing.T) {
 	}
 }
 
-// Above the parts, what their reports cite can be cited, and they themselves.
+// Above the parts, their reports can be cited, each by its place.
 func TestModelReportOfParts(t *testing.T) {
 	model := llmtest.NewScript("writer").Reply(llmtest.Any, `{"title": "t", "summary": "s", "rating": 1, "rating_explanation": "", "findings": [
-		{"summary": "a", "explanation": "b [Data: Entities (0, 1)]"}, {"summary": "c", "explanation": "d [Data: Reports (7, 8)]"}]}`)
+		{"summary": "a", "explanation": "b [Data: Entities (0, 1)]"}, {"summary": "c", "explanation": "d [Data: Reports (0, 8)]"}]}`)
 	reporter, err := report.ByModel(report.ModelOptions{Model: model})
 	texttest.OK(t, err)
 	g, _ := library()
@@ -133,8 +133,8 @@ func TestModelReportOfParts(t *testing.T) {
 		{Community: 7, Title: "part", Findings: []report.Finding{{Nodes: []int32{1}}}, Sources: []int32{3, 12}},
 	}})
 	want := []report.Finding{
-		{Summary: "a", Explanation: "b [Data: Entities (0, 1)]", Nodes: []int32{1}, Sources: []int32{12}},
-		{Summary: "c", Explanation: "d [Data: Reports (7, 8)]", Sources: []int32{3, 12}},
+		{Summary: "a", Explanation: "b [Data: Entities (0, 1)]"},
+		{Summary: "c", Explanation: "d [Data: Reports (0, 8)]", Sources: []int32{3, 12}},
 	}
 	if diff := cmp.Diff(want, r.Findings); diff != "" || err != nil {
 		t.Errorf("%s, %v", diff, err)

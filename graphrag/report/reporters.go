@@ -201,8 +201,7 @@ const reportWords = 2000
 
 // ByModel returns a reporter that asks a language model, once for each
 // community and once more if the reply cannot be read. Findings name the nodes
-// and edges that their text cites, as far as they were shown or are cited by a
-// report that was shown.
+// and edges that their text cites, as far as they were shown.
 func ByModel(o ModelOptions) (Reporter, error) {
 	checks := opt.Checks{Of: "report"}
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
@@ -256,13 +255,12 @@ func (m *modelReporter) Report(ctx context.Context, c *Input) (Report, error) {
 	if written.Rating > 0 { // neither NaN nor below the scale
 		r.Rating = math.Min(written.Rating, 10)
 	}
-	shown := c.cited()
 	for _, f := range written.Findings {
 		finding := Finding{Summary: oneLine(llm.Printable(f.Summary)), Explanation: strings.TrimSpace(llm.Printable(f.Explanation))}
 		if finding.Summary == "" && finding.Explanation == "" {
 			continue
 		}
-		shown.ground(&finding)
+		c.ground(&finding)
 		r.Findings = append(r.Findings, finding)
 	}
 	return r, nil
@@ -275,53 +273,24 @@ func (m *modelReporter) request(ctx context.Context, c *Input) (llm.Request, err
 // citation is one part of a grounding mark, such as "Entities (3, 17, +more)".
 var citation = regexp.MustCompile(`(?i)\b(entities|relationships|reports)\s*\(([^()]*)\)`)
 
-// citable is the set of valid citations: the input, and the citations of the reports in it.
-type citable struct {
-	c            *Input
-	nodes, edges map[int32]bool
-	reports      map[int32]*Report
-}
-
-func (c *Input) cited() citable {
-	s := citable{c, make(map[int32]bool), make(map[int32]bool), make(map[int32]*Report)}
-	for _, v := range c.Nodes {
-		s.nodes[v] = true
-	}
-	for _, e := range c.Edges {
-		s.edges[e] = true
-	}
-	for _, r := range c.Reports {
-		s.reports[r.Community] = r
-		for _, f := range r.Findings {
-			for _, v := range f.Nodes {
-				s.nodes[v] = true
-			}
-			for _, e := range f.Edges {
-				s.edges[e] = true
-			}
-		}
-	}
-	return s
-}
-
-// ground parses the citations of a finding. Invalid numbers are ignored: models invent some.
-func (s citable) ground(f *Finding) {
+// ground parses the citations of a finding, which are places in the sections of the input. Others are
+// ignored: models invent some.
+func (c *Input) ground(f *Finding) {
 	for _, mark := range citation.FindAllStringSubmatch(f.Summary+" "+f.Explanation, -1) {
 		for _, number := range strings.FieldsFunc(mark[2], func(r rune) bool { return r == ',' || r == ' ' }) {
-			n, err := strconv.ParseInt(number, 10, 32)
+			place, err := strconv.ParseUint(number, 10, 31)
 			if err != nil {
 				continue
 			}
-			id := int32(n)
-			switch kind := strings.ToLower(mark[1]); {
-			case kind == "entities" && s.nodes[id]:
-				f.Nodes = append(f.Nodes, id)
-				f.Sources = appendSources(f.Sources, s.c.Graph.Nodes[id].Descriptions)
-			case kind == "relationships" && s.edges[id]:
-				f.Edges = append(f.Edges, id)
-				f.Sources = appendSources(f.Sources, s.c.Graph.Edges[id].Descriptions)
-			case kind == "reports" && s.reports[id] != nil:
-				f.Sources = append(f.Sources, s.reports[id].Sources...)
+			switch kind, i := strings.ToLower(mark[1]), int(place); {
+			case kind == "entities" && i < len(c.Nodes):
+				f.Nodes = append(f.Nodes, c.Nodes[i])
+				f.Sources = appendSources(f.Sources, c.Graph.Nodes[c.Nodes[i]].Descriptions)
+			case kind == "relationships" && i < len(c.Edges):
+				f.Edges = append(f.Edges, c.Edges[i])
+				f.Sources = appendSources(f.Sources, c.Graph.Edges[c.Edges[i]].Descriptions)
+			case kind == "reports" && i < len(c.Reports):
+				f.Sources = append(f.Sources, c.Reports[i].Sources...)
 			}
 		}
 	}

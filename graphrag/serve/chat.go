@@ -188,14 +188,21 @@ func (c *chunks) stream(answers iter.Seq2[graphrag.Answer, error], withUsage boo
 		last = a
 		more, goesOn := strings.CutPrefix(a.Text, told)
 		if !goesOn || more == "" {
-			continue // the last answer may differ in its end: it is sent below as far as it goes on
+			continue
 		}
 		if told = a.Text; c.send(c.delta(more, nil)) != nil {
 			return nil
 		}
 	}
-	final := c.delta(c.s.cited(last), "stop")
-	final["citations"] = citations(last)
+	list, rest := citations(last), c.s.cited(last)
+	if !strings.HasPrefix(last.Text, strings.TrimSpace(told)) { // what was sent is none of it: reasoning, or what turned out to be a refusal
+		rest, told = "\n\n"+last.Text+rest, told+"\n\n"
+		for i := range list {
+			list[i].Start, list[i].End = list[i].Start+len(told), list[i].End+len(told)
+		}
+	}
+	final := c.delta(rest, "stop")
+	final["citations"] = list
 	err := c.send(final)
 	if err == nil && withUsage {
 		tail := c.object("chat.completion.chunk")

@@ -150,6 +150,9 @@ type slow struct {
 	entered chan struct{}
 }
 
+// errThought has a slow system say that its beginning was none of the answer.
+var errThought = errors.New("reasoning")
+
 func newSlow(t testing.TB) slow { return slow{flat(t), make(chan error), make(chan struct{}, 9)} }
 
 func (s slow) Stream(ctx context.Context, _ graphrag.Question) iter.Seq2[graphrag.Answer, error] {
@@ -160,6 +163,10 @@ func (s slow) Stream(ctx context.Context, _ graphrag.Question) iter.Seq2[graphra
 		}
 		select {
 		case err := <-s.next:
+			if err == errThought {
+				yield(graphrag.Answer{Text: "Gravity raises it.", Citations: []graphrag.Citation{{End: 18}}, Found: graphrag.Found{Evidence: []graphrag.Hit{{}}}}, nil)
+				return
+			}
 			yield(graphrag.Answer{Text: "The moon raises it.", Found: graphrag.Found{Usage: graphrag.Usage{PromptTokens: 7, CompletionTokens: 2}}}, err)
 		case <-ctx.Done():
 			yield(graphrag.Answer{}, ctx.Err())
@@ -210,6 +217,13 @@ func TestStream(t *testing.T) {
 	s.next <- errors.New("the model left")
 	if got := line(in); !strings.Contains(got, `{"error":{"code":"server_error","message":"the system failed`) || line(in) != "the end" {
 		t.Errorf("an error in the middle: %s", got)
+	}
+	in, end3 := open()
+	defer end3()
+	line(in)
+	s.next <- errThought
+	if got := line(in); !strings.Contains(got, `"content":"\n\nGravity raises it.`) || !strings.Contains(got, `"start":10,"end":28`) {
+		t.Errorf("an answer behind reasoning: %s", got)
 	}
 }
 

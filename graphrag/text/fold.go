@@ -63,7 +63,7 @@ func foldRune(r rune) rune {
 }
 
 // narrow returns the ASCII character of a full-width form. Other characters that
-// Unicode calls compatible (½, ﬁ, ²) say something else and stay.
+// Unicode calls compatible (½, ²) say something else and stay.
 func narrow(r rune) rune {
 	if '！' <= r && r <= '～' {
 		return r - '！' + '!'
@@ -80,7 +80,7 @@ func appendFolded(b []byte, r rune) []byte {
 	case 'ß':
 		return append(b, "ss"...)
 	}
-	if '･' <= r && r <= halfSoundMark { // narrow kana
+	if '･' <= r && r <= halfSoundMark || 'ﬀ' <= r && r <= 'ﬆ' { // narrow kana, ligatures of print
 		return norm.NFKC.AppendString(b, string(r))
 	}
 	return utf8.AppendRune(b, narrow(r))

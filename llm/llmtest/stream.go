@@ -10,7 +10,7 @@ import (
 )
 
 // streamed is the body of a chat as a stream, if the request asks for one: its text comes word by
-// word, and what ends a reply last.
+// word, behind its reasoning, and what ends a reply last.
 func streamed(r Received, body []byte) []byte {
 	var asked struct {
 		Stream  bool
@@ -36,10 +36,12 @@ func streamed(r Received, body []byte) []byte {
 	}
 	if strings.HasPrefix(r.Path, "/api/") {
 		message, _ := whole["message"].(map[string]any)
+		write("", map[string]any{"message": map[string]any{"thinking": message["thinking"]}, "done": false}, "\n")
 		for word := range words(message) {
 			write("", map[string]any{"message": map[string]any{"content": word}, "done": false}, "\n")
 		}
-		message["content"] = ""
+		delete(message, "content")
+		delete(message, "thinking")
 		write("", whole, "\n")
 		return out.Bytes()
 	}
@@ -53,10 +55,12 @@ func streamed(r Received, body []byte) []byte {
 		write("data: ", map[string]any{"model": whole["model"], "system_fingerprint": whole["system_fingerprint"],
 			"choices": []any{map[string]any{"index": 0, "delta": delta, "finish_reason": finish}}}, "\n\n")
 	}
+	event(map[string]any{"reasoning_content": message["reasoning_content"]}, nil)
 	for word := range words(message) {
 		event(map[string]any{"content": word}, nil)
 	}
 	delete(message, "content")
+	delete(message, "reasoning_content")
 	event(message, choice["finish_reason"])
 	if used := whole["usage"]; asked.Options.Usage && used != nil {
 		write("data: ", map[string]any{"choices": []any{}, "model": whole["model"], "usage": used}, "\n\n")

@@ -3,6 +3,7 @@
 package paid_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -24,8 +25,12 @@ func streaming(t *testing.T, events func(n int) string) (m llm.Model, requests *
 	t.Helper()
 	requests = new(int)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if bytes.Contains(body, []byte("known?")) {
+			_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"yes"}}]}`)
+			return
+		}
 		*requests++
-		_, _ = io.ReadAll(r.Body)
 		_, _ = io.WriteString(w, events(*requests))
 	}))
 	t.Cleanup(s.Close)
@@ -34,6 +39,14 @@ func streaming(t *testing.T, events func(n int) string) (m llm.Model, requests *
 		t.Fatal(err)
 	}
 	return m, requests
+}
+
+// known has a model reply for the first time: it has no reasoning.
+func known(t *testing.T, m llm.Model) {
+	t.Helper()
+	if _, err := m.Generate(t.Context(), llm.Prompt("known?")); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func event(text string) string {
@@ -45,6 +58,7 @@ func event(text string) string {
 func TestBrokenStreamIsCharged(t *testing.T) {
 	c := open(t, paid.Options{File: file(t), Tokens: 200})
 	inner, _ := streaming(t, func(int) string { return event("In the year ") + event("of our lord ") + event("16") })
+	known(t, inner)
 	m := model(t, c, inner)
 	req := llm.Prompt("When was the light lit?") // 6 tokens, 4 for the message
 	req.MaxTokens = 90
@@ -86,6 +100,7 @@ func TestStreamsShare(t *testing.T) {
 		inner, requests := streaming(t, func(int) string {
 			return event("one ") + event("two ") + event("three") + `data: {"choices":[{"delta":{},"finish_reason":"stop"}]}` + "\n\n"
 		})
+		known(t, inner)
 		c := open(t, paid.Options{File: file(t)})
 		m := model(t, c, inner)
 		begun, joined := make(chan struct{}), make(chan struct{})

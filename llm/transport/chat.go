@@ -62,14 +62,15 @@ func (m *chat) Generate(ctx context.Context, r llm.Request) (llm.Reply, error) {
 
 // Stream implements [llm.Streamer]. Where a server refuses a setting, the request is
 // made again without it, and so are later ones to that model. A reply of which a part was
-// handed on is not asked for again.
+// handed on is not asked for again. The first reply of a model, and each of one that has
+// reasoned before, is handed on when the end of the reasoning is seen, or as a whole.
 func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) error) (llm.Reply, error) {
 	if len(r.Messages) == 0 {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: fmt.Errorf("%s: the request has no messages", m.name)}
 	}
 	req := asked{Request: r}
 	if piece != nil {
-		req.stream = &stream{piece: piece, most: r.MaxTokens * bytesPerToken, took: func(came string) llm.Usage {
+		req.stream = &stream{piece: piece, waits: !m.t.plain(m.name, nil), most: r.MaxTokens * bytesPerToken, took: func(came string) llm.Usage {
 			return llm.Usage{Calls: 1, Estimated: true, PromptTokens: m.promptTokens(r), CompletionTokens: llm.EstimateTokens(came)}
 		}}
 	}
@@ -86,6 +87,9 @@ func (m *chat) Stream(ctx context.Context, r llm.Request, piece func(string) err
 			dropped = append(dropped, settings[at])
 			settings[at].drop(&req)
 			continue
+		}
+		if err == nil && (reply.Reasoning != "" || !r.JSON && len(r.Schema) == 0) {
+			m.t.plain(m.name, &reply)
 		}
 		if !errors.Is(err, llm.ErrBadRequest) { // without them it was understood
 			for _, s := range dropped {
@@ -298,11 +302,11 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 		} `json:"choices"`
 		Usage figures `json:"usage"`
 	}
-	if err := json.Unmarshal(body, &r); err != nil {
+	if err := lenient(body, &r); err != nil {
 		return llm.Reply{}, fmt.Errorf("read the chat completion: %w", err)
 	}
 	reply := llm.Reply{Model: string(r.Model), Fingerprint: string(r.Print), Usage: llm.UsageOf(r.Usage.Prompt, r.Usage.Completion)}
-	reply.Usage.ProviderCached = int(r.Usage.Cached)
+	reply.Usage.ProviderCached = int(min(max(r.Usage.Details.Cached, 0), max(r.Usage.Prompt, 0)))
 	if len(r.Choices) == 0 {
 		return llm.Finish(reply, "", "")
 	}
@@ -318,25 +322,24 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 	return llm.Finish(reply, text, string(r.Choices[0].Finish))
 }
 
-// figures are the tokens of a reply as OpenAI writes them. A field of another
-// shape is as good as none.
-type figures struct{ Prompt, Completion, Total, Cached llm.Count }
-
-func (f *figures) UnmarshalJSON(b []byte) error {
-	var r struct {
-		Prompt     llm.Count       `json:"prompt_tokens"`
-		Completion llm.Count       `json:"completion_tokens"`
-		Total      llm.Count       `json:"total_tokens"`
-		Details    json.RawMessage `json:"prompt_tokens_details"`
-	}
-	var details struct {
+// figures are the tokens of a reply as OpenAI writes them.
+type figures struct {
+	Prompt     llm.Count `json:"prompt_tokens"`
+	Completion llm.Count `json:"completion_tokens"`
+	Total      llm.Count `json:"total_tokens"`
+	Details    struct {
 		Cached llm.Count `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+// lenient reads an object of JSON. A field of another shape is as good as none: it must not
+// cost the reply.
+func lenient(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
+	if shape := (*json.UnmarshalTypeError)(nil); errors.As(err, &shape) && shape.Field != "" {
+		return nil
 	}
-	if json.Unmarshal(b, &r) == nil {
-		_ = json.Unmarshal(r.Details, &details) // details of another shape are as good as none
-		*f = figures{r.Prompt, r.Completion, r.Total, min(max(details.Cached, 0), max(r.Prompt, 0))}
-	}
-	return nil
+	return err
 }
 
 // ollamaBody is a request with exactly the options that are set, and a schema as the format.
@@ -387,7 +390,7 @@ func readOllama(body []byte) (llm.Reply, error) {
 		Eval       llm.Count `json:"eval_count"`
 	}
 	reply := llm.Reply{Usage: llm.Usage{Calls: 1, Estimated: true}}
-	if err := json.Unmarshal(body, &r); err != nil {
+	if err := lenient(body, &r); err != nil {
 		return reply, fmt.Errorf("read the chat: %w", err)
 	}
 	if !r.Done {

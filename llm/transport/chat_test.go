@@ -9,6 +9,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -226,6 +228,46 @@ func TestTimeoutAndCancel(t *testing.T) {
 			t.Errorf("error %#v", err)
 		}
 	})
+}
+
+// A server that refuses so many texts is sent half as many, and no more later on; what it refuses
+// of a single text is an error, after which the size holds.
+func TestEmbedderHalves(t *testing.T) {
+	for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity} {
+		var sizes []int
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var in struct{ Input []string }
+			err := json.NewDecoder(r.Body).Decode(&in)
+			if sizes = append(sizes, len(in.Input)); err != nil || len(in.Input) > 10 || slices.Contains(in.Input, "bad") {
+				http.Error(w, `{"error":{"message":"batch size is invalid"}}`, status)
+				return
+			}
+			data := make([]any, len(in.Input))
+			for i, text := range in.Input {
+				data[i] = map[string]any{"index": i, "embedding": []int{len(text), 1}}
+			}
+			_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
+		}))
+		e, err := OpenAIEmbedder(Config{Model: "e", BaseURL: s.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := make([]string, 70)
+		for i := range texts {
+			texts[i] = strings.Repeat("x", i+1)
+		}
+		for _, want := range [][]int{{64, 32, 16, 8, 8, 8, 8, 8, 8, 8, 8, 6}, {8, 8, 8, 8, 8, 8, 8, 8, 6}} {
+			sizes = nil
+			got, err := e.EmbedDocuments(t.Context(), texts)
+			if err != nil || !slices.Equal(sizes, want) || len(got) != 70 || got[69][0] != 70 {
+				t.Errorf("%d: %d vectors, %v, requests %v, want %v", status, len(got), err, sizes, want)
+			}
+		}
+		if _, err := e.EmbedDocuments(t.Context(), []string{"good", "bad"}); err == nil || e.Batch() != 8 {
+			t.Errorf("%d: %v, batches of %d", status, err, e.Batch())
+		}
+		s.Close()
+	}
 }
 
 func TestEmbedderDetails(t *testing.T) {

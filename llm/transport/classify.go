@@ -79,7 +79,7 @@ func serverError(body []byte) (status int, code, message string) {
 		Error   json.RawMessage `json:"error"`
 		Message string          `json:"message"`
 	}
-	if json.Unmarshal(body, &outer) != nil {
+	if lenient(body, &outer) != nil {
 		return 0, "", string(body[:min(len(body), 4096)])
 	}
 	var inner struct {
@@ -87,7 +87,7 @@ func serverError(body []byte) (status int, code, message string) {
 		Type    string `json:"type"`
 		Message string `json:"message"`
 	}
-	err := json.Unmarshal(outer.Error, &inner)
+	err := lenient(outer.Error, &inner)
 	number, _ := inner.Code.(float64)
 	if err == nil {
 		code, _ := inner.Code.(string)

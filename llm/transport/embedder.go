@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -23,6 +25,7 @@ type Embedder struct {
 	path   string
 	fields map[string]any // of the body, without the texts
 	read   func(body []byte, n int) ([][]float32, llm.Usage, error)
+	size   atomic.Int64 // texts in a request
 }
 
 // OpenAIEmbedder embeds with OpenAI's API or a compatible one.
@@ -51,29 +54,48 @@ func newEmbedder(c Config, kind, url, path string, read func([]byte, int) ([][]f
 		}
 	}
 	maps.Copy(fields, k.Extra)
-	return &Embedder{endpoint: k.named(kind), path: path, fields: fields, read: read}, nil
+	e := &Embedder{endpoint: k.named(kind), path: path, fields: fields, read: read}
+	e.size.Store(int64(k.Batch))
+	return e, nil
 }
 
 // Batch is how many texts are sent in one request. Whoever keeps vectors as they
 // come asks for no more at a time.
-func (e *Embedder) Batch() int { return e.Config.Batch }
+func (e *Embedder) Batch() int { return int(e.size.Load()) }
 
 // EmbedDocuments returns one vector per text, in order. A text without any
 // letter is sent as one blank, since servers refuse empty ones; texts are
-// otherwise sent as they are.
+// otherwise sent as they are. Where a server refuses several texts in one request, half as many
+// are sent, down to one; the number that it takes holds for later calls.
 func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, 0, len(texts))
-	for batch := range slices.Chunk(texts, e.Config.Batch) {
+	begin := e.size.Load()
+	size := int(begin)
+	for len(out) < len(texts) {
+		batch := texts[len(out):min(len(texts), len(out)+size)]
 		vectors, err := e.embed(ctx, batch)
+		if len(batch) > 1 && tooMany(err) {
+			size = len(batch) / 2
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, vectors...)
 	}
+	for now := begin; int64(size) < now && !e.size.CompareAndSwap(now, int64(size)); {
+		now = e.size.Load()
+	}
 	if err := CheckVectors(texts, out); err != nil {
 		return nil, fmt.Errorf("%s: %w", e.name, err)
 	}
 	return out, nil
+}
+
+// tooMany reports whether a request may have been refused because of its size.
+func tooMany(err error) bool {
+	var e *llm.Error
+	return errors.As(err, &e) && slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, e.Status)
 }
 
 // EmbedQuery returns the vector of one text.
@@ -140,7 +162,7 @@ func readOpenAIVectors(body []byte, n int) ([][]float32, llm.Usage, error) {
 		} `json:"data"`
 		Usage figures `json:"usage"`
 	}
-	if err := json.Unmarshal(body, &r); err != nil {
+	if err := lenient(body, &r); err != nil {
 		return nil, llm.Usage{Estimated: true}, fmt.Errorf("read the embeddings: %w", err)
 	}
 	used := llm.EmbeddedUsage(r.Usage.Prompt, r.Usage.Total)
@@ -164,7 +186,7 @@ func readOllamaVectors(body []byte, _ int) ([][]float32, llm.Usage, error) {
 		Embeddings []components `json:"embeddings"`
 		Prompt     llm.Count    `json:"prompt_eval_count"`
 	}
-	if err := json.Unmarshal(body, &r); err != nil {
+	if err := lenient(body, &r); err != nil {
 		return nil, llm.Usage{Estimated: true}, fmt.Errorf("read the embeddings: %w", err)
 	}
 	out := make([][]float32, len(r.Embeddings))

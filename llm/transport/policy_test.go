@@ -19,6 +19,9 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
+// Plain has a model of another test replied before, without reasoning.
+func Plain(m llm.Model) { m.(*chat).t.plain(m.Name(), new(llm.Reply)) }
+
 // baseFunc is a base transport made of a function.
 type baseFunc func(r *http.Request) (*http.Response, error)
 

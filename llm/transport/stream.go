@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/llm"
@@ -20,6 +21,7 @@ type stream struct {
 	piece func(text string) error
 	most  int                    // bytes of a reply within its limit, 0 without one
 	took  func(string) llm.Usage // what a reply that broke off has taken, by its words
+	waits bool                   // until reasoning has ended: the text may be some
 
 	err error // of piece, or that the reply is too long
 	attempt
@@ -101,14 +103,18 @@ func (s *stream) event(data []byte) error {
 		s.ended = true
 	}
 	var e event
-	if s.last != nil || len(data) == 0 || data[0] != '{' || json.Unmarshal(data, &e) != nil {
+	if s.last != nil || len(data) == 0 || data[0] != '{' || lenient(data, &e) != nil {
 		return nil
 	}
-	if e.Done || isError(e.Error) {
+	if e.Done = e.Done && len(e.Choices) == 0; e.Done || isError(e.Error) {
 		s.last = bytes.Clone(data)
 	}
 	s.events++
-	d := e.delta()
+	e.Choices = slices.DeleteFunc(e.Choices, func(c choice) bool { return c.Index > 0 }) // other replies to the request
+	d := e.Message
+	if len(e.Choices) > 0 {
+		d = e.Choices[0].Delta
+	}
 	s.thought.WriteString(string(d.Thought + d.Reasoning + d.Thinking))
 	s.refusal.WriteString(string(d.Refusal))
 	for _, c := range d.Calls {
@@ -145,7 +151,9 @@ var ending = regexp.MustCompile(`</(?:seed:)?(?:think|thinking|reasoning|thought
 // longMark is longer than any mark of a template.
 const longMark = 32
 
-// add takes in a part of the reply. What may be reasoning is held back.
+// add takes in a part of the reply. What may be reasoning is held back: after an opening mark
+// up to the closing one, and in a reply that waits up to a closing mark, since the opening
+// one may stand in the prompt.
 func (s *stream) add(part string) error {
 	if part == "" {
 		return nil
@@ -158,7 +166,7 @@ func (s *stream) add(part string) error {
 	}
 	before := len(raw) - len(part)
 	if before > longMark && !ending.MatchString(raw[max(0, before-longMark):]) {
-		if s.thinking {
+		if s.thinking || s.waits && s.thought.Len() == 0 {
 			return nil
 		}
 		if s.told > 0 && s.from+s.told == before {
@@ -169,8 +177,8 @@ func (s *stream) add(part string) error {
 	if begin := strings.TrimSpace(raw); strings.IndexAny(begin, "<[◁") == 0 && len(begin) < longMark && !strings.ContainsAny(begin, ">]▷") {
 		return nil
 	}
-	text, _, open := llm.SplitThinking(raw)
-	if s.thinking = open; open {
+	text, thinking, open := llm.SplitThinking(raw)
+	if s.thinking = open; open || s.waits && thinking == "" && s.thought.Len() == 0 {
 		return nil
 	}
 	return s.show(text)
@@ -196,15 +204,17 @@ type event struct {
 	Error   json.RawMessage `json:"error"`
 	Model   word            `json:"model"`
 	Print   word            `json:"system_fingerprint"`
-	Choices []struct {
-		Index  llm.Count `json:"index"`
-		Delta  delta     `json:"delta"`
-		Finish word      `json:"finish_reason"`
-	} `json:"choices"`
-	Usage json.RawMessage `json:"usage"`
+	Choices []choice        `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
 
 	Message delta `json:"message"` // Ollama's
 	Done    bool  `json:"done"`
+}
+
+type choice struct {
+	Index  llm.Count `json:"index"`
+	Delta  delta     `json:"delta"`
+	Finish word      `json:"finish_reason"`
 }
 
 type delta struct {
@@ -221,8 +231,7 @@ type delta struct {
 	} `json:"tool_calls"`
 }
 
-// word is a text of a server, or the JSON of an object in its place. Values of other
-// shapes are as good as none: they must not cost the reply.
+// word is a text of a server, or the JSON of an object in its place.
 type word string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -233,16 +242,6 @@ func (w *word) UnmarshalJSON(b []byte) error {
 	}
 	*w = word(text)
 	return nil
-}
-
-func (e event) delta() delta {
-	switch {
-	case len(e.Choices) == 0:
-		return e.Message
-	case e.Choices[0].Index > 0: // another reply to the same request
-		return delta{}
-	}
-	return e.Choices[0].Delta
 }
 
 // whole makes of a stream the body that the same reply would be in one piece. A body that came

@@ -82,6 +82,7 @@ func TestStreamIsLive(t *testing.T) {
 			left <- struct{}{}
 		}))
 		m := streamer(t, kind, s.URL)
+		transport.Plain(m)
 		enough := errors.New("enough")
 		_, err := llm.Stream(t.Context(), m, hello, func(p string) error {
 			if p != "It was" && p != "It was " {
@@ -161,12 +162,14 @@ func TestHostileStreams(t *testing.T) {
 				io.WriteString(w, x.body)
 			}))
 			defer s.Close()
+			m := streamer(t, x.kind, s.URL)
+			transport.Plain(m)
 			req := hello
 			if x.name == "too long" {
 				req.MaxTokens = 100
 			}
 			shown := ""
-			reply, err := llm.Stream(t.Context(), streamer(t, x.kind, s.URL), req, func(p string) error {
+			reply, err := llm.Stream(t.Context(), m, req, func(p string) error {
 				shown += p
 				return nil
 			})
@@ -185,6 +188,42 @@ func TestHostileStreams(t *testing.T) {
 				t.Errorf("%d requests, want %d", calls, x.calls)
 			}
 		})
+	}
+}
+
+// Reasoning of which only the end is marked is not shown, whatever came before: a first reply and
+// those of a model that reasons wait for that mark, and what breaks off before is asked again.
+func TestLateThinking(t *testing.T) {
+	thought, answer := "Was it 1696, as the second passage of them says? No. ", "It was in 1698, when the second tower was built on the rock."
+	for mark, want := range map[string]string{"</think>": answer, "[/THINK]": answer, "<|END_THINKING|>": answer, "": thought + answer} {
+		round := 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			text := thought + mark + answer
+			if round++; round == 1 {
+				text = text[:60]
+			}
+			for word := range strings.SplitAfterSeq(text, " ") {
+				fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":%q}}]}\n\n", word)
+			}
+			if round > 1 {
+				io.WriteString(w, "data: [DONE]\n\n")
+			}
+		}))
+		m := streamer(t, "openai", s.URL)
+		for range 3 {
+			var pieces []string
+			reply, err := llm.Stream(t.Context(), m, hello, func(p string) error {
+				pieces = append(pieces, p)
+				return nil
+			})
+			if err != nil || reply.Text != want || strings.Join(pieces, "") != want || len(pieces) < 5 && (mark != "" || round > 2) {
+				t.Errorf("%q, %d: %q, %v, shown %q", mark, round, reply.Text, err, pieces)
+			}
+		}
+		if round != 4 {
+			t.Errorf("%q: %d requests, want 4", mark, round)
+		}
+		s.Close()
 	}
 }
 
@@ -221,5 +260,47 @@ func TestStreamRefused(t *testing.T) {
 			}
 		}
 		s.Close()
+	}
+}
+
+// A field that is not needed, or has another shape than usual, does not cost the text beside it,
+// in one piece or streamed.
+func TestOddFields(t *testing.T) {
+	odd := []string{`null`, `true`, `17`, `-0.5`, `"x"`, `""`, `{}`, `[]`, `{"a":{"b":[1]}}`, `[{"a":1}]`, `["x"]`, `[[]]`, `[null]`}
+	place := map[string][]string{
+		"":       {"id", "object", "created", "model", "system_fingerprint", "usage", "service_tier", "message", "done", "x"},
+		"choice": {"logprobs", "content_filter_results", "stop_reason", "token_ids", "x"},
+		"delta":  {"role", "refusal", "reasoning", "reasoning_content", "thinking", "tool_calls", "function_call", "audio", "annotations", "x"},
+	}
+	for level, fields := range place {
+		for _, field := range fields {
+			for _, value := range odd {
+				add := map[string]string{level: fmt.Sprintf(`,%q:%s`, field, value)}
+				body := func(kind, text, finish string) string {
+					return fmt.Sprintf(`{"choices":[{"index":0,%q:{"content":%q%s},"finish_reason":%q%s}]%s}`, kind, text, add["delta"], finish, add["choice"], add[""])
+				}
+				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if asked, _ := io.ReadAll(r.Body); !strings.Contains(string(asked), `"stream"`) {
+						io.WriteString(w, body("message", "It was not built.", "stop"))
+						return
+					}
+					for _, word := range []string{"It ", "was ", "not ", "built."} {
+						io.WriteString(w, "data: "+body("delta", word, "")+"\n\n")
+					}
+					io.WriteString(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+				}))
+				m := streamer(t, "openai", s.URL)
+				whole, err := m.Generate(t.Context(), hello)
+				shown := ""
+				streamed, err2 := llm.Stream(t.Context(), m, hello, func(p string) error {
+					shown += p
+					return nil
+				})
+				s.Close()
+				if err := errors.Join(err, err2); err != nil || whole.Text != "It was not built." || streamed.Text != whole.Text || shown != whole.Text {
+					t.Errorf("%s %s %s: %q, %q, shown %q, %v", level, field, value, whole.Text, streamed.Text, shown, err)
+				}
+			}
+		}
 	}
 }

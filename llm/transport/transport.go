@@ -84,6 +84,7 @@ type Transport struct {
 	gates    map[string]*gate
 	refusals map[string]bool // settings that models refuse
 	contexts map[string]int  // of models of Ollama
+	plains   map[string]bool // models of which a reply is known: no reply had reasoning
 }
 
 // New checks the options and fills in the defaults.
@@ -120,7 +121,7 @@ func New(o Options) (*Transport, error) {
 	return &Transport{
 		o:        o,
 		inflight: semaphore.NewWeighted(int64(o.Concurrency)),
-		gates:    map[string]*gate{}, refusals: map[string]bool{}, contexts: map[string]int{},
+		gates:    map[string]*gate{}, refusals: map[string]bool{}, contexts: map[string]int{}, plains: map[string]bool{},
 	}, nil
 }
 
@@ -171,6 +172,17 @@ func (t *Transport) context(model string, n int) int {
 	defer t.mu.Unlock()
 	t.contexts[model] = max(t.contexts[model], n)
 	return t.contexts[model]
+}
+
+// plain reports whether a model has replied, and never with reasoning. It takes in a reply first,
+// if there is one.
+func (t *Transport) plain(model string, reply *llm.Reply) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if before, known := t.plains[model]; reply != nil {
+		t.plains[model] = reply.Reasoning == "" && (before || !known)
+	}
+	return t.plains[model]
 }
 
 // gate returns the gate of an endpoint and model.

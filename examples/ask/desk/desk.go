@@ -107,6 +107,7 @@ func (d *Desk) open(ctx context.Context) (err error) {
 	k, files, common := d.parts.Kit, new(folder.Files), d.o.Settings.Common()
 	k.Read = files.Reader(k.Read, k.Answer == kit.NameOffline)
 	common.Cut.KeepLinks = true
+	d.parts.TellUnused(d.o.System)
 	system, err := d.parts.System(d.o.System, k, common)
 	if err != nil {
 		return err

@@ -35,6 +35,8 @@ type System struct {
 	Source string
 	// Blind tells that it reads no documents, and so does not run without a model.
 	Blind bool
+	// Words tells that it compares texts by words alone, whatever embedder the kit has.
+	Words bool
 	// Agent tells that a model decides what it reads, so that it does not run without one.
 	Agent bool
 	// Graph tells that it goes by a graph from elsewhere, its option "graph", and does not
@@ -86,11 +88,13 @@ func Systems() []System {
 	naive.Also = []string{lightrag.Name + "-naive"}
 	blind := of(flat.ZeroShot, "the model alone", struct{ kit.Common }{}, func(k kit.Kit, _ struct{ kit.Common }) (*kit.System, error) { return flat.NewZeroShot(k) })
 	blind.Blind = true
+	words := of(flat.BM25, "Robertson and Zaragoza 2009", flat.BM25Options{}, flat.NewBM25)
+	words.Words = true
 	linked := of(gear.Name, "Shen and others 2025", gear.Options{}, gear.New, 0, 3, 0) // read, reflect, filter
 	linked.Graph = true
 	return []System{
 		naive,
-		of(flat.BM25, "Robertson and Zaragoza 2009", flat.BM25Options{}, flat.NewBM25),
+		words,
 		of(wild.Name, "", wild.Options{}, wild.New),
 		of(fastgraphrag.Name, "Circlemind 2024", fastgraphrag.Options{}, fastgraphrag.New, 1, 1, 0),                 // no gleaning; entities of the question
 		of(msgraphrag.NameLocal, edge, msgraphrag.LocalOptions{}, msgraphrag.NewLocal, 2, 0, 0),                     // a graph and a report

@@ -14,17 +14,18 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// office are files that share sentences and headers: contracts, minutes, forms, mails, sheets and
+// offices are files that share sentences and headers: contracts, minutes, forms, mails, sheets and
 // tables, with a table that is longer than a chunk.
-func office(t *testing.T) (docs []graphrag.Document) {
+func offices(t *testing.T) (docs []graphrag.Document) {
 	t.Helper()
-	files, skipped, err := load.Folder(t.Context(), os.DirFS("../../ask/testdata/office/docs"))
+	files, skipped, err := load.Options{Formats: office.Formats()}.Folder(t.Context(), os.DirFS("../../ask/testdata/office/docs"))
 	if err != nil || len(skipped) > 0 || len(files) < 30 {
 		t.Fatalf("%d files, skipped %v, %v", len(files), skipped, err)
 	}
@@ -49,7 +50,7 @@ func byGraph(name string) bool {
 // Each sentence and row of each file is found by its words with the title of the file, and is in
 // the text that is read, a row under the header of its table.
 func TestNoTextGoesMissing(t *testing.T) {
-	k, docs := baselinestest.OfflineKit(t), office(t)
+	k, docs := baselinestest.OfflineKit(t), offices(t)
 	for _, of := range slices.DeleteFunc(slices.Concat(systems(t), all.Variants()), func(s all.System) bool { return s.Blind }) {
 		t.Run(of.Name, func(t *testing.T) {
 			s, err := of.New(k, kit.Common{})
@@ -94,7 +95,7 @@ func TestRowsHaveHeaders(t *testing.T) {
 		baselinestest.OK(t, err)
 		s, err := system(t, name).New(k, kit.Common{})
 		baselinestest.OK(t, err)
-		baselinestest.Index(t, s, office(t)...)
+		baselinestest.Index(t, s, offices(t)...)
 		_, err = s.Answer(t.Context(), graphrag.Question{Text: "Is ware300 sold for 2103?", K: 5})
 		baselinestest.OK(t, err)
 		if _, rest, ok := strings.Cut(shown, "| ware | price |\n|---|---|\n"); !ok || !strings.Contains(rest, "| ware300 | 2103 kroner |") {

@@ -12,7 +12,10 @@
 // [PhraseScore] for the two published ways). Where the code is at fault it is not
 // followed: synonyms do not pile up with every insertion, a fact that the filter
 // makes up selects nothing, and a filter that fails leaves the facts unfiltered
-// instead of giving up the graph.
+// instead of giving up the graph, and the weight of a synonym adds to that of the
+// facts between its phrases ([Options].Overwrite follows the code). With
+// [Options].ASCIIPhrases phrases meet by their ASCII letters, as in the code, which
+// embeds these letters too; here texts are embedded as they are.
 //
 // Without an embedder that was trained on language, facts and passages are
 // compared with the question by BM25. Without a model nothing is filtered; the

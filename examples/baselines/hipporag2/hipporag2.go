@@ -57,6 +57,9 @@ type Options struct {
 	// NoFilter takes the facts as they are found, NoSynonyms leaves the step out, for
 	// ablations.
 	NoFilter, NoSynonyms bool `source:"the paper: nothing is left out"`
+	// Overwrite lets a synonym take the place of the facts between two phrases, as its program does,
+	// in place of adding to their weight.
+	Overwrite bool `source:"ours: its program does"`
 	// ASCIIPhrases keeps only ASCII letters and digits, as the code does.
 	ASCIIPhrases bool `source:"ours: its program does"`
 }
@@ -100,7 +103,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	var phrases []int32
 	var err error
 	phrases, s.passages = c.Graph.Phrases()
-	view := kg.ViewOptions{Passages: true}
+	view := kg.ViewOptions{Passages: true, Overwrite: o.Overwrite}
 	if !o.NoSynonyms {
 		o.Synonyms.Among = phrases
 		if view.Synonyms, err = link.Synonyms(ctx, c.Graph, k.Link, o.Synonyms); err != nil {

@@ -23,32 +23,39 @@ func (s *searcher) relationChunks(relations []int32) (out [][]int32) {
 	return out
 }
 
-// pick takes, of the chunks that entities or relations cite and that are not taken, those
-// most like the question: half of perList for each entity or relation that is the first to
-// cite one (lightrag/utils.py).
-func pick(of [][]int32, taken []int32, likeness []float64, perList int) []int32 {
-	gone := make(map[int32]bool)
+// unread returns the lists without the chunks that taken or an earlier list contains.
+func unread(lists [][]int32, taken []int32) [][]int32 {
+	seen := make(map[int32]bool)
 	for _, c := range taken {
-		gone[c] = true
+		seen[c] = true
 	}
-	var all []int32
-	lists := 0
-	for _, chunks := range of {
-		before := len(all)
+	out := make([][]int32, len(lists))
+	for i, chunks := range lists {
 		for _, c := range chunks {
-			if !gone[c] {
-				gone[c] = true
-				all = append(all, c)
+			if !seen[c] {
+				seen[c] = true
+				out[i] = append(out[i], c)
 			}
 		}
-		if len(all) > before {
-			lists++
-		}
 	}
+	return out
+}
+
+// cited returns the number of lists with a chunk.
+func cited(lists [][]int32) (n int) {
+	for _, chunks := range lists {
+		n += min(1, len(chunks))
+	}
+	return n
+}
+
+// pick returns the n chunks of the lists that are most similar to the question, the first of equal ones.
+func pick(lists [][]int32, similarity []float64, n int) []int32 {
+	all := slices.Concat(lists...)
 	slices.SortFunc(all, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(likeness[b], likeness[a]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(similarity[b], similarity[a]), cmp.Compare(a, b))
 	})
-	return all[:min(len(all), perList*lists/2)]
+	return all[:min(len(all), n)]
 }
 
 // byNeighbours are the chunks of entities as the paper's code takes them: in the

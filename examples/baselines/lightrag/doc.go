@@ -6,7 +6,7 @@
 // keywords name themes and find relations with their ends. The chunks of both
 // are read.
 //
-// The algorithm is that of HKUDS/LightRAG 1.5.3 (commit 6232cd5), in four modes:
+// The algorithm is that of HKUDS/LightRAG 1.5.7, in four modes:
 // [Hybrid] of both levels, which is the default, [Local] and [Global] of one of
 // them, and [Mix] with chunks that are like the question. The fifth, naive, reads
 // such chunks alone: package flat has it, as naiverag. [Options].Paper is the
@@ -19,7 +19,12 @@
 //
 // Where this differs from the code, and why:
 //
-//   - Names that differ in case are one entity.
+//   - Names that differ in case, in blanks or in quotes around them are one entity.
+//   - A relation whose keyword is "entity" or "relation" is read; the code takes the
+//     keyword for the beginning of a record.
+//   - Relations with an end that neither is listed nor stands in the passage are
+//     rejected; the code makes an entity of it. Many descriptions are condensed once,
+//     of all of them, not at the eighth and again later.
 //   - Local and Global use the other level where theirs finds nothing; the code
 //     does so where it has no keyword.
 //   - What the code decides by time, which descriptions come first and which 200

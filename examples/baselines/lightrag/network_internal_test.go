@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -161,25 +162,32 @@ func TestEntityText(t *testing.T) {
 	}
 }
 
-// A chunk belongs to the first that cites it. Of n that have one it is ⌊5n/2⌋ chunks, those
-// most like the question.
-func TestPick(t *testing.T) {
-	likeness := make([]float64, 22)
+// Each entity with chunks counts for ⌊5n/2⌋ chunks, also one whose chunks an earlier entity has; of
+// relations those count that bring a chunk.
+func TestPicked(t *testing.T) {
+	similarity := make([]float64, 22)
 	var one []int32
-	for c := range int32(20) {
-		one = append(one, c)
+	for c := range similarity {
+		one = append(one, int32(c))
+		similarity[c] = -float64(c % 10)
 	}
-	for c := range likeness {
-		likeness[c] = -float64(c % 10)
-	}
-	for lists, want := range map[int][]int32{0: nil, 1: {0, 10}, 3: {0, 10, 20, 1, 11, 21, 2}} {
-		of := [][]int32{one, {20}, {21}}[:lists]
-		if diff := cmp.Diff(want, pick(of, nil, likeness, 5)); diff != "" {
-			t.Errorf("%d: %s", lists, diff)
+	s := &searcher{o: Options{RelatedChunks: 5}}
+	for _, c := range []struct{ entities, relations, ofEntities, ofRelations [][]int32 }{
+		{},
+		{entities: [][]int32{one[:20]}, ofEntities: [][]int32{{0, 10}}},
+		{entities: [][]int32{one[:20], {0}, nil, {1}}, ofEntities: [][]int32{{0, 10, 1, 11, 2, 12, 3}}},
+		{
+			entities: [][]int32{{9}}, ofEntities: [][]int32{{9}},
+			relations: [][]int32{{1, 2, 3, 4, 5, 6}, {2, 3, 4}, {9}}, ofRelations: [][]int32{{1, 2}},
+		},
+	} {
+		e, r := s.picked(c.entities, c.relations, similarity)
+		if diff := cmp.Diff(slices.Concat(c.ofEntities...), e, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%v: %s", c.entities, diff)
 		}
-	}
-	if diff := cmp.Diff([]int32{1, 2, 3, 4}, pick([][]int32{{1, 2, 3}, {2, 3, 4}, {3}, {9}}, []int32{9}, likeness, 5)); diff != "" {
-		t.Error(diff)
+		if diff := cmp.Diff(slices.Concat(c.ofRelations...), r, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%v: %s", c.relations, diff)
+		}
 	}
 }
 
@@ -282,7 +290,7 @@ func TestHybridMerge(t *testing.T) {
 	}
 }
 
-// Of rows of 1,000 tokens there is room for six entities and eight relations; the
+// Of rows of 1,000 tokens there is room for six entities, the hub with all chunks, and eight relations; the
 // paper has room for four of each, and reads the chunks of those relations.
 func TestBudgets(t *testing.T) {
 	var facts []kg.Fact
@@ -295,7 +303,7 @@ func TestBudgets(t *testing.T) {
 	for _, tt := range []struct {
 		o                           Options
 		entities, relations, chunks int
-	}{{Options{Mode: Hybrid}, 6, 8, 8}, {Options{Mode: Hybrid, Paper: true}, 4, 4, 12}, {Options{Paper: true, Mode: Global}, 4, 4, 4}} {
+	}{{Options{Mode: Hybrid}, 6, 8, 12}, {Options{Mode: Hybrid, Paper: true}, 4, 4, 12}, {Options{Paper: true, Mode: Global}, 4, 4, 4}} {
 		found, err := over(t, tt.o, knowledge(t, chunks...), all, all[:12], all[:12]).Retrieve(t.Context(), graphrag.Question{Text: "?", Depth: 99})
 		baselinestest.OK(t, err)
 		n := map[string]int{}

@@ -125,13 +125,21 @@ func (s *searcher) search(ctx context.Context, k kit.Parts, question string) (ma
 		found.ofEntities, found.ofRelations = s.byNeighbours(low.entities), s.inOrder(high.relations)
 		return found, nil
 	}
-	likeness, err := s.units.Scores(ctx, question, nil)
+	similarity, err := s.units.Scores(ctx, question, nil)
 	if err != nil {
 		return material{}, err
 	}
-	found.ofEntities = pick(s.entityChunks(entities), nil, likeness, s.o.RelatedChunks)
-	found.ofRelations = pick(s.relationChunks(relations), found.ofEntities, likeness, s.o.RelatedChunks)
+	found.ofEntities, found.ofRelations = s.picked(s.entityChunks(entities), s.relationChunks(relations), similarity)
 	return found, nil
+}
+
+// picked returns the chunks of entities and of relations: half of RelatedChunks for each entity that
+// has chunks, then half of RelatedChunks for each relation with a chunk that is not read yet
+// (operate.py, _find_related_text_unit_from_entities and _from_relations).
+func (s *searcher) picked(entities, relations [][]int32, similarity []float64) (ofEntities, ofRelations []int32) {
+	ofEntities = pick(unread(entities, nil), similarity, s.o.RelatedChunks*cited(entities)/2)
+	relations = unread(relations, ofEntities)
+	return ofEntities, pick(relations, similarity, s.o.RelatedChunks*cited(relations)/2)
 }
 
 // findings are entities and relations, best first.

@@ -22,8 +22,12 @@
 //     [Options].AlwaysGlean, FoldFrom and AllReports do the same.
 //   - Entities are one by name, not by name and type, and have all descriptions.
 //     The code loses those of the second type.
-//   - Every connected component has communities and reports; the code leaves
-//     out all but the largest.
+//   - Every connected component has communities and reports, and its entities are
+//     found; the code leaves out all components but the largest, in its local
+//     search too.
+//   - Inserting asks for the reports whose rows changed, and the index equals one
+//     made at once. The code's update writes reports for the new text alone;
+//     [Options].Stale is the compromise.
 //   - Reports are made from the deepest level up, so that those of the parts
 //     stand in for what does not fit, from all edges inside, and members without
 //     an edge are shown. In 3.1.2 none of this happens.

@@ -12,6 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
@@ -23,6 +24,7 @@ type index struct {
 	kit    kit.Kit
 	o      Options
 	corpus *kit.Corpus
+	last   previous
 	// graph has entity e as node e. Its edges are the pairs of entities, by
 	// direction; stated are the passages of each.
 	graph    report.Graph
@@ -38,7 +40,8 @@ type index struct {
 }
 
 func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index, error) {
-	x := &index{kit: k, o: o, corpus: c}
+	last := memo.Kept[previous](ctx)
+	x := &index{kit: k, o: o, corpus: c, last: *last}
 	var err error
 	if x.units, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
 		return nil, err
@@ -50,8 +53,12 @@ func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index,
 	if err := x.communities(ctx, weight); err != nil {
 		return nil, err
 	}
-	if err := x.report(ctx); err != nil {
+	spare, err := x.report(ctx)
+	if err != nil {
 		return nil, err
+	}
+	if *last = (previous{}); spare != nil {
+		*last = x.next(spare)
 	}
 	x.covered()
 	return x, nil
@@ -163,7 +170,15 @@ func (x *index) communities(ctx context.Context, weight []float64) error {
 		x.graph.Nodes[v].Degree = g.Degree(int32(v))
 	}
 	o := community.HierarchyOptions{Options: community.Options{Randomness: randomness, MaxPasses: x.o.Passes, Seed: x.o.Seed}, MaxSize: x.o.MaxSize}
-	x.hierarchy, err = trace.Do(ctx, "communities", func(ctx context.Context) (community.Hierarchy, error) { return community.HierarchicalLeiden(ctx, g, o) })
+	x.hierarchy, err = trace.Do(ctx, "communities", func(ctx context.Context) (community.Hierarchy, error) {
+		if !x.spares() {
+			return community.HierarchicalLeiden(ctx, g, o)
+		}
+		return kit.Saved(ctx, "communities", x.outline(weight), func() (community.Hierarchy, error) {
+			o.Start, o.MaxPasses = x.last.start(x.corpus.Graph), 0 // until stable: the next change begins there
+			return community.HierarchicalLeiden(ctx, g, o)
+		})
+	})
 	return err
 }
 
@@ -178,30 +193,37 @@ func (x *index) wanted() []int32 {
 	return out
 }
 
-// report writes the reports.
-func (x *index) report(ctx context.Context) error {
-	reporter := x.o.Reporter
-	if reporter == nil {
-		reporter = x.kit.Report
+// report writes the reports. Where they may be stale, it returns what they were written from.
+func (x *index) report(ctx context.Context) (*sparing, error) {
+	o := report.Options{Reporter: x.o.Reporter, CountTokens: x.kit.Count, MinSize: x.o.MinSize}
+	if o.Reporter == nil {
+		o.Reporter = x.kit.Report
 	}
-	var err error
-	o := report.Options{Reporter: reporter, CountTokens: x.kit.Count, MinSize: x.o.MinSize}
 	if x.kit.IndexModel != nil && !x.o.AllReports { // without a model they cost nothing
 		o.Wanted = x.wanted()
 	}
-	x.reports, err = report.Write(ctx, &x.graph, x.hierarchy, o)
-	if err != nil {
-		return err
+	var spare *sparing
+	if x.spares() {
+		spare = x.sparing(o.Reporter)
+		o.Reporter = spare
 	}
-	for range x.reports.Reports {
-		kit.Done(ctx, "report", nil)
+	var err error
+	if x.reports, err = report.Write(ctx, &x.graph, x.hierarchy, o); err != nil {
+		return nil, err
+	}
+	for _, r := range x.reports.Reports {
+		if spare != nil && spare.stale[r.Community] {
+			kit.Stale(ctx, "report")
+		} else {
+			kit.Done(ctx, "report", nil)
+		}
 	}
 	for _, f := range x.reports.Failed {
 		kit.Done(ctx, "report", f.Err)
 		c := x.hierarchy.Communities[f.Community]
 		x.o.Logger.Warn("no report", "community", f.Community, "level", c.Level, "members", len(c.Nodes), "error", f.Err)
 	}
-	return nil
+	return spare, nil
 }
 
 // covered finds for each entity the deepest report down to the level.

@@ -64,6 +64,10 @@ type Options struct {
 	// MinSize is the least number of members of a community that gets a report, 0 for
 	// all with a relation inside. What is in a smaller one is in the reports above.
 	MinSize int `min:"0" source:"ours: no least size"`
+	// Stale is the share of the rows of a community, 0 to 1, in which a report of the state before a
+	// change may differ from it and still be used. Communities are then found from those before the
+	// change. 0 asks for every report whose rows changed: the index is that of building anew.
+	Stale float64 `min:"0" max:"1" source:"ours: its program's update writes no report of what was there again"`
 	// AllReports has a model write also the reports that the search does not read.
 	AllReports bool `source:"ours: its program writes all"`
 	// AlwaysGlean asks for more records where the model says that there are none, as

@@ -7,10 +7,11 @@ import (
 	"path/filepath"
 
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
 )
 
-// Files read the documents of all programs: what graphrag/load reads, and PDF, whose
+// Files read the documents of all programs: what graphrag/load and load/office read, and PDF, whose
 // parser is compiled once and kept in the user's cache folder.
 type Files struct {
 	load.Options
@@ -26,7 +27,8 @@ func NewFiles() *Files {
 		cache = filepath.Join(cache, "wildgraph", "pdf")
 	}
 	f := &Files{pdf: pdf.New(pdf.Options{Cache: cache})}
-	f.Formats = map[string]load.Format{".pdf": f.pdf.Read}
+	f.Formats = office.Formats()
+	f.Formats[".pdf"] = f.pdf.Read
 	return f
 }
 

@@ -139,7 +139,7 @@ func TestEncoderThatIsNone(t *testing.T) {
 			t.Errorf("%v, want %s", err, tt.want)
 		}
 	}
-	if _, err := parts("-embed-model", "some-server's"); err == nil || !strings.Contains(err.Error(), "-embed-model needs -index-kit model") {
+	if _, err := parts("-embed-model", "some-server's"); err == nil || !strings.Contains(err.Error(), "-embed-model needs -kit model") {
 		t.Errorf("error %v", err)
 	}
 }

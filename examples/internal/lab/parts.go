@@ -178,7 +178,11 @@ func (p *Parts) ask(from server) error {
 		return err
 	}
 	kits := map[string]kit.Kit{kit.NameOffline: p.Kit, kit.NameModel: byModel}
-	p.Kit = kit.Mixed(kits[s.IndexKit], kits[s.AnswerKit])
+	index := kits[s.IndexKit]
+	if p.Embedder != nil && !index.Trained { // a server's, with an index that no model writes
+		index = index.WithEmbedder(p.Embedder)
+	}
+	p.Kit = kit.Mixed(index, kits[s.AnswerKit])
 	return nil
 }
 

@@ -266,9 +266,9 @@ func (s Settings) asks() bool { return s.IndexKit == kit.NameModel || s.AnswerKi
 // ByModel tells whether a model answers.
 func (s Settings) ByModel() bool { return s.AnswerKit == kit.NameModel }
 
-// embeds tells whether the embedding model is of use: one of a server is a part of the
-// model kit, one that needs none, or none at all, of both.
-func (s Settings) embeds() bool { return s.byName || s.IndexKit == kit.NameModel }
+// embeds tells whether the embedding model is of use: one of a server where a model of it
+// is asked, one that needs none, or none at all, with either kit.
+func (s Settings) embeds() bool { return s.byName || s.asks() }
 
 // encodes tells whether the embedding model is one that needs no server.
 func (s Settings) encodes() bool { return s.byName && s.EmbedModel != "" }
@@ -439,10 +439,9 @@ func (s *Settings) check(systems []string) []error {
 	if s.asks() && s.Model == "" {
 		bad("-kit model needs -model NAME (or $WILDGRAPH_MODEL)")
 	}
-	for flag, needs := range map[string]string{"model": "kit", "budget-tokens": "kit", "budget-money": "kit", "embed-model": "index-kit"} {
-		has := map[string]bool{"kit": s.asks() || flag != "model" && s.Paid(), "index-kit": s.embeds()}
-		if s.given[flag] && !has[needs] {
-			bad("-%s needs -%s model%s", flag, needs, map[bool]string{true: ", or a model that needs no server: minilm, bge-small, e5-small, hf:ORG/NAME@REVISION, file:DIR"}[flag == "embed-model"])
+	for flag, used := range map[string]bool{"model": s.asks(), "budget-tokens": s.Paid(), "budget-money": s.Paid(), "embed-model": s.embeds()} {
+		if s.given[flag] && !used {
+			bad("-%s needs -kit model%s", flag, map[bool]string{true: ", or a model that needs no server: minilm, bge-small, e5-small, hf:ORG/NAME@REVISION, file:DIR"}[flag == "embed-model"])
 		}
 	}
 	if s.EmbedInt8 && !s.encodes() {

@@ -84,6 +84,7 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 		return e, nil
 	}
 	common := p.settings.Common()
+	p.TellUnused(sys)
 	probe, err := p.System(sys, p.Kit, common)
 	if err != nil {
 		return e, err
@@ -113,6 +114,14 @@ func (p *Parts) Seeded(e *benchmark.Entry, system func(kit.Kit) (benchmark.Syste
 		k := p.Kit
 		k.Embed = other.Embed
 		return reach(k)
+	}
+}
+
+// TellUnused tells that a system makes no use of the embedding model that it was given.
+func (p *Parts) TellUnused(sys all.System) {
+	reads := p.settings.encodes() && p.Kit.Answer == kit.NameOffline // the sentences of an answer are compared by it
+	if p.settings.given["embed-model"] && p.Embedder != nil && (sys.Words || sys.Blind) && !reads {
+		p.Log.Warn(fmt.Sprintf("-embed-model %s is not used: %s compares no vectors", p.settings.EmbedModel, sys.Name))
 	}
 }
 

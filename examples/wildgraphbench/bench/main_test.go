@@ -211,7 +211,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"-answer-kit", "model"}, "needs -model"},
 		{[]string{"-systems", "none"}, "-score NAME=FILE"},
 		{[]string{"-systems", "none,bm25"}, "none, and others"},
-		{[]string{"-model", "m", "-index-kit", "offline", "-embed-model", "e"}, "-embed-model needs -index-kit model"},
+		{[]string{"-kit", "offline", "-embed-model", "e"}, "-embed-model needs -kit model"},
 		{[]string{"-mode", "perhaps"}, `-mode "perhaps"`},
 		{[]string{"-score", "name"}, "NAME=FILE"},
 		{[]string{"-score", "../x=f"}, "file name"},

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/office"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
@@ -22,28 +23,28 @@ import (
 // minutes, contracts, forms and tables that share sentences. An answer is quoted from the file of
 // its question, and so is the clause that all contracts share.
 func TestOneAnswer(t *testing.T) {
-	const office = "../../ask/testdata/office"
+	const folder = "../../ask/testdata/office"
 	lines := func(name string) []string {
 		data, err := os.ReadFile(name)
 		must(t, err)
 		return strings.Split(strings.TrimSpace(string(data)), "\n")
 	}
 	for _, name := range []string{"wild", "bm25", "hipporag2"} {
-		asked := desktest.OpenDir(t, office+"/docs", name)
+		asked := desktest.OpenDir(t, folder+"/docs", name)
 		of, _ := all.Find(name)
 		for mode, want := range map[reader.Mode]int{reader.Reject: 12, reader.Open: 22} {
 			out := t.TempDir()
-			_, _, err := bench(t, bare, "-questions", office+"/questions.jsonl", "-docs", office+"/docs", "-systems", name, "-mode", string(mode), "-out", out)
+			_, _, err := bench(t, bare, "-questions", folder+"/questions.jsonl", "-docs", folder+"/docs", "-systems", name, "-mode", string(mode), "-out", out)
 			must(t, err)
 			predictions := lines(filepath.Join(out, "predictions", name+".jsonl"))
 			k, err := kit.Offline(kit.OfflineOptions{Mode: mode})
 			must(t, err)
 			s, err := of.New(k, kit.Common{})
 			must(t, err)
-			_, err = s.Index(t.Context(), load.Documents(t.Context(), os.DirFS(office+"/docs")))
+			_, err = s.Index(t.Context(), load.Options{Formats: office.Formats()}.Documents(t.Context(), os.DirFS(folder+"/docs")))
 			must(t, err)
 			right := 0
-			for i, line := range lines(office + "/questions.jsonl") {
+			for i, line := range lines(folder + "/questions.jsonl") {
 				var q struct {
 					Question, Answer string
 					Gold             []string

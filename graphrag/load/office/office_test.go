@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package load_test
+package office_test
 
 import (
 	"archive/zip"
 	"bytes"
 	"fmt"
 	"io"
-	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -18,7 +17,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/office"
 )
+
+var options = load.Options{Formats: office.Formats()}
+
+func read(t *testing.T, name, data string) *load.File {
+	t.Helper()
+	f, err := options.Read(name, []byte(data))
+	texttest.OK(t, err)
+	return f
+}
 
 // parts is an archive of names and contents in turn.
 func parts(t testing.TB, of ...string) []byte {
@@ -71,7 +80,7 @@ func TestWorkbook(t *testing.T) {
 	inline := func(ref, s string) string {
 		return `<c r="` + ref + `" t="inlineStr"><is><t>` + s + `</t></is></c>`
 	}
-	f, err := load.Read("b/a.xlsx", workbook(t, `<row r="2">`+inline("B2", "Prices of 2024")+`</row>`+
+	f, err := options.Read("b/a.xlsx", workbook(t, `<row r="2">`+inline("B2", "Prices of 2024")+`</row>`+
 		`<row r="4">`+inline("B4", "What")+inline("C4", "From")+inline("D4", "2024")+inline("E4", "Share")+`</row>`+
 		`<row r="5"><c r="B5" t="s"><v>0</v></c><c r="C5" s="1"><v>45413</v></c><c r="D5"><f>1/10+2/10</f><v>0.30000000000000004</v></c><c r="E5" s="2"><v>0.25</v></c></row>`+
 		`<row r="6"><c r="C6" s="1"><v>45413.75</v></c><c r="D6" t="b"><v>1</v></c><c r="E6" t="e"><v>#DIV/0!</v></c></row>`+
@@ -95,24 +104,6 @@ func TestWorkbook(t *testing.T) {
 	if diff := cmp.Diff(fields, f.Document.Fields); diff != "" || f.Document.Title != "The Prices" {
 		t.Errorf("%q, fields (-want +got):\n%s", f.Document.Title, diff)
 	}
-	checkKept(t, f)
-}
-
-// checkKept holds that a file that was kept is the same, with its places, and no half of it is read.
-func checkKept(t *testing.T, f *load.File) {
-	t.Helper()
-	data, err := f.MarshalBinary()
-	texttest.OK(t, err)
-	var again load.File
-	texttest.OK(t, again.UnmarshalBinary(data))
-	for at := range f.Document.Text {
-		if again.Place(at) != f.Place(at) || !reflect.DeepEqual(again.Document, f.Document) {
-			t.Fatalf("offset %d: %s, want %s", at, again.Place(at), f.Place(at))
-		}
-	}
-	if err := again.UnmarshalBinary(data[:len(data)/2]); err == nil {
-		t.Error("half of a file was read")
-	}
 }
 
 func TestSlides(t *testing.T) {
@@ -125,7 +116,7 @@ func TestSlides(t *testing.T) {
 	cell := func(s, a string) string {
 		return `<a:tc` + a + `><a:txBody>` + p(s, "") + `</a:txBody></a:tc>`
 	}
-	f, err := load.Read("a.pptx", parts(t,
+	f, err := options.Read("a.pptx", parts(t,
 		"_rels/.rels", rels("officeDocument", "deck/show.xml"),
 		"docProps/core.xml", `<c><dc:title>PowerPoint Presentation</dc:title></c>`,
 		"deck/show.xml", `<p:presentation><p:sldIdLst><p:sldId id="256" r:id="r2"/><p:sldId id="257" r:id="r1"/><p:sldId id="258" r:id="r3"/></p:sldIdLst></p:presentation>`,
@@ -147,14 +138,13 @@ func TestSlides(t *testing.T) {
 	if a, b := f.Place(strings.Index(want, "Slowly")), f.Place(strings.Index(want, "fire")); a != "slide 1" || b != "slide 3" {
 		t.Errorf("places %s, %s", a, b)
 	}
-	checkKept(t, f)
 }
 
 func TestOpenText(t *testing.T) {
 	cell := func(s, a string) string {
 		return `<table:table-cell` + a + `><text:p>` + s + `</text:p></table:table-cell>`
 	}
-	f, err := load.Read("a.odt", parts(t,
+	f, err := options.Read("a.odt", parts(t,
 		"meta.xml", `<m><dc:title>Van</dc:title><meta:initial-creator>Ada</meta:initial-creator><dc:creator>Bob</dc:creator><meta:keyword>a</meta:keyword><meta:keyword>b</meta:keyword>`+
 			`<dc:date>2024-05-01T10:00:00.5</dc:date></m>`,
 		"content.xml", `<d><office:automatic-styles><style:style style:name="P1" style:parent-style-name="Title"/></office:automatic-styles><office:body>`+
@@ -179,7 +169,7 @@ func TestEbook(t *testing.T) {
 	opf := `<package><metadata><dc:title>The Whale</dc:title><dc:creator>Ada</dc:creator><dc:creator>Bob</dc:creator><dc:date>1851-10-18</dc:date></metadata>` +
 		`<manifest><item id="n" href="nav.xhtml" properties="nav"/><item id="b" href="two%20b.xhtml#x"/><item id="a" href="../one.xhtml"/><item id="x" href="http://127.0.0.1:1/x"/></manifest>` +
 		`<spine><itemref idref="n"/><itemref idref="a"/><itemref idref="x"/><itemref idref="b"/></spine></package>`
-	f, err := load.Read("a.epub", parts(t, "META-INF/container.xml", `<c><rootfile full-path="o/b.opf"/></c>`, "o/b.opf", opf,
+	f, err := options.Read("a.epub", parts(t, "META-INF/container.xml", `<c><rootfile full-path="o/b.opf"/></c>`, "o/b.opf", opf,
 		"o/two b.xhtml", "<h1>Chapter Two</h1><p>It swims.</p><p>It sings.</p>", "one.xhtml", "<title>x</title><p>It begins.</p>", "o/nav.xhtml", "<p>contents</p>",
 		"META-INF/encryption.xml", `<e><EncryptionMethod Algorithm="http://www.idpf.org/2008/embedding"/></e>`))
 	texttest.OK(t, err)
@@ -191,7 +181,6 @@ func TestEbook(t *testing.T) {
 	if a, b := f.Place(3), f.Place(strings.Index(want, "sings")); a != "one.xhtml ¶1" || b != "Chapter Two ¶3" {
 		t.Errorf("places %s, %s", a, b)
 	}
-	checkKept(t, f)
 }
 
 func TestMail(t *testing.T) {
@@ -230,7 +219,7 @@ func TestNotebook(t *testing.T) {
 		`{"data":{"image/png":"AAAA","text/plain":["<Figure>"]}},{"ename":"KeyError","evalue":"'x'","traceback":["no"]},{"text":"`+strings.Repeat("y", 5000)+`"}]},`+
 		`{"cell_type":"raw","source":"no"},{"cell_type":"markdown","source":"`+"```\\nopen"+`"},{"cell_type":"markdown","source":"End."}],"metadata":{"language_info":{"name":"python"}},"nbformat":4}`)
 	want := "# Lights\n\nA *red* light.\n\n~~~~~~python\nprint('```')\n~~~~~~\n\n```\none\ntwo\n```\n\n```\n<Figure>\n```\n\n```\nKeyError: 'x'\n```\n\n```\n" +
-		strings.Repeat("y", 2000) + "…\n```\n\n```\nopen\n```\n\nEnd.\n"
+		strings.Repeat("y", 2000) + "…\n```\n\nno\n\n```\nopen\n```\n\nEnd.\n"
 	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "Lights" {
 		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
 	}
@@ -294,7 +283,7 @@ func TestHostileOffice(t *testing.T) {
 		{"cut.xlsx", "zip", whole[:len(whole)-30]},
 		{"cut.odt", "content.xml", parts(t, "content.xml", "<d><p>x</p")},
 	} {
-		if f, err := load.Read(tt.name, tt.data); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.name) {
+		if f, err := options.Read(tt.name, tt.data); err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.name) {
 			t.Errorf("%s: %+v, %v, want %q", tt.name, f, err, tt.want)
 		}
 	}
@@ -339,4 +328,60 @@ func TestManyCells(t *testing.T) {
 		t.Errorf("the last row is at %s", place)
 	}
 	t.Log(took, len(data), len(f.Document.Text))
+}
+
+func docx(t testing.TB, body string) []byte {
+	return parts(t, "word/styles.xml", `<w:styles xmlns:w="w"><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style></w:styles>`,
+		"docProps/core.xml", `<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>The Manual</dc:title><dc:creator>A</dc:creator></cp:coreProperties>`,
+		"word/document.xml", `<w:document xmlns:w="w"><w:body>`+body+`</w:body></w:document>`)
+}
+
+func TestWord(t *testing.T) {
+	p := func(s string) string { return "<w:p><w:r><w:t>" + s + "</w:t></w:r></w:p>" }
+	cell := func(s string) string { return "<w:tc>" + p(s) + "</w:tc>" }
+	f, err := options.Read("a.docx", docx(t, `<w:p><w:pPr><w:pStyle w:val="berschrift1"/></w:pPr><w:r><w:t>Lights</w:t></w:r></w:p>`+
+		`<w:p><w:r><w:t>The light</w:t></w:r><w:r><w:tab/><w:t>is </w:t></w:r><w:del><w:r><w:t>not</w:t></w:r></w:del><w:r><w:t>red.</w:t></w:r></w:p>`+
+		`<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/></w:numPr></w:pPr><w:r><w:t>first</w:t></w:r></w:p>`+
+		"<w:tbl><w:tr>"+cell("Light")+cell("Meaning")+"</w:tr><w:tr>"+cell("red")+cell("no | net")+"</w:tr></w:tbl>"+p("End.")))
+	texttest.OK(t, err)
+	want := "# Lights\n\nThe light is red.\n\n- first\n\n| Light | Meaning |\n|---|---|\n| red | no \\| net |\n\nEnd.\n\n"
+	if diff := cmp.Diff(want, f.Document.Text); diff != "" || f.Document.Title != "The Manual" {
+		t.Errorf("%q (-want +got):\n%s", f.Document.Title, diff)
+	}
+	if place := f.Place(strings.Index(want, "End.")); place != "¶6" {
+		t.Errorf("the end is at %s", place)
+	}
+	for name, data := range map[string]string{"broken": "PK\x03\x04", "encrypted": "\xd0\xcf\x11\xe0....", "empty": ""} {
+		if _, err := options.Read(name+".docx", []byte(data)); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := options.Read("bomb.docx", docx(t, p(strings.Repeat("a", 20<<20)))); err == nil || !strings.Contains(err.Error(), "unpacks") {
+		t.Errorf("a bomb: %v", err)
+	}
+	if _, err := options.Read("deep.docx", docx(t, strings.Repeat("<w:p>", 1000))); err == nil || !strings.Contains(err.Error(), "deep") {
+		t.Errorf("deep XML: %v", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(".docx", docx(f, "<w:p><w:r><w:t>x</w:t></w:r></w:p>"))
+	f.Add(".xlsx", workbook(f, `<row r="1"><c r="A1" t="s"><v>0</v></c><c s="1"><v>45413</v></c></row><row><c/></row></sheetData><mergeCell ref="A1:B2"/>`))
+	f.Add(".eml", []byte("From: a@b.c\nSubject: =?utf-8?q?x?=\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b\nContent-Type: text/html\n\n<p>y\n--b--\n"))
+	f.Add(".ipynb", []byte(`{"cells":[{"cell_type":"markdown","source":["# x"]},{"cell_type":"code","source":"y","outputs":[{"text":"z"}]}]}`))
+	f.Add(".odt", parts(f, "content.xml", "<text:h>x</text:h><table><table-row><table-cell><p>y</p></table-cell></table-row></table>"))
+	f.Add(".epub", parts(f, "META-INF/container.xml", "<rootfile full-path='b'/>", "b", "<title>x</title><item id='a' href='a'/><itemref idref='a'/>", "a", "<h1>x</h1><p>y"))
+	f.Add(".pptx", parts(f, "ppt/presentation.xml", "<sldId r:id='r1'/>", "ppt/_rels/presentation.xml.rels", rels("slide", "a.xml"), "ppt/a.xml", "<sp><ph type='title'/><p><t>x</t></p></sp><p><t>y</t></p>"))
+	f.Fuzz(func(t *testing.T, ext string, data []byte) {
+		file, err := options.Read("a"+ext, data)
+		if err != nil {
+			return
+		}
+		for i := range len(file.Document.Text) + 1 {
+			if file.Line(i) < 1 || file.Place(i) == "" {
+				t.Fatalf("offset %d is in line %d", i, file.Line(i))
+			}
+		}
+		load.Blocks(file.Document.Text)
+	})
 }

@@ -1,0 +1,138 @@
+// Package fake is a language model and encoder that answer at once and always alike, in the forms that
+// LightRAG, Microsoft's GraphRAG, fast-graphrag, HippoRAG and this library ask for. A reply depends on
+// the passage or the question in a prompt and on nothing else in it, so that programs with different
+// prompts hear the same.
+package fake
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Passage is a text with a title.
+type Passage struct {
+	Title string `json:"title"`
+	Text  string `json:"text"`
+}
+
+// Document returns the text that programs index.
+func (p Passage) Document() string { return p.Title + "\n" + p.Text }
+
+// Note is the passage that is inserted into an index.
+var Note = Passage{"A new note", "Ada Lovelace wrote to Charles Babbage in London about the Analytical Engine, and Babbage answered her from Dorset Street."}
+
+// Data is what programs index, and are asked.
+type Data struct {
+	Passages  []Passage `json:"passages"`
+	Questions []string  `json:"questions"`
+}
+
+var (
+	linked    = regexp.MustCompile(`!?\[([^\[\]]*)\]\([^()]*\)`)
+	sentenced = regexp.MustCompile(`[.!?] \p{Lu}`)
+)
+
+const (
+	sampled          = 200
+	sampledQuestions = 50
+	longest          = 1000 // bytes of a paragraph: longer ones are tables
+)
+
+// Sample cuts the pages of a sample of WildGraphBench into passages of prose, and adds questions about
+// passages to those of the sample.
+func Sample(dir string) (Data, error) {
+	var d Data
+	files, err := filepath.Glob(filepath.Join(dir, "corpus", "*", "*", "reference_pages", "*.txt"))
+	if err != nil || len(files) == 0 {
+		return d, fmt.Errorf("%s has no pages of a sample: %w", dir, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return d, err
+		}
+		for line := range strings.Lines(string(data)) {
+			line = strings.Trim(linked.ReplaceAllString(line, "$1"), " *#>-\r\n")
+			if len(line) >= window && len(line) <= longest && !strings.Contains(line, "http") && strings.Count(line, "|") < 2 && line[0] != '[' {
+				d.add(strings.TrimSuffix(filepath.Base(file), ".txt"), line)
+			}
+		}
+	}
+	questions, err := filepath.Glob(filepath.Join(dir, "QA", "*", "questions.jsonl"))
+	if err != nil {
+		return d, err
+	}
+	for _, file := range questions {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return d, err
+		}
+		for line := range strings.Lines(string(data)) {
+			var q struct{ Question string }
+			if err := json.Unmarshal([]byte(line), &q); err != nil {
+				return d, fmt.Errorf("%s: %w", file, err)
+			}
+			d.Questions = append(d.Questions, q.Question)
+		}
+	}
+	d.Passages = d.Passages[:min(sampled, len(d.Passages))]
+	for i := 0; i < len(d.Passages) && len(d.Questions) < sampledQuestions; i += 7 {
+		es := entities(d.Passages[i].Document())
+		d.Questions = append(d.Questions, fmt.Sprintf("What is told of %s and %s?", es[0].name, es[len(es)-1].name))
+	}
+	return d, nil
+}
+
+// add cuts a paragraph between sentences into passages that are just long enough, and adds those whose
+// beginnings are new.
+func (d *Data) add(title, text string) {
+	for len(text) >= window {
+		cut := len(text)
+		for _, at := range sentenced.FindAllStringIndex(text, -1) {
+			if at[0]+1 >= window && len(text)-at[0] > window {
+				cut = at[0] + 1
+				break
+			}
+		}
+		part := text[:cut]
+		text = strings.TrimSpace(text[cut:])
+		known := func(p Passage) bool { return p.Text[:window] == part[:window] }
+		if len(entities(title+"\n"+part)) > 1 && !slices.ContainsFunc(d.Passages, known) {
+			d.Passages = append(d.Passages, Passage{title, part})
+		}
+	}
+}
+
+// Read reads data from a file of JSON.
+func Read(file string) (d Data, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return d, err
+	}
+	return d, json.Unmarshal(data, &d)
+}
+
+// MuSiQue returns the passages and questions of the sample of MuSiQue in a folder.
+func MuSiQue(dir string) (d Data, err error) {
+	data, err := os.ReadFile(filepath.Join(dir, "musique_train_corpus.json"))
+	if err != nil {
+		return d, err
+	}
+	if err := json.Unmarshal(data, &d.Passages); err != nil {
+		return d, err
+	}
+	var asked []struct{ Question string }
+	if data, err = os.ReadFile(filepath.Join(dir, "musique_train.json")); err != nil {
+		return d, err
+	}
+	err = json.Unmarshal(data, &asked)
+	for _, q := range asked {
+		d.Questions = append(d.Questions, q.Question)
+	}
+	return d, err
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"cmp"
+	"iter"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A sheet is a file of separated values: RFC 4180, and the deviations of other programs.
+type sheet struct {
+	source string
+	comma  byte
+	start  int // offset of the first record
+	above  int // records above the table, such as its title
+	open   int // from this offset on no quote is closed
+}
+
+// The number of records by which a dialect is told, and what may separate values, those first that
+// seldom stand in them.
+const (
+	sampled    = 64
+	separators = "\t;|,"
+)
+
+// newSheet reads the first records: what separates values, and where the table begins.
+func newSheet(name, source string) *sheet {
+	if !strings.Contains(source, "\n") {
+		source = strings.ReplaceAll(source, "\r", "\n")
+	}
+	s := &sheet{source: source, open: len(source)}
+	commas := separators
+	if first := strings.TrimRight(source[:lineEnd(source, 0)], "\r\n"); len(first) == len("sep=;") && strings.EqualFold(first[:4], "sep=") {
+		commas, s.start = first[4:], lineEnd(source, 0)
+	} else if strings.EqualFold(path.Ext(name), ".tsv") {
+		commas = "\t"
+	}
+	best := -1.
+	for _, comma := range []byte(commas) {
+		try := *s
+		try.comma = comma
+		if score, above := try.score(); score > best {
+			best, *s = score, try
+			s.above = above
+		}
+	}
+	return s
+}
+
+// score says how well the first records are those of a table, and how many above it are none: the
+// share of those that are as wide as most, times that of the values without another separator in
+// them, as there would be in "April 15| 2023;4028;25.00" cut at commas.
+func (s *sheet) score() (score float64, above int) {
+	var titles []int // the values of records that may be titles, -1 of others
+	count, width, values, clean := make(map[int]int), 0, 0, 0
+	for cells := range s.records() {
+		filled, last := 0, 0
+		for i, c := range cells {
+			if values++; !s.divided(c) {
+				clean++
+			}
+			if strings.TrimSpace(c) != "" {
+				filled, last = filled+1, i+1
+			}
+		}
+		if filled < last {
+			filled = -1
+		}
+		titles = append(titles, filled)
+		if n := len(cells); n > 1 {
+			if count[n]++; count[n] > count[width] || count[n] == count[width] && n > width {
+				width = n
+			}
+		}
+		if len(titles) == sampled {
+			break
+		}
+	}
+	for above < len(titles) && titles[above] >= 0 && (titles[above] < 2 || 2*titles[above] < width) {
+		above++
+	}
+	if width == 0 || above == len(titles) {
+		above = 0
+	}
+	return float64(count[width]*clean) / float64(max(len(titles)*values, 1)), above
+}
+
+// divided reports whether a value contains another separator, without a blank behind it as in prose,
+// and not within a number.
+func (s *sheet) divided(value string) bool {
+	for i := range len(value) - 1 {
+		if c := value[i]; c != s.comma && strings.IndexByte(separators, c) >= 0 && value[i+1] != ' ' &&
+			!(c == ',' && i > 0 && isDigit(value[i-1]) && isDigit(value[i+1])) {
+			return true
+		}
+	}
+	return false
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// records yields the records that are not blank, with the offsets of their values.
+func (s *sheet) records() iter.Seq2[[]string, []int] {
+	return func(yield func([]string, []int) bool) {
+		var cells []string
+		var at []int
+		for i := s.start; i < len(s.source); {
+			for i < len(s.source) && (s.source[i] == '\n' || s.source[i] == '\r') {
+				i++
+			}
+			if i == len(s.source) {
+				return
+			}
+			cells, at = cells[:0], at[:0]
+			for more := true; more; {
+				var value string
+				at = append(at, i)
+				value, i = s.value(i)
+				cells = append(cells, value)
+				if more = i < len(s.source) && s.source[i] == s.comma; more {
+					i++
+				}
+			}
+			if !yield(cells, at) {
+				return
+			}
+		}
+	}
+}
+
+// value returns the value that begins at an offset, and where it ends: at a separator, the end of the
+// line, or that of the file.
+func (s *sheet) value(i int) (string, int) {
+	first := i
+	for i < len(s.source) && s.source[i] == ' ' && i-first < mostBlanks {
+		i++
+	}
+	if i < s.open && i < len(s.source) && s.source[i] == '"' {
+		if end, ok := s.closing(i + 1); ok {
+			return strings.ReplaceAll(s.source[i+1:end], `""`, `"`), s.after(end + 1)
+		}
+	}
+	end := s.after(first)
+	return strings.TrimSuffix(s.source[first:end], "\r"), end
+}
+
+// after returns where what begins at an offset without quotes ends.
+func (s *sheet) after(i int) int {
+	for i < len(s.source) && s.source[i] != s.comma && s.source[i] != '\n' {
+		i++
+	}
+	return i
+}
+
+// mostBlanks is the most blanks around quotes.
+const mostBlanks = 8
+
+// closing finds the quote that closes what begins at an offset: a separator or the end of a line
+// stands behind it. A quote within a value counts as text, but there is none if another value with
+// quotes begins before.
+func (s *sheet) closing(i int) (int, bool) {
+	from := i
+	for ; i < len(s.source); i++ {
+		if s.source[i] != '"' {
+			continue
+		}
+		next := strings.TrimLeft(s.source[i+1:min(len(s.source), i+mostBlanks)], " ")
+		before := strings.TrimRight(s.source[max(from, i-mostBlanks):i], " ")
+		switch {
+		case next == "" || next[0] == s.comma || next[0] == '\n' || next[0] == '\r':
+			return i, true
+		case s.source[i+1] == '"':
+			i++
+		case before != "" && (before[len(before)-1] == s.comma || before[len(before)-1] == '\n'):
+			return 0, false
+		}
+	}
+	s.open = min(s.open, from)
+	return 0, false
+}
+
+// tooWide reports whether a record has too many cells to be parsed.
+func (s *sheet) tooWide() bool {
+	for _, line := range lines(s.source) {
+		if strings.Count(line, string(s.comma)) > maxCells {
+			return true
+		}
+	}
+	return false
+}
+
+// tableFile reads comma- or tab-separated values as a table. Its first row is the header unless it
+// contains a number other than years; records above it, such as a title, are paragraphs.
+func tableFile(name, source string) *File {
+	s := newSheet(name, source)
+	if s.tooWide() {
+		return Markdown(name, source)
+	}
+	w := &writer{}
+	labels, above := maxLabels*len(source), s.above
+	var g *grid
+	wide := false // the header, and so every longer one
+	rows := false
+	for cells, at := range s.records() {
+		if above > 0 {
+			above--
+			w.add(Escape(strings.Join(cells, " ")), at[0])
+			w.blank()
+			continue
+		}
+		if g == nil {
+			g = &grid{w: w, header: make([]string, len(cells))}
+			wide = !narrow(g.header)
+			if s.headed(cells) {
+				copy(g.header, cells)
+				g.at = slices.Clone(at)
+				wide = !narrow(g.header)
+				continue
+			}
+		}
+		rows = true
+		if more := len(cells) - len(g.header); more > 0 {
+			g.header = append(g.header, make([]string, more)...)
+			g.rows = 0 // another table from here on
+			wide = wide || !narrow(g.header)
+		}
+		if !wide {
+			g.row(cells, at)
+		} else {
+			labels -= w.items(g.header, cells, at, labels)
+		}
+	}
+	if g != nil && !rows { // a header alone is a row
+		g.row(g.header, []int{s.start})
+	}
+	return w.file(name, source)
+}
+
+// headed reports whether a row is a header: it has no number, or some years above what are none.
+func (s *sheet) headed(cells []string) bool {
+	numbers := 0
+	for _, c := range cells {
+		if isNumber(c) {
+			if numbers++; !isYear(c) {
+				return false
+			}
+		}
+	}
+	if numbers == 0 {
+		return true
+	}
+	row := 0
+	for below := range s.records() {
+		if row++; row == s.above+2 {
+			return slices.ContainsFunc(below, func(c string) bool { return isNumber(c) && !isYear(c) })
+		}
+	}
+	return false
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(strings.TrimSpace(strings.ReplaceAll(s, ",", ".")), 64)
+	return err == nil
+}
+
+func isYear(s string) bool { return len(s) == 4 && (s[:2] == "19" || s[:2] == "20") }
+
+// names returns the names of columns for rows of a width: those without one are numbered, and so are
+// equal ones.
+func names(header []string, width int) []string {
+	out, seen := make([]string, max(width, len(header))), map[string]bool{}
+	for i := range out {
+		if i < len(header) {
+			out[i] = strings.TrimSpace(header[i])
+		}
+		for out[i] == "" || seen[out[i]] {
+			out[i] = strings.TrimSpace(cmp.Or(out[i], "column") + " " + strconv.Itoa(i+1))
+		}
+		seen[out[i]] = true
+	}
+	return out
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package office
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+)
+
+// Bounds of an archive: the bytes that are unpacked in all, and their ratio to the file beyond the
+// first megabyte (that of office files is 10 to 30).
+const (
+	maxUnpacked = 256 << 20
+	maxRatio    = 200
+	freePart    = 1 << 20
+)
+
+var (
+	errBomb      = errors.New("unpacks to far more than it is: left out")
+	errEncrypted = errors.New("encrypted: save it without a password or protection")
+)
+
+// pack is an archive of parts, such as an office document, and the document that is written of it.
+type pack struct {
+	load.Writer
+	d       graphrag.Document
+	name    string
+	parts   map[string]*zip.File
+	left    int64    // bytes that may still be unpacked
+	err     error    // the first one; nothing is read after it
+	missing []string // what is not read
+	met     map[string]bool
+}
+
+// archived makes a format of archives.
+func archived(read func(*pack)) load.Format {
+	return func(name string, data []byte) (*load.File, error) {
+		p := &pack{d: graphrag.Document{Fields: graphrag.Fields{}}, name: name, parts: make(map[string]*zip.File), met: make(map[string]bool)}
+		p.left = min(maxUnpacked, freePart+maxRatio*int64(len(data)))
+		archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+		if bytes.HasPrefix(data, []byte("\xd0\xcf\x11\xe0")) {
+			err = errors.New("encrypted, or of Office 97: save it as DOCX, XLSX or PPTX without a password")
+		}
+		pictures := false
+		if p.err = err; err == nil {
+			for _, part := range archive.File {
+				p.parts[part.Name] = part
+				pictures = pictures || aside.FindString(part.Name) == "media/"
+			}
+			read(p)
+		}
+		f, err := p.File(name, "¶", p.d)
+		if err = cmp.Or(p.err, err); err != nil {
+			return nil, fmt.Errorf("load: %s: %w", name, err)
+		}
+		if p.Empty() && pictures {
+			p.missing = append(p.missing, "pictures, and there is no text")
+		}
+		if len(p.missing) > 0 {
+			slices.Sort(p.missing)
+			f.Problem = load.Partial{Name: name, Without: strings.Join(slices.Compact(p.missing), ", ")}
+		}
+		return f, nil
+	}
+}
+
+// aside finds parts that have text of their own, or pictures.
+var aside = regexp.MustCompile(`charts/chart|comments|diagrams/data|footer\d|header\d|media/|Pictures/`)
+
+// leaves notes what is not read: elements that were met, and parts with a text by the kinds that
+// the format tells.
+func (p *pack) leaves(kinds map[string]string) {
+	for name, kind := range map[string]string{"annotation": "comments", "note": "footnotes", "footnoteReference": "footnotes", "endnoteReference": "endnotes"} {
+		if p.met[name] {
+			p.missing = append(p.missing, kind)
+		}
+	}
+	if p.err != nil {
+		return
+	}
+	defer func() { p.err = nil }()
+	for name := range p.parts {
+		kind := kinds[strings.TrimRight(aside.FindString(name), "0123456789")]
+		if kind == "" {
+			continue
+		}
+		texts := 0
+		p.each(name, handlers{"t": func(e *element) { texts += len(strings.TrimSpace(e.all())) }, "v": func(*element) { texts++ }, "text": func(*element) { texts++ }})
+		if texts > 0 {
+			p.missing = append(p.missing, kind)
+		}
+	}
+}
+
+func (p *pack) fail(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// open returns a part, which is read within the bounds of the whole archive; nil after an error.
+func (p *pack) open(name string) io.ReadCloser {
+	part := p.parts[name]
+	switch {
+	case part == nil:
+		p.fail(fmt.Errorf("there is no %.80q in it", name))
+	case part.Flags&1 != 0:
+		p.fail(errEncrypted)
+	}
+	if p.err != nil {
+		return nil
+	}
+	r, err := part.Open()
+	if err != nil {
+		p.fail(err)
+		return nil
+	}
+	return unpacked{r, p}
+}
+
+type unpacked struct {
+	io.ReadCloser
+	p *pack
+}
+
+func (u unpacked) Read(b []byte) (int, error) {
+	n, err := u.ReadCloser.Read(b)
+	if u.p.left -= int64(n); u.p.left < 0 {
+		err = errBomb
+	}
+	return n, err
+}
+
+// read reads a part that is a page, a text or a message in it.
+func (p *pack) read(name, as string) string {
+	r := p.open(name)
+	if r == nil {
+		return ""
+	}
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	var f *load.File
+	if err == nil {
+		f, err = load.Options{Formats: map[string]load.Format{".mht": mailFile}}.Read(as, data)
+	}
+	if err != nil {
+		p.fail(fmt.Errorf("%.80q: %w", name, err))
+		return ""
+	}
+	return f.Document.Text
+}
+
+// relations are the parts that a part refers to, by "#" and the ID of the relationship, and the
+// first of each kind ("styles"). What is outside of the archive has no name in it.
+func (p *pack) relations(name string) map[string]string {
+	of := make(map[string]string)
+	dir, base := path.Split(name)
+	p.optional(dir+"_rels/"+base+".rels", handlers{"Relationship": func(e *element) {
+		if e.attr("TargetMode") == "External" {
+			return
+		}
+		to := e.attr("Target")
+		if !strings.HasPrefix(to, "/") {
+			to = dir + to
+		}
+		to = path.Join("/", to)[1:]
+		of["#"+e.attr("Id")] = to
+		if kind := path.Base(e.attr("Type")); of[kind] == "" {
+			of[kind] = to
+		}
+	}})
+	return of
+}
+
+// main is the part that an office document begins with, with its relations and the fields of the document.
+func (p *pack) main(usual string) (string, map[string]string) {
+	if to := p.relations("")["officeDocument"]; p.parts[to] != nil {
+		usual = to
+	}
+	p.properties("docProps/core.xml", nil)
+	return usual, p.relations(usual)
+}
+
+// fieldNames are the fields that elements of metadata become (Dublin Core, ECMA-376 part 2).
+var fieldNames = map[string]string{
+	"title": "title", "creator": "author", "subject": "subject", "description": "description", "keywords": "keywords", "category": "category",
+	"publisher": "publisher", "language": "language", "date": "date", "created": "created", "modified": "edited",
+}
+
+// maxAuthors bounds the names of authors that are put together, in bytes.
+const maxAuthors = 400
+
+// properties reads metadata as fields; names go before fieldNames.
+func (p *pack) properties(part string, names map[string]string) {
+	of := handlers{}
+	for _, table := range []map[string]string{fieldNames, names} {
+		for name, field := range table {
+			of[name] = func(e *element) {
+				if value := load.Single(e.all()); field != "" && value != "" {
+					p.field(field, value)
+				}
+			}
+		}
+	}
+	p.optional(part, of)
+}
+
+func (p *pack) field(name, value string) {
+	old, twice := p.d.Fields[name]
+	switch {
+	case name == "keywords":
+		list, _ := old.([]string)
+		for _, word := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }) {
+			if word = strings.TrimSpace(word); word != "" {
+				list = append(list, word)
+			}
+		}
+		p.d.Fields[name] = list
+	case name == "date" || name == "created" || name == "edited":
+		p.d.Fields[name] = value
+		if t, ok := graphrag.ParseTime(value); ok {
+			p.d.Fields[name] = t
+		}
+	case twice && name == "author" && len(old.(string)) < maxAuthors:
+		p.d.Fields[name] = old.(string) + "; " + value
+	case !twice:
+		p.d.Fields[name] = value
+		if name == "title" {
+			p.d.Title = value
+		}
+	}
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package office
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+)
+
+// maxOutput is what is read of the output of a cell, in bytes.
+const maxOutput = 2000
+
+// joined is a text of a notebook: a string, or its lines.
+type joined string
+
+func (j *joined) UnmarshalJSON(data []byte) error {
+	var list []string
+	if json.Unmarshal(data, &list) == nil {
+		*j = joined(strings.Join(list, ""))
+	} else {
+		var s string
+		_ = json.Unmarshal(data, &s) // what is neither has no text
+		*j = joined(s)
+	}
+	return nil
+}
+
+// notebook is nbformat 4.
+type notebook struct {
+	Cells []struct {
+		Kind    string `json:"cell_type"`
+		Source  joined `json:"source"`
+		Outputs []struct {
+			Text joined `json:"text"`
+			Data struct {
+				Text     joined `json:"text/plain"`
+				HTML     joined `json:"text/html"`
+				Markdown joined `json:"text/markdown"`
+			} `json:"data"`
+			Error string `json:"ename"`
+			Value string `json:"evalue"`
+		} `json:"outputs"`
+	} `json:"cells"`
+	Metadata struct {
+		Title    string `json:"title"`
+		Language struct {
+			Name string `json:"name"`
+		} `json:"language_info"`
+	} `json:"metadata"`
+}
+
+// notebookFile reads a notebook of Jupyter: Markdown as it is, code and the beginning of what it
+// printed as code. A place is a cell.
+func notebookFile(name string, data []byte) (*load.File, error) {
+	var n notebook
+	err := json.Unmarshal(data, &n)
+	if other := new(json.UnmarshalTypeError); errors.As(err, &other) {
+		err = fmt.Errorf("no notebook: its %s is a %s", other.Field, other.Value)
+	}
+	if err == nil && n.Cells == nil {
+		err = errors.New("no cells: convert it to version 4 (jupyter nbconvert --to notebook)")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load: %s: %w", name, err)
+	}
+	w := &load.Writer{}
+	for i, c := range n.Cells {
+		place := fmt.Sprintf("cell %d", i+1)
+		switch source := clean(c.Source); c.Kind {
+		case "markdown", "raw":
+			w.Markdown(source+"\n", func(int) string { return place })
+		case "code":
+			w.Code(source, strings.ReplaceAll(load.Single(n.Metadata.Language.Name), "`", ""), place)
+		}
+		for _, o := range c.Outputs {
+			text := clean(o.Text + o.Data.Text)
+			switch {
+			case o.Error != "":
+				text = clean(joined(o.Error + ": " + o.Value))
+			case text == "" && o.Data.HTML != "":
+				page := load.HTML("", string(o.Data.HTML)).Document.Text
+				w.Markdown(cut(page), func(int) string { return place })
+			case text == "" && o.Data.Markdown != "":
+				w.Markdown(cut(clean(o.Data.Markdown))+"\n", func(int) string { return place })
+			}
+			w.Code(cut(text), "", place)
+		}
+	}
+	return w.File(name, "", graphrag.Document{Title: load.Single(n.Metadata.Title)})
+}
+
+// colours are marks of terminals.
+var colours = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
+
+// clean is a text without marks of terminals and white space at its end.
+func clean(s joined) string {
+	return strings.ToValidUTF8(strings.TrimRight(colours.ReplaceAllString(string(s), ""), " \t\n"), "\ufffd")
+}
+
+// cut is the beginning of an output.
+func cut(s string) string {
+	if len(s) > maxOutput {
+		return strings.ToValidUTF8(s[:maxOutput], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package office
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/load"
+)
+
+// maxColumns bounds the columns that a cell of a table covers.
+const maxColumns = 128
+
+// prose is the state of reading the paragraphs, lists and tables of DOCX and PPTX (ECMA-376) and
+// of ODT (OpenDocument), whose elements share names only where they mean the same.
+type prose struct {
+	*pack
+	*words
+	styles map[string]style
+	numbers
+	rows  []load.Line // of the table that is open
+	depth int         // of lists of ODT that are open
+	list  string      // the style of the outermost
+	first bool        // no paragraph of the item yet
+	place string
+	of    map[string]string // relations
+}
+
+// style is one of paragraphs or words, by its ID.
+type style struct {
+	level  int // of a heading
+	list   string
+	depth  int
+	parent string
+}
+
+func (p *pack) prose() *prose {
+	return &prose{pack: p, words: &words{looks: make(map[string]look)}, styles: make(map[string]style), numbers: newNumbers()}
+}
+
+// block is a paragraph, a heading of a level from 1, or an item of a depth from 1, with a number
+// if it has one.
+type block struct {
+	text         string
+	level, depth int
+	label        string
+}
+
+// put writes a block.
+func (o *prose) put(b block) {
+	switch text := strings.TrimSpace(b.label + " " + b.text); {
+	case strings.TrimSpace(b.text) == "":
+	case b.level > 0:
+		o.Heading(b.level, text, o.place)
+	case b.depth > 0 && isOrdinal(b.label):
+		o.Item(b.depth, b.label, b.text, o.place)
+	case b.depth > 0:
+		o.Item(b.depth, "-", text, o.place)
+	default:
+		o.Paragraph(text, o.place)
+	}
+	o.fail(o.Err())
+}
+
+// paragraph writes a paragraph, and then the boxes that are anchored in it.
+func (o *prose) paragraph(e *element) {
+	b := o.block(e)
+	boxes := o.boxes
+	o.boxes = nil
+	o.put(b)
+	for _, box := range boxes {
+		o.content(box)
+	}
+}
+
+// content writes the paragraphs and tables in an element.
+func (o *prose) content(e *element) {
+	e.find(func(k *element) {
+		switch k.name {
+		case "p", "h":
+			o.paragraph(k)
+		default:
+			k.find(o.row, "tr", "table-row")
+			o.table(nil)
+		}
+	}, "p", "h", "tbl", "table")
+}
+
+// block is what a paragraph is.
+func (o *prose) block(e *element) (b block) {
+	if b.text = o.line(e); o.looks[e.attr("style-name")+e.at("pPr", "pStyle").attr("val")].gone {
+		b.text = ""
+	}
+	if e.name == "h" || o.bare {
+		return o.open(e, b)
+	}
+	props := e.at("pPr")
+	if props.at("buNone") == nil && props.attr("lvl") != "" {
+		b.depth = props.number("lvl", 0, 8) + 1
+	}
+	s := o.style(props.at("pStyle").attr("val"))
+	if b.level = s.level; props.at("outlineLvl") != nil {
+		b.level = outline(props.at("outlineLvl"))
+	}
+	if of := props.at("numPr"); of != nil {
+		s.list, s.depth = cmp.Or(of.at("numId").attr("val"), s.list, "?"), of.at("ilvl").number("val", 0, 8)
+	}
+	if s.list != "" && s.list != "0" {
+		b.depth, b.label = s.depth+1, o.next(s.list, s.depth)
+	}
+	return b
+}
+
+// style is one with what it has of its parents.
+func (o *prose) style(id string) style {
+	s := o.styles[id]
+	for parent, n := s.parent, 0; parent != "" && n < 16; n++ {
+		of := o.styles[parent]
+		if s.level == 0 {
+			s.level = of.level
+		}
+		if s.list == "" {
+			s.list, s.depth = of.list, of.depth
+		}
+		parent = of.parent
+	}
+	return s
+}
+
+// open is block of an ODT file.
+func (o *prose) open(e *element, b block) block {
+	name := e.attr("style-name")
+	if b.level = max(o.styles[name].level, heading(name)); e.name == "h" {
+		b.level = e.number("outline-level", 1, 6)
+	}
+	if o.depth > 0 && o.first {
+		b.depth, b.label = o.depth, o.next(o.list, o.depth-1)
+	}
+	o.first = false
+	return b
+}
+
+// heading is the level of a heading by the name of its style, which is English in every language.
+func heading(name string) int {
+	name = strings.ReplaceAll(strings.ToLower(name), "_20_", " ")
+	if n, err := strconv.Atoi(strings.TrimPrefix(name, "heading ")); err == nil && n > 0 {
+		return min(n, 6)
+	} else if name == "title" {
+		return 1
+	}
+	return 0
+}
+
+// outline is the level of an outline, 0 of what is none.
+func outline(e *element) int {
+	if n := e.number("val", -1, 9); n < 6 {
+		return n + 1
+	}
+	return 0
+}
+
+// define notes a style.
+func (o *prose) define(e *element) {
+	id := e.attr("styleId") + e.attr("name")
+	s := style{level: heading(e.at("name").attr("val")), parent: e.at("basedOn").attr("val")}
+	if s.level = max(s.level, heading(e.attr("parent-style-name"))); s.level == 0 {
+		s.level = outline(e.at("pPr", "outlineLvl"))
+	}
+	if of := e.at("pPr", "numPr"); of != nil {
+		s.list, s.depth = of.at("numId").attr("val"), of.at("ilvl").number("val", 0, 8)
+	}
+	o.styles[id] = s
+	for _, props := range []*element{e.at("text-properties"), e.at("rPr")} {
+		if props != nil {
+			o.looks[id] = look{struck(props), raised(props)}
+		}
+	}
+}
+
+// row adds a row of a table. What is merged stands in its first column, and in each of its rows.
+func (o *prose) row(e *element) {
+	var cells []string
+	wide := 0 // columns that the last cell covers
+	add := func(k *element) {
+		var b strings.Builder
+		k.find(func(p *element) {
+			of := o.block(p)
+			b.WriteString(strings.TrimSpace(of.label+" "+of.text) + " ")
+			for _, box := range o.boxes {
+				o.content2(&b, box)
+			}
+			o.boxes = nil
+		}, "p", "h")
+		text, n := load.Single(b.String()), len(cells)
+		merge := k.at("tcPr", "vMerge")
+		down := merge != nil && merge.attr("val") != "restart" || k.attr("vMerge") == "1" || k.name == "covered-table-cell" && wide == 0
+		wide = max(0, wide-1)
+		if down && text == "" && len(o.rows) > 0 && n < len(o.rows[len(o.rows)-1].Cells) {
+			text = o.rows[len(o.rows)-1].Cells[n]
+		}
+		for range max(1, k.number("number-columns-repeated", 1, maxColumns)) {
+			cells = append(cells, text)
+		}
+		for range k.at("tcPr", "gridSpan").number("val", 1, maxColumns) - 1 {
+			cells = append(cells, "")
+		}
+		if k.name == "table-cell" {
+			wide = k.number("number-columns-spanned", 1, maxColumns) - 1
+		}
+	}
+	e.find(add, "tc", "table-cell", "covered-table-cell")
+	for n := len(cells); n > 0 && cells[n-1] == "" && n > maxColumns; n-- {
+		cells = cells[:n-1]
+	}
+	if o.room(len(cells)) && len(cells) > 0 {
+		o.rows = append(o.rows, load.Line{Cells: cells, Place: o.place})
+	}
+}
+
+// content2 adds the words of a box in a cell.
+func (o *prose) content2(b *strings.Builder, box *element) {
+	box.find(func(p *element) { b.WriteString(o.line(p) + " ") }, "p", "h")
+}
+
+// room reports whether there is room for more cells, and no error.
+func (p *pack) room(cells int) bool {
+	if !p.Room(cells) {
+		p.fail(p.Err())
+	}
+	return p.err == nil
+}
+
+// table writes the table whose rows were read, under the first.
+func (o *prose) table(*element) {
+	if len(o.rows) > 0 {
+		o.Table(o.rows[0], o.rows[1:])
+	}
+	o.rows = nil
+}
+
+// word reads a DOCX file without tracked deletions. Line counts paragraphs and rows.
+func word(p *pack) {
+	main, of := p.main("word/document.xml")
+	o := p.prose()
+	o.of = of
+	beside := func(kind string) string { return cmp.Or(of[kind], path.Join(path.Dir(main), kind+".xml")) }
+	o.optional(beside("styles"), handlers{"style": o.define})
+	o.optional(beside("numbering"), handlers{"abstractNum": o.abstract, "num": o.num})
+	o.each(main, handlers{"p": o.paragraph, "tr": o.row, "/tbl": o.table, "altChunk": o.chunk})
+	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams", "header": "headers", "footer": "footers"})
+}
+
+// chunk adds a document of another format that Word takes in when it opens the file.
+func (o *prose) chunk(e *element) {
+	part := o.of[e.related()]
+	switch ext := strings.ToLower(path.Ext(part)); ext {
+	case ".html", ".htm", ".xhtml", ".txt", ".mht", ".mhtml":
+		o.Markdown(o.read(part, "chunk"+strings.TrimSuffix(ext, "ml")), func(int) string { return "" })
+		o.fail(o.Err())
+	default:
+		o.missing = append(o.missing, "a document in it ("+load.Single(path.Base(part))+")")
+	}
+}
+
+// openText reads an ODT file without tracked deletions, comments, notes and the table of contents.
+// Line counts paragraphs and rows.
+func openText(p *pack) {
+	locked := p.parts["encrypted-package"] != nil
+	p.optional("META-INF/manifest.xml", handlers{"encryption-data": func(*element) { locked = true }})
+	if locked {
+		p.fail(errEncrypted)
+	}
+	// The creator is who saved it last, and the date is when.
+	p.properties("meta.xml", map[string]string{
+		"creator": "", "initial-creator": "author", "creation-date": "created", "date": "edited", "keyword": "keywords"})
+	o := p.prose()
+	o.bare = true
+	of := handlers{
+		"style": o.define, "list-style": o.listStyle, "p": o.paragraph, "h": o.paragraph, "table-row": o.row, "/table": o.table,
+		"<list": func(e *element) {
+			if o.depth++; o.depth == 1 {
+				o.list = e.attr("style-name")
+				if e.attr("continue-numbering") != "true" {
+					o.restart(o.list)
+				}
+			}
+		},
+		"/list":      func(*element) { o.depth = max(0, o.depth-1) },
+		"<list-item": func(*element) { o.first = true },
+	}
+	o.optional("styles.xml", handlers{"style": o.define, "list-style": o.listStyle})
+	o.each("content.xml", of)
+	p.leaves(nil)
+}
+
+// slides reads a PPTX file: a section for each slide that is not hidden, in the order of the
+// presentation, under its title, with its notes at the end.
+func slides(p *pack) {
+	main, of := p.main("ppt/presentation.xml")
+	var parts []string
+	p.each(main, handlers{"sldId": func(e *element) { parts = append(parts, of[e.related()]) }})
+	for i, part := range parts {
+		p.slide(part, i+1)
+	}
+	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams"})
+}
+
+// holder is the kind of placeholder that a shape of a slide is.
+func holder(sp *element) string {
+	ph := sp.at("nvSpPr", "nvPr", "ph")
+	if ph == nil {
+		return ""
+	}
+	return cmp.Or(ph.attr("type"), "body")
+}
+
+func isTitle(holder string) bool { return holder == "title" || holder == "ctrTitle" }
+
+// slide reads a slide twice: its title may stand at the end.
+func (p *pack) slide(part string, n int) {
+	o := p.prose()
+	title, shown := "", true
+	p.each(part, handlers{"<sld": func(e *element) { shown = e.attr("show") != "0" }, "sp": func(e *element) {
+		if isTitle(holder(e)) {
+			e.find(func(k *element) { title += o.line(k) + " " }, "p")
+		}
+	}})
+	if !shown {
+		return
+	}
+	o.place, title = fmt.Sprintf("slide %d", n), load.Single(title)
+	if title != "" && p.Empty() { // the title in the metadata is often the program's
+		p.d.Title = title
+	}
+	heading := cmp.Or(title, fmt.Sprintf("Slide %d", n))
+	o.put(block{text: heading, level: 2})
+	of := handlers{"tr": o.row, "/tbl": o.table, "sp": func(e *element) {
+		if h := holder(e); !isTitle(h) && h != "sldNum" && h != "dt" && h != "ftr" {
+			o.shape(e, h == "body")
+		}
+	}}
+	p.each(part, of)
+	label := "Notes: "
+	if notes := p.relations(part)["notesSlide"]; notes != "" {
+		p.each(notes, handlers{"sp": func(e *element) {
+			if holder(e) == "body" {
+				e.find(func(k *element) {
+					if text := load.Single(o.line(k)); text != "" {
+						o.put(block{text: label + text})
+						label = ""
+					}
+				}, "p")
+			}
+		}})
+	}
+}
+
+// shape writes the paragraphs of a shape: those of a body are items, unless they have no bullet.
+func (o *prose) shape(e *element, body bool) {
+	o.auto = make(map[int]int)
+	e.find(func(k *element) {
+		b := o.block(k)
+		props := k.at("pPr")
+		depth := props.number("lvl", 0, 8)
+		of := props.at("buAutoNum")
+		if b.depth = 0; props.at("buNone") == nil && (body || of != nil) {
+			b.depth = depth + 1
+		}
+		b.label = o.autoNumber(of, depth, b.text)
+		o.put(b)
+	}, "p")
+}

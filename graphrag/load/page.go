@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Bounds of the tree of a page: its tags, and the elements around one if the parser refuses the page.
+const (
+	maxTags   = 1 << 20
+	maxAround = 2 * maxDepth
+)
+
+// tree is a page as its parser sees it. An element <wbr> with a number is a run of texts: the parser
+// keeps no offsets, so it is given those instead of words.
+type tree struct {
+	root   *html.Node
+	texts  []span // pieces of the page, in order
+	runs   []int  // the first text of each run
+	layout map[*html.Node]bool
+}
+
+// span is a piece of the page.
+type span struct{ start, end int }
+
+// parse parses a page.
+func parse(page string) *tree {
+	var err error
+	for _, around := range []int{maxTags, maxAround, 0} {
+		o := &outline{page: page, around: around, open: make(map[string]int), left: make(map[string]int)}
+		o.read()
+		t := &tree{texts: o.texts, runs: o.runs, layout: make(map[*html.Node]bool)}
+		if t.root, err = html.Parse(strings.NewReader(o.out.String())); err == nil {
+			t.layouts(t.root, nil)
+			return t
+		}
+	}
+	return &tree{root: &html.Node{}} // of no tags there is no error
+}
+
+// outline writes a page again for the parser, with what decides how it is read: tags that structure
+// a page, those of what is hidden, and the places of texts. The others mark words, and the parser
+// copies some of them into every paragraph.
+type outline struct {
+	page   string
+	around int // tags in tags
+	out    strings.Builder
+	texts  []span
+	runs   []int
+	open   map[string]int // written tags that are not ended, by name
+	left   map[string]int // those left out within them
+	depth  int
+	tags   int
+	inRun  bool   // the last thing written is a run
+	last   string // the last tag
+}
+
+func (o *outline) read() {
+	z := html.NewTokenizer(strings.NewReader(o.page))
+	xml := strings.HasPrefix(strings.TrimSpace(o.page[:min(len(o.page), 64)]), "<?xml")
+	skip := false // in a script
+	for at := 0; ; {
+		kind := z.Next()
+		start := at
+		at += len(z.Raw())
+		switch kind {
+		case html.ErrorToken:
+			return
+		case html.DoctypeToken:
+			o.out.WriteString("<!doctype html>")
+		case html.TextToken:
+			if !skip {
+				o.text(start, at)
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			tag := atom.Lookup(name)
+			skip = is(string(name), unseen)
+			if !skip {
+				o.start(string(name), tag, attributes(z, more))
+			}
+			if kind == html.SelfClosingTagToken && (xml || o.open["math"]+o.open["svg"] > 0) {
+				z.NextIsNotRawText()
+				if !skip && !is(string(name), void) {
+					o.end(string(name))
+				}
+				skip = false
+			}
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			if !skip {
+				o.end(string(name))
+			}
+			skip = false
+		}
+	}
+}
+
+// Elements by what they are to the reader of a page.
+const (
+	unseen = " script style noscript iframe noembed noframes "
+	void   = " area base br col embed frame hr img input link meta param source track wbr "
+	// furniture belongs to the site rather than to the page.
+	furniture = " nav footer button select textarea "
+	blocks    = " address article aside blockquote br caption center details dialog div dl dd dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 " +
+		"header hgroup hr legend li listing main menu ol option p pre section summary ul xmp "
+	tables = " table tbody tfoot thead tr td th "
+	// large ones do not occur in the cells of data tables.
+	large = " h1 h2 h3 h4 ul ol dl pre article section table "
+	// within stands within a line and decides what is seen.
+	within = " del math rp rt rtc ruby s strike sub sup svg template title "
+	// ended ones end where another begins, formatting ones begin again in the next paragraph.
+	ended      = " dd dt li option p rp rt tbody td tfoot th thead tr "
+	formatting = " a b big code em font i nobr s small strike strong tt u "
+	shown      = furniture + blocks + tables + within
+)
+
+func is(name, list string) bool { return strings.Contains(list, " "+name+" ") }
+
+// start writes a tag, if it is shown or hides something.
+func (o *outline) start(name string, tag atom.Atom, attributes string) {
+	if tag == atom.A && o.last == "sup" {
+		o.tag("<wbr/>", o.last) // a note
+	}
+	if is(name, void) {
+		if tag == atom.Br || tag == atom.Hr {
+			o.tag("<"+name+">", name)
+		}
+		return
+	}
+	hides := strings.HasPrefix(attributes, " hidden")
+	if !hides && (tag == 0 || !is(name, shown)) && o.open[name]+o.open["math"]+o.open["svg"] == 0 {
+		return
+	}
+	if o.tags > maxTags || o.depth >= o.around || o.left[name] > 0 {
+		o.left[name]++
+		return
+	}
+	o.open[name]++
+	if !is(name, ended) {
+		o.depth++
+	}
+	o.tag("<"+written(name)+attributes+">", name)
+}
+
+func (o *outline) end(name string) {
+	switch {
+	case o.left[name] > 0:
+		o.left[name]--
+	case o.open[name] > 0:
+		o.open[name]--
+		if !is(name, ended) {
+			o.depth--
+		}
+		o.tag("</"+written(name)+">", "/"+name)
+	case name == "p" || name == "br":
+		o.start("br", atom.Br, "")
+	}
+}
+
+// written is the name of an element for the parser.
+func written(name string) string {
+	switch {
+	case name == "s" || name == "strike":
+		return "del"
+	case is(name, formatting):
+		return "x-" + name
+	}
+	return name
+}
+
+func (o *outline) tag(s, name string) {
+	o.out.WriteString(s)
+	o.tags, o.last, o.inRun = o.tags+1, name, false
+}
+
+// text writes the number of a text, or that of the run that it continues.
+func (o *outline) text(start, end int) {
+	if last := strings.TrimPrefix(o.last, "/"); !o.inRun && o.open["pre"] == 0 && (last == "" || is(last, furniture+blocks+tables+" title ")) &&
+		strings.TrimSpace(o.page[start:end]) == "" {
+		return
+	}
+	o.texts = append(o.texts, span{start, end})
+	if o.inRun {
+		return
+	}
+	o.runs = append(o.runs, len(o.texts)-1)
+	n := strconv.Itoa(len(o.runs) - 1)
+	if is(o.last, " title textarea xmp ") {
+		o.out.WriteString(n)
+		return
+	}
+	o.tag(`<wbr n="`+n+`"/>`, o.last)
+	o.inRun = true
+}
+
+// attributes returns those that decide how an element is shown, hidden first.
+func attributes(z *html.Tokenizer, more bool) string {
+	hides, rest := false, ""
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		switch k, v := string(key), strings.ToLower(string(value)); k {
+		case "hidden":
+			hides = hides || v != "until-found"
+		case "style":
+			v = strings.ReplaceAll(v, " ", "")
+			hides = hides || strings.Contains(v, "display:none") || strings.Contains(v, "visibility:hidden")
+		case "colspan", "rowspan", "start", "value":
+			if n, err := strconv.Atoi(v); err == nil {
+				rest += " " + k + "=" + strconv.Itoa(n)
+			}
+		case "type":
+			if len(value) == 1 && strings.Contains("aAiI", string(value)) {
+				rest += " type=" + string(value)
+			}
+		case "shadowrootmode":
+			rest += " " + k
+		}
+	}
+	if hides {
+		return " hidden" + rest
+	}
+	return rest
+}
+
+// layouts marks the tables around n that hold what no data table holds.
+func (t *tree) layouts(n *html.Node, around []*html.Node) {
+	if n.Type == html.ElementNode && is(n.Data, large) {
+		for i := len(around) - 1; i >= 0 && !t.layout[around[i]]; i-- {
+			t.layout[around[i]] = true
+		}
+		if n.DataAtom == atom.Table {
+			around = append(around, n)
+		}
+	}
+	for c := range n.ChildNodes() {
+		t.layouts(c, around)
+	}
+}
+
+// run returns the texts of a node that is a run, or holds the number of one.
+func (t *tree) run(n *html.Node) []span {
+	number := n.Data
+	if n.Type == html.ElementNode {
+		number = attribute(n, "n")
+	}
+	i, err := strconv.Atoi(strings.TrimSpace(number))
+	if err != nil || i >= len(t.runs) {
+		return nil
+	}
+	end := len(t.texts)
+	if i+1 < len(t.runs) {
+		end = t.runs[i+1]
+	}
+	return t.texts[t.runs[i]:end]
+}
+
+// attribute returns the value of an attribute, "" without it.
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// intOf returns the number that an attribute has, 1 without it.
+func intOf(n *html.Node, key string) int {
+	v, err := strconv.Atoi(attribute(n, key))
+	if err != nil {
+		return 1
+	}
+	return min(max(v, 0), 999_999)
+}
