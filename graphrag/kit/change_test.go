@@ -219,6 +219,16 @@ func TestSaveAppends(t *testing.T) {
 	if stats, err := opened.Open(t.Context(), dir); err != nil || stats.Documents != len(docs)-1 {
 		t.Errorf("%d documents, %v", stats.Documents, err)
 	}
+	if _, err := s.Delete(t.Context(), docs[2].ID); err != nil {
+		t.Fatal(err)
+	}
+	size = save(s)
+	for _, cut := range []int64{1, 64, 65, 66, 300} { // where a part ends, too, which is a state before
+		texttest.OK(t, os.Truncate(filepath.Join(dir, savedName), size-cut))
+		if _, err := opened.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "it was cut") {
+			t.Errorf("cut by %d bytes: %v", cut, err)
+		}
+	}
 }
 
 // Changes that wait for another are made in one build, each as it would be alone: one that fails,
