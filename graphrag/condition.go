@@ -35,7 +35,7 @@ type bound struct {
 const (
 	opAnd, opOr, opNot    = "and", "or", "not"
 	opIn, opHas, opWithin = "in", "has", "between"
-	opIs                  = "is" // there; of scopes alone, no text says it
+	opIs                  = "is" // there; no text says it
 )
 
 // And is true where all of them are.
@@ -71,6 +71,9 @@ func Between(field string, low, high any) Condition {
 	ends := plain([]any{low, high})
 	return Condition{op: opWithin, field: field, low: bound{value: ends[0]}, high: bound{value: ends[1]}}
 }
+
+// Exists is true of documents that have the field. No text says it.
+func Exists(field string) Condition { return Condition{op: opIs, field: field} }
 
 // plain makes float64 of numbers of all kinds, and UTC of times.
 func plain(values []any) []any {
@@ -403,7 +406,7 @@ func (s *Scope) String() string { return s.condition.String() }
 func (s *Scope) Condition() Condition {
 	all := []Condition{s.condition}
 	for _, n := range s.condition.Names() {
-		all = append(all, Condition{op: opIs, field: n})
+		all = append(all, Exists(n))
 	}
 	return And(all...)
 }

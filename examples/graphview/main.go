@@ -75,7 +75,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	o := view.Options{Title: text.OneLine(cmp.Or(*title, filepath.Base(flags.Arg(0)))), Note: note, MaxNodes: *most}
 	if system != nil {
-		o.Chunks = system.Get
+		o.Chunks = func(doc string) ([]graphrag.Chunk, bool) {
+			chunks, ok, _ := system.Get(ctx, doc) // in memory
+			return chunks, ok
+		}
 	}
 	if *question != "" {
 		if o.Asked, err = ask(ctx, system, *question); err != nil {

@@ -10,7 +10,7 @@ import (
 	"log"
 	"os"
 
-	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
+	"github.com/wildgraph/wildgraph/examples/baselines/flat"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
@@ -42,8 +42,11 @@ func run(ctx context.Context, folder, question string) error {
 	if err != nil {
 		return err
 	}
-	parts.Place = kit.Place{Store: store, Prefix: "ships"}
-	system, err := linearrag.New(parts, linearrag.Options{})
+	bm25, err := flat.NewBM25(parts, flat.BM25Options{})
+	if err != nil {
+		return err
+	}
+	system, err := kit.Open(ctx, bm25.Frame(), store, "ships")
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 			lead = c.lead(body, p.Start)
 		}
 		chunks = append(chunks, graphrag.Chunk{
-			ID:     chunkID(id, len(chunks)),
+			ID:     ID(id, len(chunks)),
 			Doc:    id,
 			Title:  title,
 			Index:  len(chunks),
@@ -130,8 +130,8 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 	return chunks, nil
 }
 
-// chunkID returns doc, "#", and n with at least six digits.
-func chunkID(doc string, n int) string {
+// ID returns that of chunk n of a document: doc, "#", and n with at least six digits.
+func ID(doc string, n int) string {
 	b := append(make([]byte, 0, 128), doc...)
 	b = append(b, '#')
 	for limit := 100_000; n < limit && limit > 1; limit /= 10 {

@@ -68,7 +68,7 @@ func TestDocument(t *testing.T) {
 
 func TestChunkID(t *testing.T) {
 	for n, want := range map[int]string{0: "d#000000", 7: "d#000007", 10: "d#000010", 99_999: "d#099999", 100_000: "d#100000", 1_234_567: "d#1234567"} {
-		if got := chunkID("d", n); got != want {
+		if got := ID("d", n); got != want {
 			t.Errorf("chunk %d is %q, want %q", n, got, want)
 		}
 	}

@@ -114,7 +114,7 @@ func ends(units []Unit, least int) []int {
 }
 
 // ID returns the ID of the first chunk of the page.
-func (p *Page) ID() string { return chunkID(p.Doc, 0) }
+func (p *Page) ID() string { return ID(p.Doc, 0) }
 
 // Tokens is the length of the units from first to the one before end.
 func (p *Page) Tokens(first, end int) (n int) {
@@ -128,7 +128,7 @@ func (p *Page) Tokens(first, end int) (n int) {
 func (p *Page) Chunk(first, end int) graphrag.Chunk {
 	from, to := p.Units[first], p.Units[end-1]
 	return graphrag.Chunk{
-		ID: chunkID(p.Doc, first), Doc: p.Doc, Title: p.Title, Fields: p.Fields, Index: first,
+		ID: ID(p.Doc, first), Doc: p.Doc, Title: p.Title, Fields: p.Fields, Index: first,
 		Start: from.From, End: to.To, Text: p.Text[from.Start:to.End], Tokens: p.Tokens(first, end),
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // sparse is BM25 over chunks, which reads from files.
@@ -29,7 +30,7 @@ func sparse(files *folder.Files) (*kit.System, error) {
 	}
 	k.Read = files.Reader(k.Read, true)
 	return kit.New(kit.Frame{Name: "sparse", Kit: k, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-		return c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{})
+		return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
 	}})
 }
 

@@ -43,7 +43,7 @@ func changing(t *testing.T) map[string]func() *kit.System {
 	return map[string]func() *kit.System{
 		"graph": paid,
 		"sparse": frame(kit.Frame{Name: "sparse", Flat: true, Common: kit.Common{MaxPerDoc: 2}, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-			r, err := c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{})
+			r, err := retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
 			if err != nil {
 				return nil, err
 			}
@@ -54,7 +54,7 @@ func changing(t *testing.T) map[string]func() *kit.System {
 			if err != nil {
 				return nil, err
 			}
-			return c.Shelf.Dense(ctx, c.Chunks, e)
+			return retrieve.NewDense(ctx, c.Chunks, e)
 		}}),
 	}
 }
@@ -219,6 +219,16 @@ func TestSaveAppends(t *testing.T) {
 	if stats, err := opened.Open(t.Context(), dir); err != nil || stats.Documents != len(docs)-1 {
 		t.Errorf("%d documents, %v", stats.Documents, err)
 	}
+	if _, err := s.Delete(t.Context(), docs[2].ID); err != nil {
+		t.Fatal(err)
+	}
+	size = save(s)
+	for _, cut := range []int64{1, 64, 65, 66} { // where a part ends, too, which is a state before
+		texttest.OK(t, os.Truncate(filepath.Join(dir, savedName), size-cut))
+		if _, err := opened.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "it was cut") {
+			t.Errorf("cut by %d bytes: %v", cut, err)
+		}
+	}
 }
 
 // Changes that wait for another are made in one build, each as it would be alone: one that fails,
@@ -292,8 +302,8 @@ func TestChangesTogether(t *testing.T) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
-	if n := builds.Load(); n > 15 || len(s.List()) != len(docs)-1 {
-		t.Errorf("%d documents after %d builds", len(s.List()), n)
+	if ids, err := s.List(t.Context()); builds.Load() > 15 || len(ids) != len(docs)-1 || err != nil {
+		t.Errorf("%d documents after %d builds, %v", len(ids), builds.Load(), err)
 	}
 	for _, bad := range []string{"bad", "panics"} {
 		broken.Store("bad")

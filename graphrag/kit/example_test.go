@@ -9,6 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // A system of one's own: what a recipe builds over a corpus is its retriever.
@@ -23,7 +24,7 @@ func Example() {
 		Name: "words", Kit: parts,
 		Common: kit.Common{Progress: func(s graphrag.IndexStats) { fmt.Println(s.Documents, "documents,", s.Chunks, "chunks") }},
 		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-			return c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{})
+			return retrieve.NewSparse(ctx, c.Chunks, bm25.Options{})
 		},
 	})
 	if err != nil {
@@ -37,11 +38,11 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(system.List())
+	fmt.Println(system.List(ctx))
 	answer, err := system.Answer(ctx, graphrag.Question{Text: "Who built the Fram?", K: 1})
 	fmt.Println(answer.Text, err)
 	// Output:
 	// 2 documents, 2 chunks
-	// [fram.md gjoa.md]
+	// [fram.md gjoa.md] <nil>
 	// Colin Archer built the Fram. <nil>
 }

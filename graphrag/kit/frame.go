@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -37,6 +38,10 @@ type Frame struct {
 	Knowledge kg.Options
 	// Blind systems read no documents.
 	Blind bool
+	// Words, if set, ranks the chunks by BM25, and Vectors by the vectors of the kit's embedder: in
+	// a store, see [Open], and where Build is not set also in memory.
+	Words   *bm25.Options
+	Vectors bool
 	// Flat systems use the chunks of the corpus and nothing else. If Build returns a
 	// [retrieve.Updater], a change is made to it, and if it is a [retrieve.Limiter] a condition
 	// limits it, in place of building another.
@@ -112,6 +117,29 @@ func (c Cut) named() Cut {
 	return c
 }
 
+// ranked adds Build where Words or Vectors are in place of it.
+func (f Frame) ranked() Frame {
+	if f.Build != nil || f.Words == nil && !f.Vectors {
+		return f
+	}
+	f.Flat = f.Words != nil || f.Kit.Trained
+	f.Build = func(ctx context.Context, c *Corpus) (r graphrag.Retriever, err error) {
+		if f.Words != nil {
+			r, err = retrieve.NewSparse(ctx, c.Chunks, *f.Words)
+		} else {
+			var e embed.Embedder
+			if e, err = c.Embedder(ctx); err == nil {
+				r, err = retrieve.NewDense(ctx, c.Chunks, e)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return retrieve.PerDoc(r, f.MaxPerDoc)
+	}
+	return f
+}
+
 // check reports all errors in a frame.
 func (f Frame) check() error {
 	problems := []error{f.Problems, f.Kit.check(f.Needs)}
@@ -143,9 +171,6 @@ type Corpus struct {
 	// Graph is the knowledge graph of the chunks; nil without an extractor.
 	Graph *kg.Graph
 
-	// Shelf makes the indexes.
-	Shelf *Shelf
-
 	kit    Kit
 	fitted Fitted
 }
@@ -153,7 +178,7 @@ type Corpus struct {
 // NewCorpus returns a corpus for retrievers that are built without a [System]. A
 // graph, if there is one, has chunk i as passage i.
 func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
-	c := &Corpus{Ranking: retrieve.Ranking{Chunks: chunks}, Graph: g, kit: k, Shelf: NewShelf(k.Place)}
+	c := &Corpus{Ranking: retrieve.Ranking{Chunks: chunks}, Graph: g, kit: k}
 	var once sync.Mutex
 	var embedder embed.Embedder
 	c.fitted = func(ctx context.Context) (embed.Embedder, error) {
@@ -175,10 +200,9 @@ func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 // Embedder returns the kit's embedder, fitted to the chunks if it learns from them.
 func (c *Corpus) Embedder(ctx context.Context) (embed.Embedder, error) { return c.fitted(ctx) }
 
-// Find makes an index of texts, compared with questions as the kit does. Indexes that are
-// made after Build returned are for one question, and stay in memory.
+// Find makes an index of texts, compared with questions as the kit does.
 func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, error) {
-	return c.Shelf.Texts(ctx, c.kit.Find, c.fitted, texts)
+	return c.kit.Find(ctx, c.fitted, texts)
 }
 
 // Provenance returns that of what was made from some chunks.

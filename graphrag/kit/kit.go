@@ -85,9 +85,6 @@ type Kit struct {
 
 	// Count counts tokens, the same everywhere.
 	Count func(text string) int
-	// Place is where indexes are: in memory, or in a store, where texts are compared by the
-	// vectors of the embedder.
-	Place Place
 
 	quoters *quoters // see Quoter
 }

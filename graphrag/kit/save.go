@@ -17,6 +17,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -31,8 +33,12 @@ import (
 // the part before. A part without a sum was not written to its end, and does not count. The index
 // is a function of all this and is built again.
 
-// fileName is the file that [System.Save] writes into its folder.
-const fileName = "system.wildgraph"
+// fileName is the file that [System.Save] writes into its folder, sizeName one with the size of what
+// was saved: of a file that was cut later, which would be taken for an older one.
+const (
+	fileName = "system.wildgraph"
+	sizeName = "system.size"
+)
 
 const fileVersion = 2
 
@@ -97,6 +103,9 @@ func (s *System) Save(ctx context.Context, dir string) error {
 	if now == nil {
 		return fmt.Errorf("%s: saved before Index", s.frame.Name)
 	}
+	if s.tables != nil {
+		return fmt.Errorf("%s: it is in a store, and saved by each change", s.frame.Name)
+	}
 	s.saving.Lock()
 	defer s.saving.Unlock()
 	s.paid.mu.Lock()
@@ -110,11 +119,15 @@ func (s *System) Save(ctx context.Context, dir string) error {
 		at, err = s.appended(ctx, at, now)
 	default:
 		at = savepoint{name: name}
+		_ = os.Remove(filepath.Join(dir, sizeName)) // what is written may be shorter
 		err = journal.WriteFile(name, func(w io.Writer) (err error) {
 			at.sum, at.size, err = s.write(ctx, w, now, nil, "")
 			at.whole = at.size
 			return err
 		})
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, sizeName), fmt.Appendln(nil, at.size), 0o644) // may lag behind: it is not waited for
 	}
 	if err != nil {
 		return fmt.Errorf("%s: saving: %w", s.frame.Name, err)
@@ -229,6 +242,9 @@ func (s *System) Open(ctx context.Context, dir string) (graphrag.IndexStats, err
 func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[graphrag.Document, error], deleted ...string) (stats graphrag.IndexStats, err error) {
 	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "open", s.named())
 	defer func() { span.End(err) }()
+	if s.tables != nil {
+		return s.failed("open", errors.New("it is in a store: use Open of the package"))
+	}
 	name := filepath.Join(dir, fileName)
 	file, err := os.Open(name)
 	if err != nil {
@@ -236,6 +252,9 @@ func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[gra
 	}
 	defer file.Close()
 	saved, err := s.read(ctx, file)
+	if err == nil {
+		err = uncut(filepath.Join(dir, sizeName), saved.at.size)
+	}
 	if err != nil {
 		return graphrag.IndexStats{}, fmt.Errorf("%s: opening %s: %w", s.frame.Name, name, err)
 	}
@@ -256,6 +275,15 @@ func (s *System) OpenUpdated(ctx context.Context, dir string, docs iter.Seq2[gra
 		s.saved = at
 	}
 	return stats, err
+}
+
+// uncut reports that a file has fewer bytes that count than were saved.
+func uncut(name string, size int64) error {
+	data, _ := os.ReadFile(name) // without it, as when a process was killed, nothing is known
+	if was, err := strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64); err == nil && was > size {
+		return fmt.Errorf("%w: %d bytes of it count, and %d were saved, so it was cut", errFile, size, was)
+	}
+	return nil
 }
 
 // draft is the next state, before what came since is taken in.

@@ -26,9 +26,9 @@ type state struct {
 	retriever graphrag.Retriever
 	updater   retrieve.Updater // retriever, before it is ordered anew; nil if a change builds another
 	stats     graphrag.IndexStats
-	// shelf holds its indexes, refs counts their users: one while readers see the state,
-	// and one for each running question.
-	shelf   *Shelf
+	// pinned is where its chunks are, nil in memory; refs counts the users: one while readers see
+	// the state, and one for each running question.
+	pinned  *pinned
 	refs    atomic.Int64
 	views   views
 	history history
@@ -143,7 +143,6 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	note(ctx, func(t *tally) { t.sofar = s.stats })
 	var err error
 	if d.from != nil {
-		s.shelf = NewShelf(Place{})
 		s.updater, err = trace.Do(ctx, "change the index", func(ctx context.Context) (retrieve.Updater, error) { return d.from.Update(ctx, d.fresh, d.gone) }, slog.Int("wildgraph.chunks", len(d.fresh)))
 		s.retriever = s.updater
 	}
@@ -154,7 +153,6 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 		return nil, err
 	}
 	s.retriever = f.reranked(s.retriever)
-	s.shelf.Finish()
 	s.refs.Store(1)
 	s.stats.Stages, s.stats.Schema = append(s.stats.Stages, counts.list()...), counts.sofar.Schema
 	if err := ctx.Err(); err != nil {
@@ -181,10 +179,9 @@ func (d *draft) anew(ctx context.Context, f Frame, s *state) error {
 		err = errors.New("the frame's Build gave no retriever")
 	}
 	if err != nil {
-		return errors.Join(err, c.Shelf.Close())
+		return err
 	}
-	s.retriever, s.shelf = r, c.Shelf
-	if f.Flat && d.base == nil && f.Kit.Place.Store == nil {
+	if s.retriever = r; f.Flat && d.base == nil {
 		s.updater, _ = r.(retrieve.Updater)
 	}
 	return nil
@@ -204,7 +201,10 @@ func (s *state) release() error {
 		return nil
 	}
 	s.views.close()
-	return s.shelf.Close()
+	if s.pinned == nil {
+		return nil
+	}
+	return s.pinned.generation.Close()
 }
 
 // acquire begins the use of one reader, unless the state is closed.

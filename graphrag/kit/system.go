@@ -33,6 +33,8 @@ type System struct {
 	queue sync.Mutex
 	waits []*waiting // for their turn
 
+	tables *tables // nil: in memory
+
 	saving sync.Mutex
 	saved  savepoint // the last one, if it counts
 }
@@ -44,6 +46,7 @@ var (
 
 // New checks a frame and returns its system.
 func New(f Frame) (*System, error) {
+	f = f.ranked()
 	if err := f.check(); err != nil {
 		return nil, err
 	}
@@ -60,6 +63,9 @@ func (s *System) Name() string { return s.frame.Name }
 func (s *System) Index(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (_ graphrag.IndexStats, err error) {
 	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), "index", s.named())
 	defer func() { span.End(err) }()
+	if s.tables != nil {
+		return s.changed(ctx, "index", true, docs, nil)
+	}
 	d, err := newDraft(s.frame)
 	if err != nil {
 		return s.failed("index", err)
@@ -104,6 +110,9 @@ type waiting struct {
 func (s *System) update(ctx context.Context, what string, docs iter.Seq2[graphrag.Document, error], deleted []string) (_ graphrag.IndexStats, err error) {
 	ctx, span := trace.Start(s.frame.Kit.Prompts.With(ctx), what, s.named())
 	defer func() { span.End(err) }()
+	if s.tables != nil {
+		return s.changed(ctx, what, false, docs, deleted)
+	}
 	u, err := s.frame.update(ctx, docs, deleted)
 	if err != nil {
 		return s.failed(what, err)
@@ -265,19 +274,30 @@ func (s *System) Graph() *kg.Graph {
 }
 
 // List returns the IDs of the documents that are indexed, in order.
-func (s *System) List() []string {
-	if now := s.now.Load(); now != nil {
-		return now.docs.docs.Keys()
+func (s *System) List(ctx context.Context) ([]string, error) {
+	now := s.acquire()
+	if now == nil {
+		return nil, nil
 	}
-	return nil
+	defer now.release()
+	if now.pinned != nil {
+		return now.pinned.list(ctx)
+	}
+	return now.docs.docs.Keys(), nil
 }
 
 // Get returns the chunks of a document, in order, and whether it is indexed.
-func (s *System) Get(id string) (chunks []graphrag.Chunk, ok bool) {
-	if now := s.now.Load(); now != nil {
-		chunks, ok = now.docs.docs.Get(id)
+func (s *System) Get(ctx context.Context, id string) (chunks []graphrag.Chunk, ok bool, err error) {
+	now := s.acquire()
+	if now == nil {
+		return nil, false, nil
 	}
-	return chunks, ok
+	defer now.release()
+	if now.pinned != nil {
+		return now.pinned.get(ctx, id)
+	}
+	chunks, ok = now.docs.docs.Get(id)
+	return chunks, ok, nil
 }
 
 // Retrieve returns the evidence for a question, within its budget; of a question without one

@@ -411,13 +411,13 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%q: %v %v %v %s", q, err1, err2, err3, diff)
 		}
 	}
-	if ids := opened.List(); len(ids) != 2 || ids[0] != owls[1].ID || ids[1] != owls[2].ID {
+	if ids, err := opened.List(t.Context()); err != nil || len(ids) != 2 || ids[0] != owls[1].ID || ids[1] != owls[2].ID {
 		t.Errorf("%q are indexed", ids)
 	}
-	if chunks, ok := opened.Get(owls[1].ID); !ok || len(chunks) != 1 || chunks[0].Doc != owls[1].ID {
+	if chunks, ok, err := opened.Get(t.Context(), owls[1].ID); !ok || err != nil || len(chunks) != 1 || chunks[0].Doc != owls[1].ID {
 		t.Errorf("%+v, %v", chunks, ok)
 	}
-	if chunks, ok := opened.Get("a.md"); ok || chunks != nil {
+	if chunks, ok, err := opened.Get(t.Context(), "a.md"); ok || err != nil || chunks != nil {
 		t.Errorf("deleted, and there is %+v", chunks)
 	}
 	if _, err := flat(t, k, kit.Common{}).Update(t.Context(), nil, "a.md"); err == nil {

@@ -90,6 +90,9 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 		now.refs.Add(1)
 		return now, nil
 	}
+	if now.pinned != nil {
+		return s.permitted(ctx, now, scope, q.Where)
+	}
 	var limits, where string
 	if scope != nil {
 		limits = scope.String()
@@ -131,23 +134,28 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 // permits returns the condition that documents meet which a scope and a condition permit.
 // A condition on a field that no document in scope has is an error.
 func permits(docs *library, scope *graphrag.Scope, where *graphrag.Condition) (graphrag.Condition, error) {
-	var inScope, meets graphrag.Condition
+	inScope, permitted, err := conditions(scope, where)
+	if err == nil && where != nil {
+		err = checkFields(docs, inScope.Compile(), where.Names())
+	}
+	return permitted, err
+}
+
+// conditions returns that of the scope, and what documents meet that a scope and a condition permit.
+func conditions(scope *graphrag.Scope, where *graphrag.Condition) (inScope, permitted graphrag.Condition, err error) {
 	if scope != nil {
 		if err := scope.Check(); err != nil {
-			return inScope, fmt.Errorf("the scope of the caller: %w", err)
+			return inScope, inScope, fmt.Errorf("the scope of the caller: %w", err)
 		}
 		inScope = scope.Condition()
 	}
-	if where != nil {
-		if err := where.Check(); err != nil {
-			return inScope, fmt.Errorf("the condition of the question: %w", err)
-		}
-		if err := checkFields(docs, inScope.Compile(), where.Names()); err != nil {
-			return inScope, err
-		}
-		meets = *where
+	if where == nil {
+		return inScope, inScope, nil
 	}
-	return graphrag.And(inScope, meets), nil
+	if err := where.Check(); err != nil {
+		return inScope, inScope, fmt.Errorf("the condition of the question: %w", err)
+	}
+	return inScope, graphrag.And(inScope, *where), nil
 }
 
 // keyOf is the digest of the IDs of some documents, allDocs if they are all.
@@ -243,7 +251,7 @@ const limitedShare = 64
 
 // limited is the state of the documents that a retriever is limited to.
 func (s *System) limited(now *state, r graphrag.Retriever) *state {
-	st := &state{docs: now.docs, retriever: s.frame.reranked(r), shelf: NewShelf(Place{})}
+	st := &state{docs: now.docs, retriever: s.frame.reranked(r)}
 	st.stats.Chunks = now.stats.Chunks / limitedShare
 	st.refs.Store(1)
 	return st
@@ -262,9 +270,6 @@ func (s *System) build(ctx context.Context, now *state, docs *library) (*state, 
 	}
 	f := s.frame
 	f.Progress = nil
-	if f.Kit.Place.Store != nil { // as the store compares
-		f.Kit.Place, f.Kit.Find = Place{}, ByVectors
-	}
 	return trace.Do(ctx, "index what is permitted", func(ctx context.Context) (*state, error) {
 		return d.build(s.paid.copy().with(llm.WithStage(ctx, "index")), f) // what is saved does not depend on who asked
 	}, s.named(), slog.Int("wildgraph.documents", docs.docs.Len()))

@@ -17,6 +17,10 @@ import (
 // between them is left out.
 type Stored struct {
 	Table store.Table
+	// Where is a condition on the chunks, see [store.TextQuery].
+	Where graphrag.Condition
+	// Effort is that of searches by vectors, see [store.VectorQuery].
+	Effort float64
 }
 
 // Sparse ranks the chunks by their words. It is a [Batch].
@@ -24,7 +28,7 @@ func (s Stored) Sparse() graphrag.Retriever {
 	return stored{s.Table, "bm25", func(ctx context.Context, qs []graphrag.Question) ([][]store.Hit, error) {
 		queries := make([]store.TextQuery, len(qs))
 		for i, q := range qs {
-			queries[i] = store.TextQuery{Text: q.Text, K: q.Want()}
+			queries[i] = store.TextQuery{Text: q.Text, K: q.Want(), Where: s.Where}
 		}
 		return s.Table.SearchText(ctx, queries...)
 	}}
@@ -46,7 +50,7 @@ func (s Stored) Dense(e embed.Embedder) graphrag.Retriever {
 		return some(len(qs), func(i int) bool { return rows[i] != nil }, func(asked []int) ([][]store.Hit, error) {
 			queries := make([]store.VectorQuery, len(asked))
 			for i, at := range asked {
-				queries[i] = store.VectorQuery{Vector: rows[at], K: qs[at].Want()}
+				queries[i] = store.VectorQuery{Vector: rows[at], K: qs[at].Want(), Where: s.Where, Effort: s.Effort}
 			}
 			return s.Table.SearchVectors(ctx, queries...)
 		})
@@ -159,7 +163,7 @@ type place struct {
 }
 
 // ToRecord returns a chunk as it is stored: its scope is the document, its data the place
-// in the document as JSON, nil if that is zero. The caller sets vector and fields.
+// in the document as JSON, nil if that is zero. The caller sets the vector.
 func ToRecord(c graphrag.Chunk) store.Record {
 	r := store.Record{ID: c.ID, Scope: c.Doc, Title: c.Title, Text: c.Text, Fields: c.Fields}
 	if data, _ := json.Marshal(place{c.Index, c.Start, c.End, c.Tokens, c.Lead}); len(data) > len("{}") { // nothing in it can fail

@@ -3,6 +3,8 @@
 package serve
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -15,8 +17,8 @@ import (
 
 // lister is a system that tells its documents, as kit.System does.
 type lister interface {
-	List() []string
-	Get(id string) (chunks []graphrag.Chunk, ok bool)
+	List(ctx context.Context) ([]string, error)
+	Get(ctx context.Context, id string) (chunks []graphrag.Chunk, ok bool, err error)
 }
 
 // listed is a document without its text.
@@ -34,20 +36,26 @@ func (u *user) sees() func(graphrag.Fields) bool {
 	return graphrag.NewScope(*u.Scope).Compile()
 }
 
-func (s *server) list(w http.ResponseWriter, _ *http.Request, u *user) error {
+func (s *server) list(w http.ResponseWriter, r *http.Request, u *user) error {
 	l, ok := s.system.(lister)
 	if !ok {
 		return problem{http.StatusNotImplemented, "not_supported", s.system.Name() + " does not list its documents"}
 	}
 	out, sees := []listed{}, u.sees()
-	for _, id := range l.List() {
-		chunks, _ := l.Get(id)
-		switch {
+	ids, err := l.List(r.Context())
+	for _, id := range ids {
+		chunks, _, failed := l.Get(r.Context(), id)
+		switch err = cmp.Or(err, failed); {
+		case err != nil:
+			return asked(err)
 		case len(chunks) > 0 && sees(chunks[0].Fields):
 			out = append(out, listed{id, chunks[0].Title, chunks[0].Fields})
 		case len(chunks) == 0 && u.Scope == nil:
 			out = append(out, listed{ID: id})
 		}
+	}
+	if err != nil {
+		return asked(err)
 	}
 	reply(w, map[string]any{"documents": out})
 	return nil
@@ -114,7 +122,11 @@ func (s *server) change(w http.ResponseWriter, r *http.Request, u *user, ids []s
 		}
 		sees := u.sees()
 		for _, id := range ids {
-			if chunks, ok := l.Get(id); ok && (len(chunks) == 0 || !sees(chunks[0].Fields)) {
+			chunks, ok, err := l.Get(r.Context(), id)
+			if err != nil {
+				return asked(err)
+			}
+			if ok && (len(chunks) == 0 || !sees(chunks[0].Fields)) {
 				return problem{http.StatusForbidden, "forbidden", fmt.Sprintf("the document %.200q is not in the scope of this token", id)}
 			}
 		}

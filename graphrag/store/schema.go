@@ -175,7 +175,7 @@ func (t TableSchema) CheckText(q TextQuery) error {
 	if !t.Text {
 		return fmt.Errorf("%w: it has no words: set Text in its schema", ErrInvalid)
 	}
-	return checkCondition(q.Where)
+	return CheckCondition(q.Where)
 }
 
 // CheckTriples reports why a query of triples cannot be answered.
@@ -186,7 +186,8 @@ func CheckTriples(q TextQuery) error {
 	return nil
 }
 
-func checkCondition(c graphrag.Condition) error {
+// CheckCondition reports what is wrong with a condition.
+func CheckCondition(c graphrag.Condition) error {
 	if err := c.Check(); err != nil {
 		return fmt.Errorf("condition: %w: %w", ErrInvalid, err)
 	}
@@ -206,5 +207,5 @@ func (t TableSchema) CheckVector(q VectorQuery) error {
 	if err := t.CheckRecord(Record{ID: "query", Vector: q.Vector}); err != nil {
 		return err
 	}
-	return checkCondition(q.Where)
+	return CheckCondition(q.Where)
 }

@@ -102,8 +102,8 @@ type Records interface {
 	// All reads the records with an id greater than after, in the order of their ids, as of
 	// the start of the iteration. An error ends it.
 	All(ctx context.Context, after string) iter.Seq2[Record, error]
-	// Count returns the number of records.
-	Count(ctx context.Context) (int, error)
+	// Count returns the number of records that meet a condition.
+	Count(ctx context.Context, where graphrag.Condition) (int, error)
 }
 
 // Record is a stored item: a chunk, an entity, a report, a reply.

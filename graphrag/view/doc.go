@@ -5,7 +5,7 @@
 // one HTML file that needs no server and no network ([View.WriteHTML]), or as a picture
 // ([View.WriteSVG]).
 //
-//	v, err := view.New(ctx, system.Graph(), view.Options{Title: "my pages", Chunks: system.Get})
+//	v, err := view.New(ctx, system.Graph(), view.Options{Title: "my pages", Chunks: chunksOf})
 //	err = v.WriteHTML(w)
 //
 // With a question, [Options].Asked, it shows what led to the answer: the entities of the

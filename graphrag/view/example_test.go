@@ -13,7 +13,7 @@ import (
 )
 
 // A graph as one page. Of a system it is view.New(ctx, system.Graph(), …), with
-// Chunks: system.Get.
+// Chunks that asks system.Get.
 func Example() {
 	ctx := context.Background()
 	base, _ := kg.NewBase(kg.Options{})

@@ -78,7 +78,11 @@ func (d *Desk) WriteGraph(ctx context.Context, w io.Writer, q Query) error {
 		return err
 	}
 	asked := view.Asked{Question: q.Question, Answer: a.Text, Found: a.Found}
-	o := view.Options{Title: d.Title(), Chunks: d.folder.System.Get, Asked: &asked}
+	o := view.Options{Title: d.Title(), Asked: &asked}
+	o.Chunks = func(doc string) ([]graphrag.Chunk, bool) {
+		chunks, ok, _ := d.folder.System.Get(ctx, doc) // in memory
+		return chunks, ok
+	}
 	if indexing(d.o) == "" {
 		o.Note = "Names and facts are found by rules; -model NAME finds better ones"
 	}

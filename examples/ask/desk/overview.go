@@ -72,7 +72,7 @@ func (d *Desk) Paid() bool { return d.o.Settings.Paid() }
 
 // list are the files that a condition leaves, in order.
 func (d *Desk) list(where *graphrag.Condition) []string {
-	ids := d.folder.System.List()
+	ids, _ := d.folder.System.List(context.Background()) // in memory
 	if where == nil {
 		return ids
 	}
@@ -82,7 +82,7 @@ func (d *Desk) list(where *graphrag.Condition) []string {
 
 // fieldsOf are the fields of a file, if it is in the index and has text.
 func (d *Desk) fieldsOf(id string) (graphrag.Fields, bool) {
-	chunks, _ := d.folder.System.Get(id)
+	chunks, _, _ := d.folder.System.Get(context.Background(), id)
 	if len(chunks) == 0 {
 		return nil, false
 	}

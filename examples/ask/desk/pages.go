@@ -4,6 +4,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -26,13 +27,15 @@ func (d *Desk) pages(ctx context.Context, where *graphrag.Condition) (*find.Page
 	}
 	var chunks []graphrag.Chunk
 	names := make(map[string]string)
-	for _, id := range d.folder.System.List() {
-		if of, ok := d.folder.System.Get(id); ok && len(of) > 0 && meets(of[0].Fields) {
+	ids, err := d.folder.System.List(ctx)
+	for _, id := range ids {
+		of, _, failed := d.folder.System.Get(ctx, id)
+		if err = errors.Join(err, failed); len(of) > 0 && meets(of[0].Fields) {
 			chunks = append(chunks, of...)
 			names[id], names[d.path(id)] = id, id
 		}
 	}
-	return find.New(chunks), names, nil
+	return find.New(chunks), names, err
 }
 
 // Find returns lines of the files that match a pattern (RE2, case ignored), with the number of

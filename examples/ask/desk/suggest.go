@@ -135,7 +135,7 @@ func (d *Desk) answers(ctx context.Context, c candidate) (ok bool, err error) {
 	q, a := graphrag.Question{Text: c.question, K: d.o.K, Where: d.o.Where}, graphrag.Answer{}
 	if d.Paid() {
 		var hits []graphrag.Hit
-		chunks, _ := d.folder.System.Get(c.doc)
+		chunks, _, _ := d.folder.System.Get(ctx, c.doc) // in memory
 		for _, chunk := range chunks {
 			if chunk.Start < c.at.End && c.at.Start < chunk.End && len(hits) < cmp.Or(d.o.K, kit.DefaultK) {
 				hits = append(hits, graphrag.Hit{Chunk: chunk})

@@ -4,6 +4,7 @@ package all_test
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -46,6 +47,12 @@ func TestNothingLeaks(t *testing.T) {
 				}
 			})
 		}
-		t.Run(x.Name+"/store", func(t *testing.T) { baselinestest.LeaksIn(t, inStore, x.Name, x.New, max(8, questions/4)) })
+		if slices.Contains(baselinestest.Storable, x.Name) {
+			t.Run(x.Name+"/store", func(t *testing.T) {
+				s := baselinestest.InStore(t, x.New, inStore)
+				baselinestest.Leaks(t, s, questions)
+				baselinestest.OK(t, s.Close())
+			})
+		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
 // secret is a document of one of two groups. A word that no other document has, nor any version of
@@ -141,16 +140,4 @@ func all(ctx context.Context, t *testing.T, s *kit.System, q graphrag.Question) 
 		put([]any{g.Entities, g.Relations, g.Passages, g.Rejected}, nil)
 	}
 	return out.String()
-}
-
-// LeaksIn is Leaks of a system whose indexes are in a store.
-func LeaksIn(t *testing.T, s store.Store, name string, recipe func(kit.Kit, kit.Common) (*kit.System, error), questions int) {
-	k := OfflineKit(t)
-	k.Place = kit.Place{Store: s, Prefix: name, Encoder: k.Encoder}
-	system, err := recipe(k, kit.Common{})
-	OK(t, err)
-	Leaks(t, system, questions)
-	if err := system.Close(); err != nil {
-		t.Error(err)
-	}
 }

@@ -4,8 +4,11 @@ package baselinestest
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
 	"slices"
-	"sync/atomic"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,151 +18,118 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// steps are the searches of a question: the first, and those after it and the expansions
-// that a system tells.
-func steps(f graphrag.Found) int64 {
-	n := int64(1)
-	for _, s := range f.Steps {
-		if s.Kind == "search" || s.Kind == "expand" {
-			n++
-		}
-	}
-	return n
-}
-
-// mostTrips bounds the round trips of a step; all but gear have one.
-var mostTrips = map[string]int64{"bm25": 2, "naiverag": 2, "hipporag2": 6, "gear-corpus": 4}
-
-// Stored holds a system to find in a store what it finds in memory: also after a
-// change, and when it is built in the store again. trips
-// counts the round trips so far; nil counts calls of the store.
-func Stored(t *testing.T, name string, recipe func(kit.Kit, kit.Common) (*kit.System, error), s store.Store, trips func() int64) {
-	memory := OfflineKit(t)
-	memory.Find = kit.ByVectors
-	stored := memory
-	calls := &counted{Store: s}
-	if trips == nil {
-		trips = calls.n.Load
-	}
-	stored.Place = kit.Place{Store: calls, Prefix: name, Encoder: memory.Encoder}
-	want := evidence(t, recipe, memory, nil, nil)
-	most := int64(0)
-	if diff := cmp.Diff(want, evidence(t, recipe, stored, trips, &most)); diff != "" {
-		t.Error(diff)
-	}
-	t.Logf("%s: at most %d round trips a step", name, most)
-	if bound, ok := mostTrips[name]; ok && most > bound {
-		t.Errorf("%s: %d round trips a step, want %d at most", name, most, bound)
-	}
-	if diff := cmp.Diff(want, evidence(t, recipe, stored, nil, nil)); diff != "" {
-		t.Errorf("built again: %s", diff)
-	}
-}
-
-// evidence indexes, asks, asks again without a document, and about some of them.
-func evidence(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), k kit.Kit, trips func() int64, most *int64) (ids [][]string) {
+// Stored holds a system to find in a store what it finds in memory, ids and scores: also after a change,
+// under conditions and scopes, with a budget of tokens, and when it is opened again.
+func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), s store.Store) {
 	t.Helper()
-	system, err := recipe(k, kit.Common{Cut: kit.Cut{Size: 60}})
+	memory, err := recipe(OfflineKit(t).WithEmbedder(hashes{}), kit.Common{Cut: kit.Cut{Size: 60}})
 	OK(t, err)
-	defer func() {
-		if err := system.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	questions := func(where *graphrag.Condition) {
-		for _, q := range Questions {
-			q.K, q.Where = 4, where
-			before := int64(0)
-			if trips != nil {
-				before = trips()
-			}
-			found, err := system.Retrieve(t.Context(), q)
-			OK(t, err)
-			if trips != nil {
-				*most = max(*most, (trips()-before+steps(found)-1)/steps(found))
-			}
-			var list []string
-			for _, h := range found.Read(q) {
-				list = append(list, h.Chunk.ID)
-			}
-			for _, d := range found.Derived {
-				list = append(list, d.Text)
-			}
-			ids = append(ids, list)
-		}
-	}
+	stored := InStore(t, recipe, s)
+	own := s.Can().OwnWords
 	pages := slices.Clone(Pages)
 	for i := range pages {
-		pages[i].Fields = graphrag.Fields{"n": float64(i)}
+		pages[i].Fields = graphrag.Fields{"n": float64(i), "tags": []string{"all", pages[i].ID}}
 	}
-	if _, err := system.Index(t.Context(), graphrag.Documents(pages...)); err != nil {
-		t.Fatal(err)
+	same := func(change func(*kit.System) (graphrag.IndexStats, error)) {
+		t.Helper()
+		want, err1 := change(memory)
+		got, err2 := change(stored)
+		OK(t, errors.Join(err1, err2))
+		opened := InStore(t, recipe, s)
+		for name, s := range map[string]*kit.System{"the one that wrote": stored, "opened": opened} {
+			if diff := cmp.Diff(evidence(t, memory, own), evidence(t, s, own)); diff != "" || got.Documents != want.Documents || got.Chunks != want.Chunks {
+				t.Fatalf("%s, of %+v and %+v (-memory +store):\n%s", name, want, got, diff)
+			}
+		}
+		OK(t, opened.Close())
 	}
-	questions(nil)
-	if _, err := system.Delete(t.Context(), Pages[0].ID); err != nil {
-		t.Fatal(err)
+	same(func(s *kit.System) (graphrag.IndexStats, error) {
+		return s.Index(t.Context(), graphrag.Documents(pages...))
+	})
+	same(func(s *kit.System) (graphrag.IndexStats, error) { return s.Delete(t.Context(), pages[0].ID, "unknown") })
+	pages[1].Text = pages[1].Text[:len(pages[1].Text)/3]
+	pages[2].Text += pages[0].Text
+	same(func(s *kit.System) (graphrag.IndexStats, error) {
+		return s.Update(t.Context(), graphrag.Documents(pages[1], pages[2], graphrag.Document{ID: "empty"}), pages[2].ID, "empty")
+	})
+	same(func(s *kit.System) (graphrag.IndexStats, error) {
+		return s.Index(t.Context(), graphrag.Documents(pages[2:]...))
+	})
+	OK(t, stored.Close())
+}
+
+// Storable are the systems that can be in a store.
+var Storable = []string{"bm25", "naiverag"}
+
+// InStore opens a system in a store, by its name.
+func InStore(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), st store.Store) *kit.System {
+	t.Helper()
+	memory, err := recipe(OfflineKit(t).WithEmbedder(hashes{}), kit.Common{Cut: kit.Cut{Size: 60}})
+	OK(t, err)
+	s, err := kit.Open(t.Context(), memory.Frame(), st, memory.Name())
+	OK(t, err)
+	return s
+}
+
+// hashes is an embedder that adds up a direction for each word.
+type hashes struct{}
+
+func (hashes) Dim() int { return 32 }
+
+func (hashes) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	v := make([]float32, 32)
+	for _, word := range strings.Fields(strings.ToLower(text)) {
+		h := fnv.New32a()
+		h.Write([]byte(strings.Trim(word, ".,?")))
+		for i := range v {
+			v[i] += float32(h.Sum32()>>i&1) - .5
+		}
 	}
-	questions(nil)
-	trips = nil // the index of some documents is in memory
-	some := graphrag.Between("n", 1, 2)
-	questions(&some)
-	return ids
+	return v, ctx.Err()
 }
 
-// counted is a store that counts the calls of a query, each of which is at least one round
-// trip.
-type counted struct {
-	store.Store
-	n atomic.Int64
+func (e hashes) EmbedDocuments(ctx context.Context, texts []string) (out [][]float32, err error) {
+	for _, text := range texts {
+		v, failed := e.EmbedQuery(ctx, text)
+		out, err = append(out, v), errors.Join(err, failed)
+	}
+	return out, err
 }
 
-func (c *counted) Create(ctx context.Context, name string, s store.Schema) (store.Collection, error) {
-	inner, err := c.Store.Create(ctx, name, s)
-	return countedCollection{inner, &c.n}, err
-}
-
-func (c *counted) Open(ctx context.Context, name string) (store.Collection, error) {
-	inner, err := c.Store.Open(ctx, name)
-	return countedCollection{inner, &c.n}, err
-}
-
-type countedCollection struct {
-	store.Collection
-	n *atomic.Int64
-}
-
-func (c countedCollection) Pin(ctx context.Context) (store.Generation, error) {
-	c.n.Add(1)
-	g, err := c.Collection.Pin(ctx)
-	return countedGeneration{g, c.n}, err
-}
-
-type countedGeneration struct {
-	store.Generation
-	n *atomic.Int64
-}
-
-func (g countedGeneration) Table(name string) (store.Table, error) {
-	t, err := g.Generation.Table(name)
-	return countedTable{t, g.n}, err
-}
-
-type countedTable struct {
-	store.Table
-	n *atomic.Int64
-}
-
-func (t countedTable) Get(ctx context.Context, ids ...string) ([]store.Record, error) {
-	t.n.Add(1)
-	return t.Table.Get(ctx, ids...)
-}
-
-func (t countedTable) SearchText(ctx context.Context, q ...store.TextQuery) ([][]store.Hit, error) {
-	t.n.Add(1)
-	return t.Table.SearchText(ctx, q...)
-}
-
-func (t countedTable) SearchVectors(ctx context.Context, q ...store.VectorQuery) ([][]store.Hit, error) {
-	t.n.Add(1)
-	return t.Table.SearchVectors(ctx, q...)
+// evidence is what a system tells of its documents, and finds for questions, under conditions and scopes too.
+func evidence(t *testing.T, s *kit.System, conditions bool) (out []string) {
+	t.Helper()
+	ids, err := s.List(t.Context())
+	OK(t, err)
+	for _, id := range append(ids, "unknown") {
+		chunks, ok, err := s.Get(t.Context(), id)
+		OK(t, err)
+		out = append(out, fmt.Sprint(id, ok, chunks))
+	}
+	tag := graphrag.Has("tags", Pages[2].ID)
+	few, all, none := graphrag.Between("n", 1, 2), graphrag.Not(tag), graphrag.Equal("nothing", 1)
+	for _, q := range Questions {
+		for _, where := range []*graphrag.Condition{nil, &few, &all, &none} {
+			for _, scope := range []*graphrag.Condition{nil, &few, &tag} {
+				ctx := t.Context()
+				if !conditions && (where != nil || scope != nil) {
+					continue
+				}
+				if scope != nil {
+					ctx = graphrag.WithScope(ctx, *scope)
+				}
+				for _, q := range []graphrag.Question{{Text: q.Text, K: 4, Where: where}, {Text: q.Text, Tokens: 150, Where: where}} {
+					found, err := s.Retrieve(ctx, q)
+					if errors.Is(err, kit.ErrField) {
+						err = kit.ErrField
+					}
+					out = append(out, fmt.Sprint(q, err))
+					for _, h := range slices.Concat(found.Ranked, found.Evidence) {
+						out = append(out, fmt.Sprintf("%v %.5f %s", h.Chunk, h.Score, h.Source))
+					}
+				}
+			}
+		}
+	}
+	return out
 }

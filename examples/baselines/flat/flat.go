@@ -12,7 +12,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
 // The names of the systems in reports.
@@ -45,16 +44,7 @@ type BM25Options struct {
 // NewBM25 ranks the chunks by their words and reads the best (Robertson and Zaragoza 2009).
 func NewBM25(k kit.Kit, o BM25Options) (*kit.System, error) {
 	index := o.index()
-	return kit.New(kit.Frame{
-		Name: BM25, Common: o.Common, Kit: k, Flat: true,
-		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-			sparse, err := c.Shelf.Sparse(ctx, c.Chunks, index)
-			if err != nil {
-				return nil, err
-			}
-			return retrieve.PerDoc(sparse, o.MaxPerDoc)
-		},
-	})
+	return kit.New(kit.Frame{Name: BM25, Common: o.Common, Kit: k, Words: &index})
 }
 
 // Defaults returns the options with what zero stands for.
@@ -79,20 +69,7 @@ type NaiveOptions struct {
 // NewNaiveRAG embeds the chunks and reads the ones nearest to the question (Lewis and others
 // 2020, arXiv 2005.11401).
 func NewNaiveRAG(k kit.Kit, o NaiveOptions) (*kit.System, error) {
-	return kit.New(kit.Frame{
-		Name: NaiveRAG, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding}, Flat: k.Trained,
-		Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-			embedder, err := c.Embedder(ctx)
-			if err != nil {
-				return nil, err
-			}
-			dense, err := c.Shelf.Dense(ctx, c.Chunks, embedder)
-			if err != nil {
-				return nil, err
-			}
-			return retrieve.PerDoc(dense, o.MaxPerDoc)
-		},
-	})
+	return kit.New(kit.Frame{Name: NaiveRAG, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding}, Vectors: true})
 }
 
 // NewZeroShot asks the model without any retrieval: what it knows by itself, the ground every

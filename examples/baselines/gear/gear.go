@@ -46,7 +46,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.R
 func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, error) {
 	o = o.Defaults()
 	// The settings of the system bm25, made for passages of whole pages.
-	words, err := c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
+	words, err := retrieve.NewSparse(ctx, c.Chunks, bm25.Options{K1: 4.46, B: .82, TitleWeight: 2})
 	if err != nil {
 		return Parts{}, err
 	}
@@ -54,7 +54,7 @@ func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, e
 	if err != nil {
 		return Parts{}, err
 	}
-	dense, err := c.Shelf.Dense(ctx, c.Chunks, embedder)
+	dense, err := retrieve.NewDense(ctx, c.Chunks, embedder)
 	if err != nil {
 		return Parts{}, err
 	}

@@ -118,7 +118,7 @@ func (c *collection) Fork(ctx context.Context, next, from string) (store.Generat
 		return nil, fmt.Errorf("disk: %s: fork %q: %w", c.name, next, err)
 	}
 	c.entry.Generations[next] = maps.Clone(c.entry.Generations[from])
-	fork := &generation{home: c, name: next, schema: g.schema, view: newView(v.stacks)}
+	fork := &generation{home: c, name: next, schema: g.schema, forked: true, view: newView(v.stacks)}
 	fork.clear()
 	fork.join()
 	c.open[next] = fork
@@ -163,11 +163,11 @@ func (e *entry) same(other *entry, generation string) bool {
 }
 
 // Publish implements [store.Collection]. What was not flushed is flushed, and small
-// segments are merged, before the generation is shown.
+// segments are merged, before the generation is shown; of a fork only when they are many.
 func (c *collection) Publish(ctx context.Context, name, was string) error {
 	g, err := c.known(ctx, name)
 	if err == nil {
-		err = g.flush(ctx, true)
+		err = g.flush(ctx, !g.forked)
 	}
 	if err != nil {
 		return fmt.Errorf("disk: %s: publish %q: %w", c.name, name, err)

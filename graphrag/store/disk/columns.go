@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -132,7 +133,7 @@ func (c column) all() []any {
 // it, and their vectors; nil is all.
 type meeting struct {
 	rows, vectors []bm25.Docs
-	words         *bm25.Collection // nil: no text index
+	words         func() (*bm25.Collection, error) // of a table with words
 }
 
 // maxMeetings is how many conditions of a stack are remembered.
@@ -142,13 +143,13 @@ const maxMeetings = 32
 var everything = graphrag.Condition{}.String()
 
 // among returns what a condition leaves. Values are looked at once while the stack is there.
-func (s *stack) among(c graphrag.Condition) (*meeting, error) {
+func (s *stack) among(c graphrag.Condition) *meeting {
 	key := c.String()
 	s.mu.Lock()
 	m := s.meetings[key]
 	s.mu.Unlock()
 	if m != nil {
-		return m, nil
+		return m
 	}
 	m = &meeting{rows: make([]bm25.Docs, len(s.segments)), vectors: make([]bm25.Docs, len(s.segments))}
 	all := true
@@ -171,14 +172,15 @@ func (s *stack) among(c graphrag.Condition) (*meeting, error) {
 			}
 		}
 	}
-	if len(s.segments) == 0 || s.segments[0].words != nil {
-		words, err := s.words()
-		if err != nil {
-			return nil, err
-		}
-		if m.words = words; !all {
-			m.words = words.Limit(m.rows)
-		}
+	m.words = s.words
+	if !all {
+		m.words = sync.OnceValues(func() (*bm25.Collection, error) {
+			words, err := s.words()
+			if err != nil {
+				return nil, err
+			}
+			return words.Limit(m.rows), nil
+		})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,7 +188,7 @@ func (s *stack) among(c graphrag.Condition) (*meeting, error) {
 		s.meetings = make(map[string]*meeting)
 	}
 	s.meetings[key] = m
-	return m, nil
+	return m
 }
 
 // hides are rows of earlier segments that a later one replaces or deletes, by the number of the segment.

@@ -272,7 +272,7 @@ func TestCloseWhileFlushing(t *testing.T) {
 		texttest.OK(t, err)
 		table, err := g.Table("chunks")
 		texttest.OK(t, err)
-		before, err := table.Count(t.Context())
+		before, err := table.Count(t.Context(), graphrag.Condition{})
 		if err != nil || before < round { // each round flushed one or more
 			t.Fatalf("round %d: %d records, %v", round, before, err)
 		}
@@ -306,7 +306,7 @@ func TestCloseWhileFlushing(t *testing.T) {
 		if table, err = again.Table("chunks"); err != nil {
 			t.Fatal(err)
 		}
-		if have, err := table.Count(t.Context()); have != before+n || err != nil {
+		if have, err := table.Count(t.Context(), graphrag.Condition{}); have != before+n || err != nil {
 			t.Fatalf("round %d: %d records of %d and %d, %v", round, have, before, n, err)
 		}
 		texttest.OK(t, next.Close())

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
@@ -60,12 +61,12 @@ func fullDisk(t *testing.T, dir string) {
 		if !errors.Is(err, syscall.EFBIG) {
 			t.Errorf("files of at most %d bytes: %v, want EFBIG", limit, err)
 		}
-		if n, err := table.Count(t.Context()); n != 2000 || err != nil {
+		if n, err := table.Count(t.Context(), graphrag.Condition{}); n != 2000 || err != nil {
 			t.Errorf("%d records are left, %v; want 2000", n, err)
 		}
 	}
 	texttest.OK(t, g.Flush(t.Context()))
-	if n, err := table.Count(t.Context()); n != 4000 || err != nil {
+	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != 4000 || err != nil {
 		t.Errorf("%d records when there is room again, %v; want 4000", n, err)
 	}
 	entries, err := os.ReadDir(filepath.Join(dir, "segments"))

@@ -12,10 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/graphrag/vector"
@@ -70,40 +72,50 @@ func (g *generation) restore(records map[string]*pending[store.Record], triples 
 // flush is a new state of a generation in the making.
 type flush struct {
 	g      *generation
+	mu     sync.Mutex // guards the rest
 	stacks map[string]*stack
 	made   []*segment // some may be merged again at once
 }
 
+// write flushes the tables side by side: most of the time they wait for the disk.
 func (f *flush) write(ctx context.Context, records map[string]*pending[store.Record], triples *pending[store.Triple], all bool) error {
-	o := f.g.home.store.o
-	for table := range f.g.tables() {
-		below := f.stacks[table].segments
-		var write func(dir string) error
-		if p := records[table]; p != nil {
-			if put, h := p.sorted(below); len(put)+len(h) > 0 {
-				write = func(dir string) error {
-					return writeTable(ctx, dir, f.g.schema.Tables[table], len(put), values(p.all(put)), h, nil, o)
-				}
-			}
-		} else if put, h := triples.sorted(below); len(put)+len(h) > 0 {
-			write = func(dir string) error { return writeEdges(ctx, dir, triples.all(put), h, o) }
-		}
-		if write != nil {
-			if err := f.push(table, len(below), write); err != nil {
-				return err
+	tables := slices.Collect(f.g.tables())
+	return par.Each(ctx, len(tables), len(tables), func(i int) error { return f.table(ctx, tables[i], records[tables[i]], triples, all) })
+}
+
+func (f *flush) table(ctx context.Context, table string, records *pending[store.Record], triples *pending[store.Triple], all bool) error {
+	s, o := f.of(table), f.g.home.store.o
+	var write func(dir string) error
+	if records != nil {
+		if put, h := records.sorted(s.segments); len(put)+len(h) > 0 {
+			write = func(dir string) error {
+				return writeTable(ctx, dir, f.g.schema.Tables[table], len(put), values(records.all(put)), h, nil, o)
 			}
 		}
-		for {
-			from := f.stacks[table].crowded(o.SegmentRows, all)
-			if from < 0 {
-				break
-			}
-			if err := f.merge(ctx, table, from); err != nil {
-				return err
-			}
+	} else if put, h := triples.sorted(s.segments); len(put)+len(h) > 0 {
+		write = func(dir string) error { return writeEdges(ctx, dir, triples.all(put), h, o) }
+	}
+	if write != nil {
+		if err := f.push(table, len(s.segments), write); err != nil {
+			return err
 		}
 	}
-	return nil
+	for {
+		from := f.of(table).crowded(o.SegmentRows, all)
+		if from < 0 {
+			return nil
+		}
+		if err := f.merge(ctx, table, from); err != nil {
+			return err
+		}
+	}
+}
+
+// of returns the stack of a table.
+func (f *flush) of(table string) *stack {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stacks[table]
 }
 
 // push writes a segment and puts it on the first on segments of a stack.
@@ -124,6 +136,8 @@ func (f *flush) push(table string, on int, write func(dir string) error) error {
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.made = append(f.made, s)
 	f.stacks[table] = f.stacks[table].push(on, s)
 	return nil
@@ -144,13 +158,16 @@ func (s *stack) crowded(large int, all bool) int {
 			return from
 		}
 	}
-	if !all {
-		return -1
-	}
-	for i := range s.segments {
-		if 2*s.dead[i].Len() > s.segments[i].len() {
+	above := 0
+	for i := top - 1; i >= 0; i-- { // what is mostly dead, unless that writes more than it saves
+		rows := s.segments[i].len()
+		if 2*s.dead[i].Len() > rows && (all || rows >= above) {
 			return i
 		}
+		above += rows
+	}
+	if !all {
+		return -1
 	}
 	if from := below(small); top-from > 1 || top-from == 1 && s.dead[from].Len() > 0 {
 		return from
@@ -160,7 +177,7 @@ func (s *stack) crowded(large int, all bool) int {
 
 // merge replaces the segments from one on by one segment of their live rows.
 func (f *flush) merge(ctx context.Context, table string, from int) error {
-	old := f.stacks[table]
+	old := f.of(table)
 	top := &stack{segments: old.segments[from:], dead: old.dead[from:]}
 	n := 0
 	for i, s := range top.segments {

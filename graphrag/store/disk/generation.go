@@ -20,6 +20,7 @@ import (
 type generation struct {
 	home   *collection
 	name   string
+	forked bool
 	schema store.Schema
 
 	flushing sync.Mutex // excludes flushes

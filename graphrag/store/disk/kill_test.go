@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
@@ -75,7 +76,7 @@ func buildOne(ctx context.Context, c store.Collection, n int, done func(generati
 	if err != nil {
 		return err
 	}
-	have, err := table.Count(ctx)
+	have, err := table.Count(ctx, graphrag.Condition{})
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func check(t *testing.T, s store.Store, generation, flushes int) {
 		texttest.OK(t, err)
 		table, err := g.Table("chunks")
 		texttest.OK(t, err)
-		records, err1 := table.Count(ctx)
+		records, err1 := table.Count(ctx, graphrag.Condition{})
 		facts, err2 := g.Triples().CountTriples(ctx)
 		hits, err3 := table.SearchText(ctx, store.TextQuery{Text: "zeppelin", K: 1000})
 		near, err4 := table.SearchVectors(ctx, store.VectorQuery{Vector: make([]float32, 8), K: 1000, Effort: 1})

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
@@ -146,8 +147,18 @@ func every[T any](ctx context.Context, read func(context.Context, string, func(*
 var errStop = errors.New("enough")
 
 // Count implements [store.Records].
-func (t *table) Count(ctx context.Context) (n int, err error) {
-	err = t.read(ctx, "count", func(s *stack) error { n = s.live; return nil })
+func (t *table) Count(ctx context.Context, where graphrag.Condition) (n int, err error) {
+	err = t.read(ctx, "count", func(s *stack) error {
+		if err := store.CheckCondition(where); err != nil {
+			return err
+		}
+		for i, rows := range s.among(where).rows {
+			if n += rows.Len(); rows == nil {
+				n += s.segments[i].len()
+			}
+		}
+		return nil
+	})
 	return n, err
 }
 
@@ -159,9 +170,9 @@ func (t *table) SearchText(ctx context.Context, queries ...store.TextQuery) ([][
 			if err := t.schema.CheckText(queries[i]); err != nil {
 				return err
 			}
-			a, err := s.among(queries[i].Where)
+			words, err := s.among(queries[i].Where).words()
 			if err == nil {
-				hits[i] = s.hits(s.search(a.words, queries[i].Text, queries[i].K, nil))
+				hits[i] = s.hits(s.search(words, queries[i].Text, queries[i].K, nil))
 			}
 			return err
 		})
@@ -212,10 +223,7 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 			if err := t.schema.CheckVector(q); err != nil {
 				return err
 			}
-			a, err := s.among(q.Where)
-			if err != nil {
-				return err
-			}
+			a := s.among(q.Where)
 			var places []place
 			for n, segment := range s.segments {
 				if err := ctx.Err(); err != nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
@@ -87,25 +87,16 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// requests counts what an HTTP client sends.
-type requests struct{ atomic.Int64 }
-
-func (r *requests) RoundTrip(q *http.Request) (*http.Response, error) {
-	r.Add(1)
-	return http.DefaultTransport.RoundTrip(q)
-}
-
-// Systems retrieve here what they retrieve in memory, with few requests. Many vectors of the
+// Systems retrieve here what they retrieve in memory. Many vectors of the
 // sample are equally far from a question, so EfSearch is large enough to see all of them.
 func TestSystems(t *testing.T) {
-	var sent requests
 	o := spread(t)
-	o.HTTP, o.EfSearch = &http.Client{Transport: &sent}, 5000
+	o.EfSearch = 5000
 	s := open(t, o)
 	defer s.Close()
 	for _, x := range all.Systems() {
-		if slices.Contains([]string{"bm25", "naiverag", "hipporag2", "gear-corpus"}, x.Name) {
-			t.Run(x.Name, func(t *testing.T) { baselinestest.Stored(t, x.Name, x.New, s, sent.Load) })
+		if slices.Contains(baselinestest.Storable, x.Name) {
+			t.Run(x.Name, func(t *testing.T) { baselinestest.Stored(t, x.New, s) })
 		}
 	}
 }
@@ -115,8 +106,8 @@ func TestNothingLeaks(t *testing.T) {
 	s := open(t, spread(t))
 	defer s.Close()
 	for _, x := range all.Systems() {
-		if !x.Blind {
-			t.Run(x.Name, func(t *testing.T) { baselinestest.LeaksIn(t, s, x.Name, x.New, 8) })
+		if slices.Contains(baselinestest.Storable, x.Name) {
+			t.Run(x.Name, func(t *testing.T) { baselinestest.Leaks(t, baselinestest.InStore(t, x.New, s), 8) })
 		}
 	}
 }
@@ -252,7 +243,7 @@ func TestInterrupted(t *testing.T) {
 	})
 	defer g.Close()
 	wait.Wait()
-	if n, err := table.Count(t.Context()); n != len(records) || err != nil {
+	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != len(records) || err != nil {
 		t.Errorf("%d passages, %v; want %d", n, err, len(records))
 	}
 	lost := 0

@@ -275,15 +275,15 @@ func (c *cluster) all(ctx context.Context, index, after string) iter.Seq2[result
 	}
 }
 
-// count returns the number of documents.
-func (c *cluster) count(ctx context.Context, index string) (int, error) {
+// count returns the number of documents that meet conditions.
+func (c *cluster) count(ctx context.Context, index string, where []object) (int, error) {
 	var answer struct {
 		Count  int `json:"count"`
 		Shards struct {
 			Failed int `json:"failed"`
 		} `json:"_shards"`
 	}
-	err := c.client.do(ctx, request{method: http.MethodGet, path: "/" + c.index(index) + "/_count"}, &answer)
+	err := c.client.do(ctx, request{method: http.MethodPost, path: "/" + c.index(index) + "/_count", body: object{"query": object{"bool": object{"filter": append([]object{}, where...)}}}}, &answer)
 	if err == nil && answer.Shards.Failed > 0 {
 		err = fmt.Errorf("%w: %d shards did not count", store.ErrUnavailable, answer.Shards.Failed)
 	}

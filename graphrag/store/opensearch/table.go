@@ -3,6 +3,7 @@
 package opensearch
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -137,9 +138,9 @@ func (t *table) All(ctx context.Context, after string) iter.Seq2[store.Record, e
 }
 
 // Count implements [store.Records].
-func (t *table) Count(ctx context.Context) (n int, err error) {
-	if err = t.open(ctx, false); err == nil {
-		n, err = t.c.count(ctx, t.index)
+func (t *table) Count(ctx context.Context, where graphrag.Condition) (n int, err error) {
+	if err = cmp.Or(t.open(ctx, false), store.CheckCondition(where)); err == nil {
+		n, err = t.c.count(ctx, t.index, filter(where))
 	}
 	return n, t.wrap("count", err)
 }

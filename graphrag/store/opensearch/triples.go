@@ -149,7 +149,7 @@ func (e edges) AllTriples(ctx context.Context, after string) iter.Seq2[store.Tri
 // CountTriples implements [store.Triples].
 func (e edges) CountTriples(ctx context.Context) (n int, err error) {
 	if err = e.open(ctx, false); err == nil {
-		n, err = e.c.count(ctx, e.index)
+		n, err = e.c.count(ctx, e.index, nil)
 	}
 	return n, e.wrap("count", err)
 }

@@ -205,9 +205,10 @@ func all[T any](ctx context.Context, g *generation, sql, after string, scan pgx.
 }
 
 // Count implements [store.Records].
-func (t *table) Count(ctx context.Context) (n int, err error) {
-	if err = t.g.open(ctx, false); err == nil {
-		err = t.g.c.store.pool.QueryRow(ctx, `SELECT count(*) FROM `+t.rows()).Scan(&n)
+func (t *table) Count(ctx context.Context, where graphrag.Condition) (n int, err error) {
+	if err = cmp.Or(t.g.open(ctx, false), store.CheckCondition(where)); err == nil {
+		c := compile(where)
+		err = t.g.c.store.pool.QueryRow(ctx, `SELECT count(*) FROM `+t.rows()+` r WHERE `+cmp.Or(c.sql, "true"), c.args...).Scan(&n)
 	}
 	return n, t.wrap("count", err)
 }

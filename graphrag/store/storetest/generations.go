@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
@@ -87,7 +88,7 @@ func testGenerations(t *testing.T, s *suite) {
 	must(t, err)
 	fresh, err := second.Table("chunks")
 	must(t, err)
-	if n, err := fresh.Count(ctx); n != 0 || err != nil {
+	if n, err := fresh.Count(ctx, graphrag.Condition{}); n != 0 || err != nil {
 		t.Errorf("a new generation has %d records, %v", n, err)
 	}
 	put(t, second, fresh, sample(11, 5)...)
@@ -106,7 +107,7 @@ func testGenerations(t *testing.T, s *suite) {
 	}
 	must(t, pinned.Close())
 	must(t, pinned.Close())
-	if _, err := old.Count(ctx); err == nil {
+	if _, err := old.Count(ctx, graphrag.Condition{}); err == nil {
 		t.Error("it is read after it was closed")
 	}
 	now, err := c.Pin(ctx)
@@ -122,13 +123,13 @@ func testGenerations(t *testing.T, s *suite) {
 	defer again.Close()
 	latest, err := again.Table("chunks")
 	must(t, err)
-	if n, err := latest.Count(ctx); n != 6 || err != nil {
+	if n, err := latest.Count(ctx, graphrag.Condition{}); n != 6 || err != nil {
 		t.Errorf("%d records after one more was put, %v; want 6", n, err)
 	}
 	if s.s.Can().FixedReads {
 		before, err := now.Table("chunks")
 		must(t, err)
-		if n, err := before.Count(ctx); n != 5 || err != nil {
+		if n, err := before.Count(ctx, graphrag.Condition{}); n != 5 || err != nil {
 			t.Errorf("what was pinned before has %d records, %v; want 5", n, err)
 		}
 	}

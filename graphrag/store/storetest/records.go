@@ -27,7 +27,7 @@ func testRecords(t *testing.T, s *suite) {
 	got, err := table.Get(t.Context(), records[7].ID, "nobody", records[3].ID)
 	must(t, err)
 	same(t, "Get", got, []store.Record{records[7], records[3]})
-	if n, err := table.Count(t.Context()); n != 50 || err != nil {
+	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != 50 || err != nil {
 		t.Errorf("%d records, %v; want 50", n, err)
 	}
 
@@ -201,7 +201,7 @@ func testModel(t *testing.T, s *suite) {
 			}
 		}
 	}
-	if n, err := table.Count(t.Context()); n != len(model) || err != nil {
+	if n, err := table.Count(t.Context(), graphrag.Condition{}); n != len(model) || err != nil {
 		t.Errorf("%d records, %v; want %d", n, err, len(model))
 	}
 }

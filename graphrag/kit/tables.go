@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/chunk"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// A system in a store is a collection, whose published generation is the index. Nothing of a chunk is
+// in memory: a question is a search of the table under the question's condition, and reads what it
+// found. A change is a fork of what is published, which is published in its place, whole or not at all.
+
+// The tables of a collection: chunks by their IDs; documents by theirs, with the lengths of their
+// chunks; one record of what the index was made with.
+const (
+	chunksTable    = "chunks"
+	documentsTable = "documents"
+	settingsTable  = "settings"
+)
+
+// contents is the record of the last table, and its ID.
+type contents struct {
+	Settings  settings    `json:"settings"`
+	Documents int         `json:"documents"`
+	Chunks    int         `json:"chunks"`
+	Lengths   map[int]int `json:"lengths"` // how many chunks have so many tokens
+}
+
+const contentsID = "contents"
+
+// exactly is how many vectors are compared one by one. Of more a share is, which finds about 97 % of the
+// nearest.
+const exactly = 500_000
+
+// tables are where a system is.
+type tables struct {
+	collection store.Collection
+	chunker    *chunk.Chunker
+	embedder   embed.Embedder // nil: by words
+}
+
+// pinned is a generation that is read.
+type pinned struct {
+	generation   store.Generation
+	chunks, docs store.Table
+	contents     contents
+}
+
+// Open returns the system of a frame whose corpus is a collection of a store, which is made if it is not
+// there: Index, Insert, Delete and Update write to it, [System.Refresh] sees what other processes wrote.
+// The frame has Words or Vectors, the latter of an embedder that does not learn from the corpus
+// ([Kit].Trained). A collection that was made by another recipe, cut or embedder is [ErrOptions] or
+// [store.ErrMismatch]. The store stays open when the system is closed.
+func Open(ctx context.Context, f Frame, st store.Store, name string) (*System, error) {
+	s, err := New(f)
+	if err != nil {
+		return nil, err
+	}
+	if s.tables, err = s.frame.tables(ctx, st, name); err == nil {
+		err = s.Refresh(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: collection %q: %w", f.Name, name, err)
+	}
+	return s, nil
+}
+
+func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables, error) {
+	t, schema, analyzer := &tables{}, store.TableSchema{}, ""
+	var err error
+	switch {
+	case f.Words != nil:
+		schema = store.TableSchema{Text: true, TitleWeight: f.Words.TitleWeight, K1: f.Words.K1, B: f.Words.B}
+		if f.Words.Analyzer != nil {
+			analyzer = f.Words.Analyzer.Name()
+		}
+	case f.Vectors && f.Kit.Trained:
+		schema.Model = f.Kit.Encoder
+		if t.embedder, err = f.Kit.Embed(ctx, nil); err == nil {
+			schema.Dim, err = dim(ctx, f.Kit, t.embedder)
+		}
+	case f.Vectors:
+		err = errors.New("its vectors are fitted to the corpus, which a store does not keep: take a trained encoder (kit.OfflineOptions.Embedder)")
+	default:
+		err = errors.New("this recipe keeps its index in memory; in a store are those with Frame.Words or Frame.Vectors, such as bm25 and naiverag")
+	}
+	if err == nil {
+		t.chunker, err = f.Cut.Chunker()
+	}
+	if err == nil {
+		t.collection, err = st.Create(ctx, name, store.Schema{Analyzer: analyzer, Tables: map[string]store.TableSchema{chunksTable: schema, documentsTable: {}, settingsTable: {}}})
+	}
+	return t, err
+}
+
+// dim is the length of the vectors of an embedder.
+func dim(ctx context.Context, k Kit, e embed.Embedder) (int, error) {
+	if k.Dim > 0 {
+		return k.Dim, nil
+	}
+	row, err := e.EmbedQuery(ctx, "length")
+	return len(row), err
+}
+
+// Refresh sees what is published in the store by now; questions that run end with what they see. Of a
+// system in memory it changes nothing.
+func (s *System) Refresh(ctx context.Context) error {
+	if s.tables == nil {
+		return nil
+	}
+	p, err := s.pin(ctx)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // nothing was indexed yet
+	}
+	if err != nil {
+		return fmt.Errorf("%s: refresh: %w", s.frame.Name, err)
+	}
+	st := &state{pinned: p, docs: newLibrary(), stats: graphrag.IndexStats{Documents: p.contents.Documents, Chunks: p.contents.Chunks}}
+	st.docs.chunks = p.contents.Chunks
+	for tokens, n := range p.contents.Lengths {
+		st.docs.lengths.Set(tokens, n)
+	}
+	st.refs.Store(1)
+	st.retriever = s.stored(p, graphrag.Condition{})
+	return s.show(st)
+}
+
+// pin opens what is published.
+func (s *System) pin(ctx context.Context) (*pinned, error) {
+	g, err := s.tables.collection.Pin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := open(ctx, g)
+	if err == nil && p.contents.Settings != s.settings() {
+		err = fmt.Errorf("%w: %+v there, %+v here; open it with those, or index anew", ErrOptions, p.contents.Settings, s.settings())
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.Close())
+	}
+	return p, nil
+}
+
+// open opens the tables of a generation, with contents unless it is new.
+func open(ctx context.Context, g store.Generation) (*pinned, error) {
+	p := &pinned{generation: g}
+	var err1, err2, err3 error
+	p.chunks, err1 = g.Table(chunksTable)
+	p.docs, err2 = g.Table(documentsTable)
+	t, err3 := g.Table(settingsTable)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	records, err := t.Get(ctx, contentsID)
+	if err == nil && len(records) == 1 {
+		err = json.Unmarshal(records[0].Data, &p.contents)
+	}
+	if p.contents.Lengths == nil {
+		p.contents.Lengths = make(map[int]int)
+	}
+	return p, err
+}
+
+// stored ranks the chunks that meet a condition.
+func (s *System) stored(p *pinned, where graphrag.Condition) graphrag.Retriever {
+	t := retrieve.Stored{Table: p.chunks, Where: where, Effort: 1}
+	if p.contents.Chunks > exactly {
+		t.Effort = 0
+	}
+	r := t.Sparse()
+	if s.tables.embedder != nil {
+		r = t.Dense(s.tables.embedder)
+	}
+	r, _ = retrieve.PerDoc(r, s.frame.MaxPerDoc) // it was checked
+	return s.frame.reranked(r)
+}
+
+// permitted is the state of the documents that a scope and a condition permit. A condition on a field that
+// no document in scope has is an error.
+func (s *System) permitted(ctx context.Context, now *state, scope *graphrag.Scope, where *graphrag.Condition) (*state, error) {
+	inScope, permitted, err := conditions(scope, where)
+	if err != nil {
+		return nil, err
+	}
+	if where != nil {
+		for _, name := range where.Names() {
+			with, err := now.pinned.chunks.Count(ctx, graphrag.And(inScope, graphrag.Exists(name)))
+			if err != nil {
+				return nil, err
+			}
+			if with > 0 {
+				continue
+			}
+			if any, err := now.pinned.chunks.Count(ctx, inScope); any > 0 || err != nil {
+				return nil, errors.Join(err, fmt.Errorf("%w: no document has the field %.80q", ErrField, name))
+			}
+		}
+	}
+	st := &state{docs: now.docs, retriever: s.stored(now.pinned, permitted)}
+	st.refs.Store(1)
+	return st, nil
+}
+
+// changed makes a change of the collection and publishes it: of nothing if anew, else of what is published.
+func (s *System) changed(ctx context.Context, what string, anew bool, docs iter.Seq2[graphrag.Document, error], deleted []string) (stats graphrag.IndexStats, err error) {
+	select {
+	case s.writing <- struct{}{}:
+		defer func() { <-s.writing }()
+	case <-ctx.Done():
+		return s.failed(what, ctx.Err())
+	}
+	ctx, meter := llm.WithMeter(llm.WithStage(ctx, "index"))
+	ctx, counts := withTally(ctx, s.frame.Progress)
+	if err = s.turnover(ctx, anew, docs, deleted); err == nil {
+		err = s.Refresh(ctx)
+	}
+	if err != nil {
+		return s.failed(what, err)
+	}
+	stats = s.now.Load().stats
+	stats.Usage, stats.Stages = meter.Usage(), counts.list()
+	return stats, nil
+}
+
+// turnover writes the next generation, publishes it, and removes all others.
+func (s *System) turnover(ctx context.Context, anew bool, docs iter.Seq2[graphrag.Document, error], deleted []string) error {
+	c := s.tables.collection
+	names, was, err := c.Generations(ctx)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for _, name := range names {
+		at, _ := strconv.Atoi(strings.TrimPrefix(name, "g"))
+		n = max(n, at)
+	}
+	next := fmt.Sprintf("g%d", n+1)
+	var g store.Generation
+	switch {
+	case anew:
+		g, err = c.Write(ctx, next)
+	case was == "":
+		return errors.New("nothing is indexed yet: call Index first")
+	default:
+		g, err = c.Fork(ctx, next, was)
+	}
+	if err != nil {
+		return err
+	}
+	err = s.fill(ctx, g, anew, docs, deleted)
+	if err == nil {
+		err = c.Publish(ctx, next, was)
+	}
+	if err = errors.Join(err, g.Close()); err != nil {
+		return errors.Join(err, c.Discard(context.WithoutCancel(ctx), next))
+	}
+	for _, name := range names { // those of changes that were killed, too
+		err = errors.Join(err, c.Discard(ctx, name))
+	}
+	return err
+}
+
+// fill deletes documents and puts others.
+func (s *System) fill(ctx context.Context, g store.Generation, anew bool, docs iter.Seq2[graphrag.Document, error], deleted []string) error {
+	p, err := open(ctx, g)
+	if err != nil {
+		return err
+	}
+	if !anew && p.contents.Settings != s.settings() {
+		return fmt.Errorf("%w: index anew", ErrOptions)
+	}
+	w := &revision{pinned: p, system: s, anew: anew, now: make(map[string][]int)}
+	p.contents.Settings = s.settings()
+	for part := range slices.Chunk(deleted, atOnce) {
+		if err := w.delete(ctx, part); err != nil {
+			return err
+		}
+	}
+	if docs != nil && !s.frame.Blind {
+		if err := w.all(ctx, docs); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(p.contents)
+	if err != nil {
+		return err
+	}
+	t, err := g.Table(settingsTable)
+	if err == nil {
+		err = t.Put(ctx, store.Record{ID: contentsID, Data: data})
+	}
+	if err == nil {
+		err = g.Flush(ctx)
+	}
+	return err
+}
+
+// revision is a generation that is written to.
+type revision struct {
+	*pinned
+	system *System
+	anew   bool
+	now    map[string][]int // of documents that were changed: the lengths of their chunks, nil without any
+}
+
+// atOnce is the number of documents that are cut and put at once.
+const atOnce = 1024
+
+// delete removes documents.
+func (w *revision) delete(ctx context.Context, ids []string) error {
+	old, err := w.lengths(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var gone []string
+	for _, id := range ids {
+		gone = append(gone, w.tally(id, old[id], nil)...)
+	}
+	return errors.Join(w.chunks.Delete(ctx, gone...), w.docs.Delete(ctx, ids...))
+}
+
+// lengths are those of the chunks of documents that are there.
+func (w *revision) lengths(ctx context.Context, ids []string) (map[string][]int, error) {
+	out := make(map[string][]int)
+	var ask []string
+	for _, id := range ids {
+		if now, ok := w.now[id]; !ok {
+			ask = append(ask, id)
+		} else if now != nil {
+			out[id] = now
+		}
+	}
+	if w.anew || len(ask) == 0 {
+		return out, nil
+	}
+	records, err := w.docs.Get(ctx, ask...)
+	for _, r := range records {
+		list := []int{}
+		err = errors.Join(err, json.Unmarshal(r.Data, &list))
+		out[r.ID] = list
+	}
+	return out, err
+}
+
+// tally counts the chunks of a document in place of those before, and returns the IDs of those that
+// have none in their place. nil is no document.
+func (w *revision) tally(id string, before, after []int) (gone []string) {
+	c := &w.contents
+	add := func(list []int, sign int) {
+		if list != nil {
+			c.Documents += sign
+		}
+		for _, tokens := range list {
+			c.Chunks += sign
+			if c.Lengths[tokens] += sign; c.Lengths[tokens] == 0 {
+				delete(c.Lengths, tokens)
+			}
+		}
+	}
+	add(before, -1)
+	add(after, 1)
+	if !w.anew {
+		w.now[id] = after
+	}
+	for i := len(after); i < len(before); i++ {
+		gone = append(gone, chunk.ID(id, i))
+	}
+	return gone
+}
+
+// all puts documents, of which one may replace another.
+func (w *revision) all(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) error {
+	some := make([]graphrag.Document, 0, atOnce)
+	put, seen := 0, make(map[string]bool)
+	for doc, err := range docs {
+		if err == nil {
+			doc, err = doc.Normal()
+		}
+		if err == nil && seen[doc.ID] {
+			err = fmt.Errorf("document %q comes twice: make the IDs unique", doc.ID)
+		}
+		if err != nil {
+			return err
+		}
+		if !w.anew {
+			seen[doc.ID] = true
+		}
+		put++
+		if some = append(some, doc); len(some) == atOnce {
+			if err := w.some(ctx, some); err != nil {
+				return err
+			}
+			some = some[:0]
+		}
+	}
+	if err := w.some(ctx, some); err != nil || !w.anew {
+		return err
+	}
+	if err := w.generation.Flush(ctx); err != nil {
+		return err
+	}
+	if n, err := w.docs.Count(ctx, graphrag.Condition{}); n != put || err != nil {
+		return errors.Join(err, fmt.Errorf("%d documents have %d IDs: make the IDs unique", put, n))
+	}
+	return nil
+}
+
+// some cuts documents, and puts them and their chunks.
+func (w *revision) some(ctx context.Context, docs []graphrag.Document) error {
+	cut := make([][]graphrag.Chunk, len(docs))
+	err := par.Each(ctx, len(docs), 0, func(i int) (err error) {
+		cut[i], err = w.system.tables.chunker.Document(ctx, docs[i])
+		return err
+	})
+	ids := make([]string, len(docs))
+	for i, d := range docs {
+		ids[i] = d.ID
+	}
+	var old map[string][]int
+	if err == nil {
+		old, err = w.lengths(ctx, ids)
+	}
+	if err != nil {
+		return err
+	}
+	var documents []store.Record
+	var gone []string
+	for i, d := range docs {
+		lengths := make([]int, len(cut[i]))
+		for j, c := range cut[i] {
+			lengths[j] = max(1, c.Tokens)
+		}
+		gone = append(gone, w.tally(d.ID, old[d.ID], lengths)...)
+		data, _ := json.Marshal(lengths) // nothing in it can fail
+		documents = append(documents, store.Record{ID: d.ID, Title: d.Title, Fields: d.Fields, Data: data})
+	}
+	records, err := w.system.records(ctx, slices.Concat(cut...))
+	if err == nil && len(gone) > 0 {
+		err = w.chunks.Delete(ctx, gone...)
+	}
+	if err == nil {
+		err = cmp.Or(w.chunks.Put(ctx, records...), w.docs.Put(ctx, documents...))
+	}
+	note(ctx, func(t *tally) { t.sofar.Documents, t.sofar.Chunks = w.contents.Documents, w.contents.Chunks })
+	return err
+}
+
+// records are chunks as the table has them.
+func (s *System) records(ctx context.Context, chunks []graphrag.Chunk) ([]store.Record, error) {
+	records := make([]store.Record, len(chunks))
+	for i, c := range chunks {
+		records[i] = retrieve.ToRecord(c)
+	}
+	if s.tables.embedder == nil {
+		return records, nil
+	}
+	i := 0
+	for rows, err := range embed.Batches(ctx, s.tables.embedder, retrieve.TitledTexts(chunks)) {
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			records[i].Vector = row
+			i++
+		}
+	}
+	return records, nil
+}
+
+// list yields the IDs of the documents, in order.
+func (p *pinned) list(ctx context.Context) (ids []string, err error) {
+	for r, err := range p.docs.All(ctx, "") {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, r.ID)
+	}
+	return ids, nil
+}
+
+// get returns the chunks of a document, in order.
+func (p *pinned) get(ctx context.Context, id string) (chunks []graphrag.Chunk, ok bool, err error) {
+	docs, err := p.docs.Get(ctx, id)
+	if err != nil || len(docs) == 0 {
+		return nil, false, err
+	}
+	var lengths []int
+	if err := json.Unmarshal(docs[0].Data, &lengths); err != nil {
+		return nil, false, err
+	}
+	ids := make([]string, len(lengths))
+	for i := range ids {
+		ids[i] = chunk.ID(id, i)
+	}
+	records, err := p.chunks.Get(ctx, ids...)
+	for _, r := range records {
+		c, failed := retrieve.FromRecord(r)
+		chunks, err = append(chunks, c), errors.Join(err, failed)
+	}
+	return chunks, true, err
+}
