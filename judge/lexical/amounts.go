@@ -228,7 +228,7 @@ func (s *scan) digits(i int, a *amount) (rest string, end int, ok bool) {
 	}
 	for first := end; rest == "" && s.between(end+1, ".") && s.tokens[end+1].digits; {
 		end++
-		if a.digits != "" {
+		if a.digits != "" && len(a.digits) < 64 {
 			a.digits += "." + s.word(end)
 		}
 		if part, rest = endings(s.word(end)); end > first+1 {

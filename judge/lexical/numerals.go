@@ -28,8 +28,9 @@ var rewritings = []rewriting{
 		return mixed(g[0], g[1], above, below)
 	}},
 	{regexp.MustCompile(`(?:(\d{1,3}) )?([1-9])/([2-9])`), func(g []string) string { return mixed(g[0], g[1], g[2], g[3]) }},
-	{regexp.MustCompile(`\.\d{1,9}`), func(g []string) string { return "0" + g[0] }},
-	{regexp.MustCompile(`\d{1,3}(?:(?:[ .]\d{3}){2,}|(?:[\x{a0}\x{202f}\x{2009}'’]\d{3})+| 000)`), func(g []string) string { return digitsOf(g[0]) }},
+	{regexp.MustCompile(`[.,](\d{1,9})`), func(g []string) string { return "0." + g[1] }},
+	{regexp.MustCompile(`(\d{1,3}(?:\.\d{3})+),(\d{1,9})`), func(g []string) string { return digitsOf(g[1]) + "." + g[2] }},
+	{regexp.MustCompile(`(\d{1,3}(?:(?:[ .]\d{3}){2,}|(?:[\x{a0}\x{202f}\x{2009}'’]\d{3})+| 000))(\.\d{1,9})?`), func(g []string) string { return digitsOf(g[1]) + g[2] }},
 	{regexp.MustCompile(`(\d{1,9}),(\d{1,2})`), func(g []string) string { return g[1] + "." + g[2] }},
 }
 
