@@ -245,9 +245,6 @@ func (s *scan) digits(i int, a *amount) (rest string, end int, ok bool) {
 	return rest, end, true
 }
 
-// versions precede numbers whose digits count: version 2.10 is none of 2.1.
-var versions = wordSet("version release build firmware revision")
-
 func parse(digits string) float64 {
 	v := 0.0
 	for i := range len(digits) {
