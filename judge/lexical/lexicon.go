@@ -135,9 +135,9 @@ const (
 	ordinal
 )
 
-// dimensionOf is the dimension of a name in the lexicon.
-func dimensionOf(name string) dimension {
-	return dimension(1 + slices.Index(strings.Fields("length area volume mass duration calendar speed percent points clock celsius fahrenheit bytes dollars euros pounds yen ordinal"), name))
+// dimensionOf returns the dimension of a word of the lexicon.
+func dimensionOf(word string) dimension {
+	return dimension(1 + slices.Index(strings.Fields("length area volume mass duration calendar speed percent points clock celsius fahrenheit bytes dollars euros pounds yen ordinal"), word))
 }
 
 // unit is a measure: a factor times the dimension's own.

@@ -60,7 +60,7 @@ func plainNumbers(text string) string {
 	return text
 }
 
-// touches reports whether a character belongs to the number or word beside it.
+// touches reports whether a character continues an adjacent number or word.
 func touches(c string) bool {
 	return c != "" && strings.ContainsAny(c, "0123456789./,:") || c != "" && (c[0]|0x20 >= 'a' && c[0]|0x20 <= 'z')
 }
@@ -91,8 +91,8 @@ func power(times, exponent string) string {
 }
 
 // mixed is a whole number and a fraction below one as a decimal; others stay.
-func mixed(written, whole, above, below string) string {
-	n, _ := strconv.Atoi("0" + whole) // digits
+func mixed(written, units, above, below string) string {
+	n, _ := strconv.Atoi("0" + units) // digits
 	a, err := strconv.Atoi(above)
 	b, err2 := strconv.Atoi(below)
 	if err != nil || err2 != nil || a >= b {

@@ -332,8 +332,8 @@ type figures struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// lenient reads an object of JSON. A field of another shape is as good as none: it must not
-// cost the reply.
+// lenient decodes a JSON object. A field of an unexpected type is ignored, so that it does not
+// fail the reply.
 func lenient(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if shape := (*json.UnmarshalTypeError)(nil); errors.As(err, &shape) && shape.Field != "" {
