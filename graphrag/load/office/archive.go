@@ -19,7 +19,7 @@ import (
 )
 
 // Bounds of an archive: the bytes that are unpacked in all, and their ratio to the file beyond the
-// first megabyte (that of office files is 10 to 30).
+// first megabyte (office files have 10 to 30).
 const (
 	maxUnpacked = 256 << 20
 	maxRatio    = 200
@@ -221,9 +221,9 @@ func (p *pack) field(name, value string) {
 	switch {
 	case name == "keywords":
 		list, _ := old.([]string)
-		for _, word := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }) {
-			if word = strings.TrimSpace(word); word != "" {
-				list = append(list, word)
+		for _, key := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }) {
+			if key = strings.TrimSpace(key); key != "" {
+				list = append(list, key)
 			}
 		}
 		p.d.Fields[name] = list

@@ -58,7 +58,7 @@ type letter struct {
 	level int // messages around this one
 }
 
-// content is what a part says, and the names of what is attached to it.
+// content is the text of a part, with the names of its attachments.
 type content struct {
 	text     string
 	attached []string
@@ -103,7 +103,7 @@ func (l *letter) header(s string) string {
 	return load.Single(strings.ToValidUTF8(s, "\ufffd"))
 }
 
-// people are those of a header, for display and as addresses.
+// people are the names in a header, for display and as addresses.
 func (l *letter) people(s string) (shown string, addresses []string) {
 	parser := mail.AddressParser{WordDecoder: &l.words}
 	list, err := parser.ParseList(s)
@@ -248,14 +248,14 @@ func letters(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(load.Plain(s)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// alike reports whether most words of a text stand in another.
+// alike reports whether a text contains most words of the other.
 func alike(a, b string) bool {
-	words, in, all := make(map[string]bool), 0, letters(a)
+	known, in, all := make(map[string]bool), 0, letters(a)
 	for _, w := range letters(b) {
-		words[w] = true
+		known[w] = true
 	}
 	for _, w := range all {
-		if words[w] {
+		if known[w] {
 			in++
 		}
 	}
