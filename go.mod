@@ -21,6 +21,7 @@ require (
 	github.com/tiktoken-go/tokenizer v0.7.0
 	github.com/tmc/langchaingo v0.1.14
 	github.com/wlynxg/chardet v1.0.5
+	github.com/xuri/nfp v0.0.1
 	github.com/yuin/goldmark v1.8.7
 	golang.org/x/net v0.55.0
 	golang.org/x/sync v0.22.0
@@ -30,8 +31,6 @@ require (
 	golang.org/x/time v0.15.0
 	gonum.org/v1/gonum v0.17.0
 )
-
-require github.com/xuri/nfp v0.0.1
 
 require (
 	github.com/JohannesKaufmann/dom v0.3.1 // indirect
