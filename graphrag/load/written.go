@@ -102,9 +102,10 @@ func (w *Writer) block(prefix, text, place string, item bool) {
 
 // Markdown writes a text in Markdown; place names the place of a paragraph by its offset.
 func (w *Writer) Markdown(text string, place func(at int) string) {
-	if w.full(len(text)) {
+	if text = strings.TrimRight(text, "\n"); text == "" || w.full(len(text)) {
 		return
 	}
+	text += "\n"
 	w.blank()
 	empty := true
 	for at, line := range lines(text) {

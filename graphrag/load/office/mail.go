@@ -68,7 +68,7 @@ type content struct {
 func (l *letter) message(r io.Reader, depth int, d *graphrag.Document) (string, error) {
 	m, err := mail.ReadMessage(r)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("it does not begin with the headers of a message: %w", err)
 	}
 	var b strings.Builder
 	if d.Title = l.header(m.Header.Get("Subject")); d.Title != "" {
