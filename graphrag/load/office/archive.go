@@ -56,7 +56,7 @@ func archived(read func(*pack)) load.Format {
 		if p.err = err; err == nil {
 			for _, part := range archive.File {
 				p.parts[part.Name] = part
-				pictures = pictures || aside.FindString(part.Name) == "media/"
+				pictures = pictures || slices.Contains([]string{"media/", "Pictures/"}, aside.FindString(part.Name))
 			}
 			read(p)
 		}
@@ -81,7 +81,7 @@ var aside = regexp.MustCompile(`charts/chart|comments|diagrams/data|footer\d|hea
 // leaves notes what is not read: elements that were met, and parts with a text by the kinds that
 // the format tells.
 func (p *pack) leaves(kinds map[string]string) {
-	for name, kind := range map[string]string{"annotation": "comments", "note": "footnotes", "footnoteReference": "footnotes", "endnoteReference": "endnotes"} {
+	for name, kind := range map[string]string{"annotation": "comments", "note": "footnotes", "footnoteReference": "footnotes", "endnoteReference": "endnotes", "object": "objects"} {
 		if p.met[name] {
 			p.missing = append(p.missing, kind)
 		}

@@ -115,7 +115,7 @@ type handlers map[string]func(*element)
 // leftOut are elements that are deleted, said twice, a note between the words, or no text.
 var leftOut = map[string]bool{
 	"del": true, "moveFrom": true, "Fallback": true, "tracked-changes": true, "annotation": true, "table-of-content": true, "note": true,
-	"desc": true, "title": true, "scripts": true, "rPh": true, "rt": true, "ruby-text": true, "footnoteReference": true, "endnoteReference": true,
+	"desc": true, "title": true, "scripts": true, "rPh": true, "rt": true, "ruby-text": true, "footnoteReference": true, "endnoteReference": true, "object": true,
 }
 
 // each reads a part that is XML. What nests too deep is an error, and so are entities of its own.

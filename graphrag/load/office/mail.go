@@ -17,8 +17,10 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding/charmap"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
@@ -100,7 +102,10 @@ func (l *letter) header(s string) string {
 	if out, err := l.words.DecodeHeader(s); err == nil {
 		s = out
 	}
-	return load.Single(strings.ToValidUTF8(s, "\ufffd"))
+	if !utf8.ValidString(s) { // without an encoding
+		s, _ = charmap.Windows1252.NewDecoder().String(s)
+	}
+	return load.Single(s)
 }
 
 // people are the names in a header, for display and as addresses.
@@ -142,13 +147,27 @@ func kindOf(s string) (kind string, of map[string]string) {
 	return strings.ToLower(strings.TrimSpace(kind)), of
 }
 
+// letterReader reads the letters of base64 alone.
+type letterReader struct{ io.Reader }
+
+func (r *letterReader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	kept := b[:0]
+	for _, c := range b[:n] {
+		if c == '+' || c == '/' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
+			kept = append(kept, c)
+		}
+	}
+	return len(kept), err
+}
+
 // decoded is the body of a part as it was before it was sent.
 func decoded(h textproto.MIMEHeader, body io.Reader) io.Reader {
 	switch strings.ToLower(strings.TrimSpace(h.Get("Content-Transfer-Encoding"))) {
 	case "quoted-printable":
 		return quotedprintable.NewReader(body)
 	case "base64":
-		return base64.NewDecoder(base64.StdEncoding, body)
+		return base64.NewDecoder(base64.RawStdEncoding, &letterReader{body})
 	}
 	return body
 }

@@ -272,7 +272,12 @@ func openText(p *pack) {
 		"creator": "", "initial-creator": "author", "creation-date": "created", "date": "edited", "keyword": "keywords"})
 	o := p.prose()
 	o.bare = true
-	o.optional("styles.xml", handlers{"style": o.define, "list-style": o.listStyle})
+	header := func(e *element) {
+		if strings.TrimSpace(e.all()) != "" {
+			p.missing = append(p.missing, e.name+"s")
+		}
+	}
+	o.optional("styles.xml", handlers{"style": o.define, "list-style": o.listStyle, "header": header, "footer": header})
 	o.each("content.xml", handlers{
 		"style": o.define, "list-style": o.listStyle, "p": o.paragraph, "h": o.paragraph, "table-row": o.row, "/table": o.table,
 		"<list": func(e *element) {

@@ -30,11 +30,11 @@ type book struct {
 	*pack
 	words
 	shared   []string
-	formats  []format        // of cells
-	custom   map[string]byte // what the workbook's own formats of numbers show
-	crossed  []bool          // fonts
-	mac      bool            // days count from 1904
-	formulas bool            // that were never calculated
+	formats  []format          // of cells
+	custom   map[string]format // of numbers
+	crossed  []bool            // fonts
+	mac      bool              // days count from 1904
+	formulas bool              // that were never calculated
 
 	name   string // of the sheet
 	rows   []line // all that have a value
@@ -45,7 +45,8 @@ type book struct {
 
 // format has the parts of a cell's format that change its value.
 type format struct {
-	show byte // 'd' a time, 'h' hours, '%', or 0
+	show byte // 'd' a time, 'h' hours, '%', '0' digits with zeros before them, or 0
+	size int  // of the digits
 	gone bool // struck
 }
 
@@ -54,7 +55,7 @@ type format struct {
 func workbook(p *pack) {
 	p.d.Title = strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
 	main, of := p.main("xl/workbook.xml")
-	b := &book{pack: p, custom: make(map[string]byte)}
+	b := &book{pack: p, custom: make(map[string]format)}
 	var sheets [][2]string
 	p.each(main, handlers{
 		"workbookPr": func(e *element) { b.mac = e.attr("date1904") == "1" || e.attr("date1904") == "true" },
@@ -116,31 +117,37 @@ func (b *book) row(e *element) {
 }
 
 // shows says what a number format shows (ECMA-376 part 1, 18.8.31), by its first section.
-func shows(code string) byte {
+func shows(code string) format {
 	parser := nfp.NumberFormatParser()
 	sections := parser.Parse(code[:min(len(code), maxCode)])
 	if len(sections) == 0 {
-		return 0
+		return format{}
 	}
-	for _, t := range sections[0].Items {
+	items := sections[0].Items
+	for _, t := range items {
 		switch t.TType {
 		case nfp.TokenTypeGeneral:
-			return 0
+			return format{}
 		case nfp.TokenTypeElapsedDateTimes:
-			return 'h'
+			return format{show: 'h'}
 		case nfp.TokenTypeDateTimes:
-			return 'd'
+			return format{show: 'd'}
 		case nfp.TokenTypePercent:
-			return '%'
+			return format{show: '%'}
+		case nfp.TokenTypeZeroPlaceHolder:
+			if len(items) == 1 {
+				return format{show: '0', size: len(t.TValue)}
+			}
 		}
 	}
-	return 0
+	return format{}
 }
 
 // format adds a format of cells; some of numbers have no code (ECMA-376 part 1, 18.8.30).
 func (b *book) format(e *element) {
 	id, font := e.number("numFmtId", 0, 1<<20), e.number("fontId", 0, 1<<20)
-	f := format{show: b.custom[e.attr("numFmtId")], gone: font < len(b.crossed) && b.crossed[font]}
+	f := b.custom[e.attr("numFmtId")]
+	f.gone = font < len(b.crossed) && b.crossed[font]
 	switch {
 	case f.show != 0:
 	case id == 9 || id == 10:
@@ -199,6 +206,8 @@ func (b *book) shown(c *element) string {
 		return fmt.Sprintf("%d:%02d", minutes/60, minutes%60)
 	case of.show == '%':
 		return digits(v*100) + "%"
+	case of.show == '0' && v >= 0 && v == math.Trunc(v) && v < 1e15:
+		return fmt.Sprintf("%0*.0f", of.size, v)
 	case len(s) > 15 || strings.ContainsAny(s, "eE"):
 		return digits(v)
 	}
