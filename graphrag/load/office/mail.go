@@ -26,10 +26,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// Bounds of a message: parts in parts, and parts in all.
+// Bounds of a message: parts in parts, and parts in all, and bytes of a header or a name in one.
 const (
 	maxNested = 8
 	maxParts  = 1000
+	maxHeader = 4 << 10
 )
 
 // mailFile reads a message (RFC 5322, MIME): its sender, receivers, date and subject, which are
@@ -105,7 +106,10 @@ func (l *letter) header(s string) string {
 	if !utf8.ValidString(s) { // without an encoding
 		s, _ = charmap.Windows1252.NewDecoder().String(s)
 	}
-	return load.Single(s)
+	if s = load.Single(s); len(s) > maxHeader {
+		s = strings.ToValidUTF8(s[:maxHeader], "") + "…"
+	}
+	return s
 }
 
 // people are the names in a header, for display and as addresses.
