@@ -18,7 +18,7 @@ type numbers struct {
 // counter is a kind of list with its counters.
 type counter struct {
 	levels  [9]level
-	count   *[9]int // shared by lists of a base; 0 is a level that has not begun
+	count   *[9]int // numbers and one, shared by lists of a base; 0 is a level that has not begun
 	restart map[int]int
 }
 
@@ -115,14 +115,14 @@ func (n numbers) next(name string, depth int) string {
 	of := l.levels[depth]
 	if start, ok := l.restart[depth]; ok {
 		delete(l.restart, depth)
-		l.count[depth] = start
+		l.count[depth] = start + 1
 	} else if l.count[depth] == 0 {
-		l.count[depth] = of.first
+		l.count[depth] = of.first + 1
 	} else {
 		l.count[depth]++
 	}
 	for i := range depth { // one that is left out counts
-		l.count[i] = cmp.Or(l.count[i], l.levels[i].first)
+		l.count[i] = cmp.Or(l.count[i], l.levels[i].first+1)
 	}
 	for i := depth + 1; i < 9; i++ {
 		if after := l.levels[i].after; after == 0 || after > depth {
@@ -132,14 +132,18 @@ func (n numbers) next(name string, depth int) string {
 	if of.format == "bullet" {
 		return ""
 	}
-	return numberAt.ReplaceAllStringFunc(of.text, func(s string) string {
+	return numberAt.ReplaceAllStringFunc(strings.ToValidUTF8(of.text[:min(len(of.text), maxLabel)], ""), func(s string) string {
 		i := int(s[1] - '1')
+		count := cmp.Or(l.count[i], l.levels[i].first+1) - 1
 		if of.legal {
-			return numeral("decimal", l.count[i])
+			return numeral("decimal", count)
 		}
-		return numeral(l.levels[i].format, l.count[i])
+		return numeral(l.levels[i].format, count)
 	})
 }
+
+// maxLabel bounds the text of a level, in bytes.
+const maxLabel = 64
 
 // numberAt is the place of a number in the text of a level.
 var numberAt = regexp.MustCompile(`%[1-9]`)
