@@ -96,8 +96,8 @@ func wide(data []byte) encoding.Encoding {
 	return nil
 }
 
-// mostlyUTF8 reports whether a text that is not valid UTF-8 is a damaged one: for each bad byte it
-// has ten letters of several bytes.
+// mostlyUTF8 reports whether a text that is not valid UTF-8 is a damaged one: a tenth of its bytes
+// above ASCII is bad at most. Of texts in other encodings it is two thirds.
 func mostlyUTF8(data []byte) bool {
 	good, bad := 0, 0
 	for len(data) > 0 {
@@ -106,11 +106,11 @@ func mostlyUTF8(data []byte) bool {
 		case r == utf8.RuneError && n == 1:
 			bad++
 		case n > 1:
-			good++
+			good += n
 		}
 		data = data[n:]
 	}
-	return bad > 0 && good >= 10*bad
+	return bad > 0 && good >= 9*bad
 }
 
 var declaration = regexp.MustCompile(`(?i)(?:charset|encoding|coding)\s*[=:]\s*["']?([a-z0-9_.:-]{2,40})`)
@@ -129,7 +129,7 @@ func declared(data []byte) encoding.Encoding {
 	return e
 }
 
-// told are the encodings that the detector finds, by its names. Among 1,300 texts of 60 to 3,000
+// detectable are the encodings that the detector finds, by its names. Among 1,300 texts of 60 to 3,000
 // characters in them, of messages of programs in nine languages, it found 97 % and took none for
 // another; it was this sure of no text in Windows-1252, 1250 or 1254, CP 850 or Mac Roman.
 var detectable = map[string]string{

@@ -78,7 +78,7 @@ func (p *pageText) node(n *html.Node) {
 	case n.Type != html.ElementNode || n.Data == "template" && attribute(n, "shadowrootmode") != "":
 		p.children(n)
 	case is(n.Data, " rp rt rtc "):
-	case is(n.Data, " del svg template ") || !p.all && (is(n.Data, furniture) || isHidden(n)):
+	case is(n.Data, " audio canvas del svg template video ") || !p.all && (is(n.Data, furniture) || isHidden(n)):
 		p.gap = true
 	case n.Namespace == "math":
 		outer := p.math

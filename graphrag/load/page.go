@@ -113,7 +113,7 @@ const (
 	// large ones do not occur in the cells of data tables.
 	large = " h1 h2 h3 h4 ul ol dl pre article section table "
 	// within stands within a line and decides what is seen.
-	within = " del math rp rt rtc ruby s strike sub sup svg template title "
+	within = " audio canvas del math rp rt rtc ruby s strike sub sup svg template title video "
 	// ended ones end where another begins, formatting ones begin again in the next paragraph.
 	ended      = " dd dt li option p rp rt tbody td tfoot th thead tr "
 	formatting = " a b big code em font i nobr s small strike strong tt u "
