@@ -100,7 +100,7 @@ func (w *Writer) block(prefix, text, place string, item bool) {
 	}
 }
 
-// Markdown writes a text that is Markdown; place is that of each of its paragraphs, by its offset.
+// Markdown writes a text in Markdown; place names the place of a paragraph by its offset.
 func (w *Writer) Markdown(text string, place func(at int) string) {
 	if w.full(len(text)) {
 		return
@@ -150,6 +150,9 @@ func (w *Writer) Table(header Line, rows []Line) {
 		return n
 	}
 	labels, wide := maxLabels*size(header.Cells), !narrow(g.header)
+	if wide && len(rows) == 0 { // a row that is alone
+		rows, g.header = []Line{header}, make([]string, width)
+	}
 	w.blank()
 	if !wide && !w.full(size(header.Cells)) {
 		w.mark(header.Place)
@@ -186,7 +189,7 @@ func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	return f, nil
 }
 
-// Inline is [Escape] of a text that stands behind other words or a mark on its line.
+// Inline is [Escape] for a text behind other words or a mark on its line.
 func Inline(s string) string { return inline(s) }
 
 // Single is a text on one line, without control characters.

@@ -19,7 +19,7 @@ import (
 )
 
 // Bounds of an archive: the bytes that are unpacked in all, and their ratio to the file beyond the
-// first megabyte (that of office files is 10 to 30).
+// first megabyte (office files have 10 to 30).
 const (
 	maxUnpacked = 256 << 20
 	maxRatio    = 200
@@ -64,10 +64,10 @@ func archived(read func(*pack)) load.Format {
 		if err = cmp.Or(p.err, err); err != nil {
 			return nil, fmt.Errorf("load: %s: %w", name, err)
 		}
-		if p.Empty() && pictures {
-			p.missing = append(p.missing, "pictures, and there is no text")
-		}
-		if len(p.missing) > 0 {
+		switch {
+		case p.Empty() && pictures:
+			f.Problem = fmt.Errorf("load: %s is read, but there is no text in it: its pictures need text recognition", name)
+		case len(p.missing) > 0:
 			slices.Sort(p.missing)
 			f.Problem = load.Partial{Name: name, Without: strings.Join(slices.Compact(p.missing), ", ")}
 		}
@@ -221,9 +221,9 @@ func (p *pack) field(name, value string) {
 	switch {
 	case name == "keywords":
 		list, _ := old.([]string)
-		for _, word := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }) {
-			if word = strings.TrimSpace(word); word != "" {
-				list = append(list, word)
+		for _, key := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }) {
+			if key = strings.TrimSpace(key); key != "" {
+				list = append(list, key)
 			}
 		}
 		p.d.Fields[name] = list

@@ -3,6 +3,7 @@
 package office
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,7 +13,6 @@ import (
 type numbers struct {
 	lists map[string]*counter // by the ID that paragraphs have
 	bases map[string]*counter // of DOCX, which lists share
-	auto  map[int]int         // of PPTX: the last number by depth
 }
 
 // counter is a kind of list with its counters.
@@ -28,10 +28,6 @@ type level struct {
 	format, text string // "lowerRoman", "%1.%2)"
 	legal        bool   // all numbers are decimal
 	after        int    // the level, from 1, after which it begins again; 0 is the one above, -1 none
-}
-
-func newNumbers() numbers {
-	return numbers{lists: make(map[string]*counter), bases: make(map[string]*counter)}
 }
 
 // levelOf reads a level of DOCX.
@@ -79,7 +75,7 @@ func (n numbers) num(e *element) {
 	n.lists[e.attr("numId")] = &l
 }
 
-// odtFormats are those of ODT.
+// odtFormats are the formats of ODT.
 var odtFormats = map[string]string{"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman", "": "none"}
 
 // listStyle notes a list of ODT.
@@ -94,17 +90,16 @@ func (n numbers) listStyle(e *element) {
 		for at := i + 1 - k.number("display-levels", 1, i+1); at <= i; at++ {
 			text += ".%" + strconv.Itoa(at+1)
 		}
-		format := odtFormats[k.attr("num-format")]
-		if format == "none" {
+		if k.attr("num-format") == "" {
 			text = ""
 		}
-		l.levels[i] = level{first: k.number("start-value", 1, 1<<20), format: format,
+		l.levels[i] = level{first: k.number("start-value", 1, 1<<20), format: odtFormats[k.attr("num-format")],
 			text: k.attr("num-prefix") + strings.TrimPrefix(text, ".") + k.attr("num-suffix")}
 	}
 	n.lists[e.attr("name")] = l
 }
 
-// restart begins a list anew.
+// restart begins a list again.
 func (n numbers) restart(name string) {
 	if l := n.lists[name]; l != nil {
 		l.count = new([9]int)
@@ -126,6 +121,9 @@ func (n numbers) next(name string, depth int) string {
 	} else {
 		l.count[depth]++
 	}
+	for i := range depth { // one that is left out counts
+		l.count[i] = cmp.Or(l.count[i], l.levels[i].first)
+	}
 	for i := depth + 1; i < 9; i++ {
 		if after := l.levels[i].after; after == 0 || after > depth {
 			l.count[i] = 0
@@ -136,14 +134,10 @@ func (n numbers) next(name string, depth int) string {
 	}
 	return numberAt.ReplaceAllStringFunc(of.text, func(s string) string {
 		i := int(s[1] - '1')
-		format, count := l.levels[i].format, l.count[i]
 		if of.legal {
-			format = "decimal"
+			return numeral("decimal", l.count[i])
 		}
-		if count == 0 && i != depth {
-			count = l.levels[i].first
-		}
-		return numeral(format, count)
+		return numeral(l.levels[i].format, l.count[i])
 	})
 }
 
@@ -153,44 +147,24 @@ var numberAt = regexp.MustCompile(`%[1-9]`)
 // ordinal is a label that begins an item of Markdown.
 var ordinal = regexp.MustCompile(`^[0-9]{1,9}[.)]$`)
 
-func isOrdinal(label string) bool { return ordinal.MatchString(label) }
+// autoKind is the kind of a number of PPTX, such as "romanUcParenBoth".
+var autoKind = regexp.MustCompile(`^(arabic|alphaLc|alphaUc|romanLc|romanUc)\w*?(Period|ParenR|ParenBoth|Plain)$`)
 
-// autoKinds are the kinds of numbers of PPTX, by the beginning of their names.
-var autoKinds = []struct{ of, format string }{
-	{"arabic", "decimal"}, {"alphaLc", "lowerLetter"}, {"alphaUc", "upperLetter"}, {"romanLc", "lowerRoman"}, {"romanUc", "upperRoman"},
-}
-
-// autoNumber is the label of the next paragraph of a shape; e is nil of one without a number.
-func (n numbers) autoNumber(e *element, depth int, text string) string {
-	if strings.TrimSpace(text) == "" {
+// auto is next of a paragraph of PPTX: e is nil of one without a number, which ends the list.
+func (n numbers) auto(e *element, depth int) string {
+	m := autoKind.FindStringSubmatch(e.attr("type"))
+	l := n.lists["auto"]
+	if l == nil || m == nil && depth == 0 {
+		l = &counter{count: new([9]int)}
+		n.lists["auto"] = l
+	}
+	if m == nil {
 		return ""
 	}
-	for d := range n.auto {
-		if d > depth || d == depth && e == nil {
-			delete(n.auto, d)
-		}
-	}
-	if e == nil {
-		return ""
-	}
-	if n.auto[depth]++; n.auto[depth] == 1 {
-		n.auto[depth] = max(1, e.number("startAt", 1, 1<<20))
-	}
-	kind, label := e.attr("type"), strconv.Itoa(n.auto[depth])
-	for _, k := range autoKinds {
-		if strings.HasPrefix(kind, k.of) {
-			label = numeral(k.format, n.auto[depth])
-		}
-	}
-	switch {
-	case strings.HasSuffix(kind, "Period"):
-		return label + "."
-	case strings.HasSuffix(kind, "ParenBoth"):
-		return "(" + label + ")"
-	case strings.HasSuffix(kind, "ParenR"):
-		return label + ")"
-	}
-	return label
+	l.levels[depth] = level{first: e.number("startAt", 1, 1<<20),
+		format: map[string]string{"arabic": "decimal", "alphaLc": "lowerLetter", "alphaUc": "upperLetter", "romanLc": "lowerRoman", "romanUc": "upperRoman"}[m[1]],
+		text:   strings.ReplaceAll(map[string]string{"Period": "%n.", "ParenR": "%n)", "ParenBoth": "(%n)", "Plain": "%n"}[m[2]], "n", strconv.Itoa(depth+1))}
+	return n.next("auto", depth)
 }
 
 // romans are Roman numerals with their values.
@@ -199,14 +173,14 @@ var romans = []struct {
 	sign  string
 }{{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"}}
 
-// numeral is a number in a format of ECMA-376 part 1, 17.18.59; decimal in those of other scripts.
-func numeral(format string, n int) string {
+// numeral is a number in a format of ECMA-376 part 1, 17.18.59; numbers of other scripts are decimal.
+func numeral(of string, n int) string {
 	decimal := strconv.Itoa(n)
-	switch format {
+	switch of {
 	case "none", "bullet":
 		return ""
 	case "upperLetter", "upperRoman":
-		return strings.ToUpper(numeral("lower"+format[len("upper"):], n))
+		return strings.ToUpper(numeral("lower"+of[len("upper"):], n))
 	case "lowerLetter":
 		if n > 0 && n <= 26*32 { // z, aa, bb
 			return strings.Repeat(string(rune('a'+(n-1)%26)), 1+(n-1)/26)
@@ -225,15 +199,6 @@ func numeral(format string, n int) string {
 		if n < 10 {
 			return "0" + decimal
 		}
-	case "ordinal":
-		suffix := "th"
-		if n%100 < 11 || n%100 > 13 {
-			suffix = map[int]string{1: "st", 2: "nd", 3: "rd"}[n%10]
-		}
-		if suffix == "" {
-			suffix = "th"
-		}
-		return decimal + suffix
 	}
 	return decimal
 }

@@ -11,12 +11,12 @@ import (
 
 // words are the words of paragraphs and cells, and of formulas between them (ECMA-376 part 1, 22.1).
 type words struct {
-	bare  bool            // texts stand in paragraphs, and not in elements of their own
+	bare  bool            // paragraphs contain texts, without elements between
 	looks map[string]look // of styles, by their IDs
 	boxes []*element      // text boxes that were met
 }
 
-// look is what the format of words changes in what they say.
+// look has the parts of a format that change what words say.
 type look struct {
 	gone  bool // struck or hidden
 	raise int  // above or below the line
@@ -48,7 +48,9 @@ func raised(props *element) int {
 // line is the text of an element, on one line.
 func (w *words) line(e *element) string {
 	var b strings.Builder
-	w.write(&b, e)
+	if e != nil {
+		w.write(&b, e)
+	}
 	return resolved(b.String())
 }
 
@@ -114,102 +116,94 @@ func (w *words) run(b *strings.Builder, e *element) {
 	}
 }
 
-// formula writes a part of a formula on a line; false if the element is none.
+// formulas are the parts of formulas, written on a line: [name] is a part of them, {name} one between
+// brackets if it has operators, and a mark before it goes with one that is not there; <name usual>
+// is a sign among the properties.
+var formulas = map[string]string{
+	"oMath": "[]", "f": "{num}/{den}", "sSup": "{e}^{sup}", "sSub": "{e}_{sub}", "sSubSup": "{e}_{sub}^{sup}", "sPre": "_{sub}^{sup}{e}",
+	"limLow": "[e]_{lim}", "limUpp": "[e]^{lim}", "rad": "√([e])", "root": "{e}^(1/{deg})", "nary": " <chr ∫>_{sub}^{sup} [e]",
+	"acc": "[e]<chr >", "choose": "{num}, {den}",
+}
+
+// formulaPart is one of a text of formulas.
+var formulaPart = regexp.MustCompile(`([_^]?)\{(\w+)\}|\[(\w*)\]|<(\w+) (.?)>`)
+
+// formula writes a part of a formula; false if the element is none.
 func (w *words) formula(b *strings.Builder, e *element) bool {
-	of := func(name string) string { return w.operand(e.at(name)) }
-	sides := func(low, high string) (s string) {
-		if low != "" {
-			s += "_" + low
-		}
-		if high != "" {
-			s += "^" + high
-		}
-		return s
-	}
-	switch e.name {
-	case "f":
-		mark := "/"
-		if e.at("fPr", "type").attr("val") == "noBar" {
-			mark = ", "
-		}
-		b.WriteString(markGap + of("num") + mark + of("den"))
-	case "sSup", "sSub", "sSubSup":
-		b.WriteString(of("e") + sides(of("sub"), of("sup")))
-	case "sPre":
-		b.WriteString(sides(of("sub"), of("sup")) + of("e"))
-	case "limLow":
-		b.WriteString(w.said(e.at("e")) + sides(of("lim"), ""))
-	case "limUpp":
-		b.WriteString(w.said(e.at("e")) + sides("", of("lim")))
-	case "rad":
-		if deg := of("deg"); deg != "" {
-			b.WriteString(of("e") + "^(1/" + deg + ")")
-		} else {
-			b.WriteString("√(" + w.said(e.at("e")) + ")")
-		}
-	case "nary":
-		sign := "∫"
-		if chr := e.at("naryPr", "chr"); chr != nil {
-			sign = chr.attr("val")
-		}
-		b.WriteString(" " + sign + sides(of("sub"), of("sup")) + " " + w.said(e.at("e")))
-	case "d":
+	name := e.name
+	switch {
+	case name == "d" || name == "m" || name == "eqArr":
 		w.fence(b, e)
 		return true
-	case "acc":
-		b.WriteString(w.said(e.at("e")))
-		if chr := e.at("accPr", "chr"); chr != nil {
-			b.WriteString(chr.attr("val"))
-		}
-	case "m", "eqArr":
-		rows := 0
-		for _, k := range e.kids {
-			if k.name == "mr" || k.name == "e" {
-				if rows++; rows > 1 {
-					b.WriteString("; ")
-				}
-				w.all(b, k)
-			}
-		}
-	case "mr":
-		for _, k := range e.kids {
-			b.WriteString(w.said(k) + " ")
-		}
-	default:
+	case name == "rad" && w.operand(e.at("deg")) != "":
+		name = "root"
+	case name == "f" && e.at("fPr", "type").attr("val") == "noBar":
+		name = "choose"
+	}
+	pattern := formulas[name]
+	if pattern == "" {
 		return false
 	}
 	b.WriteString(markGap)
+	at := 0
+	for _, m := range formulaPart.FindAllStringSubmatchIndex(pattern, -1) {
+		b.WriteString(pattern[at:m[0]])
+		switch at = m[1]; {
+		case m[4] >= 0:
+			if s := w.operand(e.at(pattern[m[4]:m[5]])); s != "" {
+				b.WriteString(pattern[m[2]:m[3]] + s)
+			}
+		case m[6] == m[7] && m[6] >= 0:
+			w.all(b, e)
+		case m[6] >= 0:
+			b.WriteString(w.said(e.at(pattern[m[6]:m[7]])))
+		default:
+			b.WriteString(property(e, pattern[m[8]:m[9]], pattern[m[10]:m[11]]))
+		}
+	}
+	b.WriteString(pattern[at:] + markGap)
 	return true
 }
 
-// fence writes what stands between brackets.
-func (w *words) fence(b *strings.Builder, e *element) {
-	sign := func(name, usual string) string {
-		if k := e.at("dPr", name); k != nil {
-			return k.attr("val")
-		}
-		return usual
+// property is a sign among the properties of a part of a formula.
+func property(e *element, name, usual string) string {
+	if k := e.at(e.name+"Pr", name); k != nil {
+		return k.attr("val")
 	}
-	mark := sign("begChr", "(")
+	return usual
+}
+
+// fence writes parts between brackets, or rows.
+func (w *words) fence(b *strings.Builder, e *element) {
+	mark, next, last := "", "; ", ""
+	if e.name == "d" {
+		mark, next, last = property(e, "begChr", "("), property(e, "sepChr", "|"), property(e, "endChr", ")")
+	}
 	for _, k := range e.kids {
 		if k.name == "e" {
 			b.WriteString(mark + w.said(k))
-			mark = sign("sepChr", "|")
+			mark = next
+		} else if k.name == "mr" {
+			b.WriteString(mark)
+			for _, cell := range k.kids {
+				b.WriteString(w.said(cell) + " ")
+			}
+			mark = next
 		}
 	}
-	b.WriteString(sign("endChr", ")"))
+	b.WriteString(last)
 }
 
 // operand is a part of a formula, between brackets if it has operators.
 func (w *words) operand(e *element) string {
 	s := strings.Trim(w.said(e), markGap+" ")
-	if utf8.RuneCountInString(s) <= 1 || strings.Trim(s, "0123456789.,") == "" {
+	if fenced := len(e.at("d").all()) > 0 && len(e.at("d").all()) == len(e.all()); fenced || utf8.RuneCountInString(s) <= 1 || strings.Trim(s, "0123456789.,") == "" {
 		return s
 	}
 	return "(" + s + ")"
 }
 
-// gaps are those between two digits.
+// gaps finds marks between two digits.
 var gaps = regexp.MustCompile(`([0-9]?)\x04+([0-9]?)`)
 
 // resolved resolves the marks of a text: digits above the line are an exponent, unless they are
@@ -245,10 +239,10 @@ func resolved(s string) string {
 	})
 }
 
-// lifted is what stands above or below the line after a letter or a digit.
+// lifted returns text above or below the line, with a mark if digits stand after a letter or a digit.
 func lifted(inner string, above bool, before rune, rest string) string {
-	digits := strings.TrimLeft(inner, "+-−–")
-	number := digits != "" && unicode.IsDigit(rune(digits[0]))
+	amount := strings.TrimLeft(inner, "+-−–"+markGap)
+	number := amount != "" && unicode.IsDigit(rune(amount[0]))
 	after := unicode.IsDigit(before) || unicode.IsLetter(before) || before == ')'
 	switch {
 	case !number || !after:
@@ -263,27 +257,21 @@ func lifted(inner string, above bool, before rune, rest string) string {
 	return inner + markGap
 }
 
-// wingdings are signs of Microsoft's fonts of symbols.
-var wingdings = map[string]string{"52": "☑", "53": "☒", "54": "☒", "6f": "☐", "a8": "☐", "fb": "✗", "fc": "✓", "fd": "☒", "fe": "☑", "e0": "→", "e8": "→", "f0": "⇒"}
-
-// greek are the letters of the font Symbol, from A on and from a on.
-const greek = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_ αβχδεφγηιϕκλμνοπθρστυϖωξψζ"
+// signs are the characters of fonts of symbols, after the last two digits of their codes.
+var signs = map[string]string{
+	"Wingdings":   " 6f☐ a8☐ a7▪ b7• d8➢ e0→ e8→ f0⇒ fb✗ fc✓ fd☒ fe☑",
+	"Wingdings 2": " 4f✗ 50✓ 51☒ 52☑ 53☒ 54☒ a3☐",
+	"Symbol": " 2d− 40≅ 41Α 42Β 43Χ 44Δ 45Ε 46Φ 47Γ 48Η 49Ι 4bΚ 4cΛ 4dΜ 4eΝ 4fΟ 50Π 51Θ 52Ρ 53Σ 54Τ 55Υ 57Ω 58Ξ 59Ψ 5aΖ " +
+		"61α 62β 63χ 64δ 65ε 66φ 67γ 68η 69ι 6aϕ 6bκ 6cλ 6dμ 6eν 6fο 70π 71θ 72ρ 73σ 74τ 75υ 77ω 78ξ 79ψ 7aζ a3≤ a5∞ ae→ b0° b1± b3≥ b4× b7• b9≠ bb≈ d7·",
+}
 
 // symbol is a sign by its code in a font.
 func symbol(e *element) string {
 	code := strings.ToLower(e.attr("char"))
-	if len(code) < 2 {
+	_, sign, found := strings.Cut(signs[e.attr("font")], " "+code[max(0, len(code)-2):])
+	if !found || len(code) < 2 {
 		return ""
 	}
-	code = code[len(code)-2:]
-	if strings.HasPrefix(e.attr("font"), "Wingdings") {
-		return wingdings[code]
-	}
-	if letters := []rune(greek); e.attr("font") == "Symbol" && len(code) == 2 {
-		if i := (strings.IndexByte("0123456789abcdef", code[0])-4)*16 + strings.IndexByte("0123456789abcdef", code[1]) - 1; i >= 0 && i < len(letters) {
-			return string(letters[i])
-		}
-		return map[string]string{"2d": "−", "a3": "≤", "b3": "≥", "b1": "±", "b4": "×", "b0": "°", "b9": "≠", "bb": "≈", "d7": "·", "b7": "•", "a5": "∞", "ae": "→"}[code]
-	}
-	return ""
+	_, n := utf8.DecodeRuneInString(sign)
+	return sign[:n]
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// Bounds of a sheet: columns (those of Excel), the cells that merged ones fill, bytes of its
+// Bounds of a sheet: columns (those of Excel), the cells that merged cells fill, bytes of its
 // name in a place, and of a number format.
 const (
 	sheetColumns = 1 << 14
@@ -34,7 +34,7 @@ type book struct {
 	custom   map[string]byte // what the workbook's own formats of numbers show
 	crossed  []bool          // fonts
 	mac      bool            // days count from 1904
-	formulas int             // that were never calculated
+	formulas bool            // that were never calculated
 
 	name   string // of the sheet
 	rows   []line // all that have a value
@@ -43,7 +43,7 @@ type book struct {
 	merged [][4]int
 }
 
-// format is what the format of a cell says of its value.
+// format has the parts of a cell's format that change its value.
 type format struct {
 	show byte // 'd' a time, 'h' hours, '%', or 0
 	gone bool // struck
@@ -68,7 +68,7 @@ func workbook(p *pack) {
 	p.optional(of["sharedStrings"], handlers{"si": func(e *element) { b.shared = append(b.shared, b.line(e)) }})
 	p.optional(of["styles"], handlers{
 		"numFmt":       func(e *element) { b.custom[e.attr("numFmtId")] = shows(e.attr("formatCode")) },
-		"fonts":        func(e *element) { e.find(func(k *element) { b.crossed = append(b.crossed, k.on("strike")) }, "font") },
+		"fonts":        func(e *element) { e.find(func(k *element) { b.crossed = append(b.crossed, k.on("strike")) }, " font ") },
 		"cellStyleXfs": nil,
 		"xf":           b.format,
 	})
@@ -86,8 +86,8 @@ func workbook(p *pack) {
 			b.blocks()
 		}
 	}
-	if b.formulas > 0 {
-		p.missing = append(p.missing, fmt.Sprintf("values of %d formulas that were never calculated (open it in a spreadsheet program and save it)", b.formulas))
+	if b.formulas {
+		p.missing = append(p.missing, "values of formulas, which were never calculated: save it by a program that does")
 	}
 	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams"})
 }
@@ -118,20 +118,21 @@ func (b *book) row(e *element) {
 // shows says what a number format shows (ECMA-376 part 1, 18.8.31), by its first section.
 func shows(code string) byte {
 	parser := nfp.NumberFormatParser()
-	for _, section := range parser.Parse(code[:min(len(code), maxCode)]) {
-		for _, t := range section.Items {
-			switch t.TType {
-			case nfp.TokenTypeGeneral:
-				return 0
-			case nfp.TokenTypeElapsedDateTimes:
-				return 'h'
-			case nfp.TokenTypeDateTimes:
-				return 'd'
-			case nfp.TokenTypePercent:
-				return '%'
-			}
+	sections := parser.Parse(code[:min(len(code), maxCode)])
+	if len(sections) == 0 {
+		return 0
+	}
+	for _, t := range sections[0].Items {
+		switch t.TType {
+		case nfp.TokenTypeGeneral:
+			return 0
+		case nfp.TokenTypeElapsedDateTimes:
+			return 'h'
+		case nfp.TokenTypeDateTimes:
+			return 'd'
+		case nfp.TokenTypePercent:
+			return '%'
 		}
-		break
 	}
 	return 0
 }
@@ -184,7 +185,7 @@ func (b *book) shown(c *element) string {
 	case kind == "str", kind == "e", kind == "d":
 		return s
 	case s == "" && c.at("f") != nil:
-		b.formulas++
+		b.formulas = true
 		return strings.TrimSuffix("="+c.at("f").all(), "=")
 	}
 	v, err := strconv.ParseFloat(s, 64)
@@ -235,7 +236,7 @@ func (b *book) date(days float64) string {
 }
 
 // merge gives each cell of a merged range its value, unless the range is all that its row has,
-// as that of a title is.
+// as in a title.
 func (b *book) merge() {
 	left := maxMerged
 	for _, m := range b.merged {
@@ -269,8 +270,8 @@ func filled(cells []string) (n int) {
 	return n
 }
 
-// blocks writes the runs of rows without an empty row between them: those of one value that one
-// begins with as paragraphs, the others as a table.
+// blocks writes the runs of rows without an empty row between them: the first rows with one value
+// as paragraphs, the others as a table.
 func (b *book) blocks() {
 	for i, start := 1, 0; i <= len(b.rows); i++ {
 		if i < len(b.rows) && b.rows[i].number == b.rows[i-1].number+1 {
@@ -286,8 +287,7 @@ func (b *book) blocks() {
 	}
 }
 
-// block writes a table under its first row, unless that has numbers: then it goes on under the
-// header before.
+// block writes a table under its first row, or under the header before if that has numbers.
 func (b *book) block(rows []line) {
 	left := sheetColumns
 	for _, l := range rows {
@@ -298,15 +298,15 @@ func (b *book) block(rows []line) {
 	} else {
 		b.head, rows = rows[0].Line, rows[1:]
 	}
-	cut := func(l load.Line) load.Line {
+	shift := func(l load.Line) load.Line {
 		l.Cells = l.Cells[min(left, len(l.Cells)):]
 		return l
 	}
 	body := make([]load.Line, len(rows))
 	for i, l := range rows {
-		body[i] = cut(l.Line)
+		body[i] = shift(l.Line)
 	}
-	b.Table(cut(b.head), body)
+	b.Table(shift(b.head), body)
 }
 
 // line is a row of a sheet with its number.
