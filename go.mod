@@ -23,6 +23,7 @@ require (
 	github.com/wlynxg/chardet v1.0.5
 	github.com/xuri/nfp v0.0.1
 	github.com/yuin/goldmark v1.8.7
+	go.yaml.in/yaml/v3 v3.0.4
 	golang.org/x/net v0.55.0
 	golang.org/x/sync v0.22.0
 	golang.org/x/sys v0.46.0
@@ -50,7 +51,6 @@ require (
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	go.starlark.net v0.0.0-20230302034142-4b1e35fe2254 // indirect
-	go.yaml.in/yaml/v3 v3.0.4
 	golang.org/x/oauth2 v0.35.0 // indirect
 	google.golang.org/protobuf v1.36.10 // indirect
 )

@@ -302,7 +302,7 @@ func (f *flags) submit(ctx context.Context, x *index.Index, stderr io.Writer) (i
 			yield(graphrag.Document{}, err)
 		}
 	})
-	for _, problem := range skipped {
+	for _, problem := range load.Together(skipped) {
 		fmt.Fprintln(stderr, "skipped:", problem)
 	}
 	return job, err

@@ -141,7 +141,7 @@ func unmarked(s string, code []string) string {
 		case c == '`':
 		case isMark(s, i) && i+1 < len(s) && s[i+1] == c:
 			i++
-			if n := upTo(s[i+1:], "~~"); c == '~' && n > 0 && s[i+1] != ' ' && s[i+n] != ' ' {
+			if n := struck(s[i-1:], 2); c == '~' && n > 0 {
 				i += n + 2
 			}
 		case isMark(s, i):
@@ -312,16 +312,69 @@ func Lead(s string, at int) string {
 // openFence returns the fence of the code that is open at the end of a text, or "".
 func openFence(s string) (open string) {
 	for _, line := range lines(s) {
-		t := strings.TrimSpace(line)
-		switch mark := strings.TrimLeft(t, "`"); {
-		case !strings.HasPrefix(t, "```") && !strings.HasPrefix(t, "~~~"):
-		case open == "" && !strings.Contains(mark, "`"):
-			open = t[:len(t)-len(strings.TrimLeft(t, t[:1]))] + "\n"
-		case open != "" && strings.HasPrefix(t, strings.TrimSpace(open)) && strings.Trim(t, t[:1]) == "":
-			open = ""
-		}
+		open = fenceAfter(open, line)
 	}
 	return open
+}
+
+// fenceAfter returns the fence of the code that is open behind a line, if open is that before it.
+func fenceAfter(open, line string) string {
+	t := strings.TrimSpace(line)
+	switch mark := strings.TrimLeft(t, "`"); {
+	case !strings.HasPrefix(t, "```") && !strings.HasPrefix(t, "~~~"):
+	case open == "" && !strings.Contains(mark, "`"):
+		return t[:len(t)-len(strings.TrimLeft(t, t[:1]))] + "\n"
+	case open != "" && strings.HasPrefix(t, strings.TrimSpace(open)) && strings.Trim(t, t[:1]) == "":
+		return ""
+	}
+	return open
+}
+
+// unstruck returns a text without what ~~ strikes, outside of code, and where what is left stood.
+func unstruck(s string) (string, anchors) {
+	if !strings.Contains(s, "~~") {
+		return s, anchors{}
+	}
+	w, open, from := writer{}, "", 0
+	for i, n := 0, 0; i < len(s); i += n {
+		rest := s[i:]
+		if i == 0 || s[i-1] == '\n' {
+			line := rest[:lineEnd(rest, 0)]
+			before := open
+			if open = fenceAfter(open, line); open+before != "" {
+				n = len(line)
+				continue
+			}
+		}
+		switch n = 1; rest[0] {
+		case '\\':
+			n = min(2, len(rest))
+		case '`':
+			n = len(rest) - len(strings.TrimLeft(rest, "`"))
+			if inner := upTo(rest[n:], rest[:n]); inner >= 0 {
+				n += inner + n
+			}
+		case '~':
+			n = len(rest) - len(strings.TrimLeft(rest, "~"))
+			if inner := struck(rest, n); inner > 0 {
+				w.add(s[from:i], from)
+				n += inner + n
+				from = i + n
+			}
+		}
+	}
+	w.add(s[from:], from)
+	return w.out.String(), w.anchors
+}
+
+// struck returns how many bytes of a paragraph stand between the n tildes that begin s and two more,
+// if those strike something; else 0.
+func struck(s string, n int) int {
+	inner := upTo(s[n:], "~~")
+	if n != 2 || inner <= 0 || s[n] <= ' ' || s[n+inner-1] <= ' ' && s[n+inner-1] != 0 || strings.Contains(s[n:n+inner], "\n\n") {
+		return 0
+	}
+	return inner
 }
 
 // firstLine returns the line that begins at an offset, at most 64 KB of it.

@@ -100,10 +100,11 @@ func (f *File) finish(name, source string) {
 	}
 }
 
-// Markdown reads a Markdown or text file unchanged. Its title is that of the front matter, or else a first
+// Markdown reads a Markdown or text file, unchanged but for struck text, which is left out. Its title is that of the front matter, or else a first
 // line that is a heading or short and alone, or else the name of the file.
 func Markdown(name, source string) *File {
-	f := &File{Document: graphrag.Document{Text: source}}
+	f := &File{}
+	f.Document.Text, f.anchors = unstruck(source)
 	f.finish(name, source)
 	return f
 }
@@ -244,6 +245,7 @@ func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped
 			}
 		}
 	}
+	skipped = Together(skipped)
 	if err = ctx.Err(); err != nil {
 		err = fmt.Errorf("load: %w", err)
 	} else if len(files) == 0 {
@@ -523,7 +525,37 @@ func counted(n int) string {
 	return fmt.Sprintf("%d files", n)
 }
 
-// Partial is the [File.Problem] of a file of which parts are not read, on purpose or for want of text.
-type Partial struct{ Name, Without string }
+// Partial is the [File.Problem] of a file of which parts are not read on purpose, and of More
+// files of its kind in a list that [Together] made.
+type Partial struct {
+	Name, Without string
+	More          int
+}
 
-func (e Partial) Error() string { return "load: " + e.Name + " is read without its " + e.Without }
+func (e Partial) Error() string {
+	if e.More > 0 {
+		return fmt.Sprintf("load: %s and %d more of its kind are read without %s", e.Name, e.More, e.Without)
+	}
+	return "load: " + e.Name + " is read without " + e.Without
+}
+
+// Together tells what is left out of files of a kind once.
+func Together(skipped []error) (out []error) {
+	at := make(map[Partial]int)
+	for _, err := range skipped {
+		p, ok := err.(Partial)
+		kind := Partial{Name: path.Ext(p.Name), Without: p.Without}
+		i, again := at[kind]
+		if ok && again {
+			first := out[i].(Partial)
+			first.More++
+			out[i] = first
+			continue
+		}
+		if ok {
+			at[kind] = len(out)
+		}
+		out = append(out, err)
+	}
+	return out
+}

@@ -66,6 +66,7 @@ func TestRead(t *testing.T) {
 		{"story.txt", "The Story\n\nOnce.\n", "The Story", ""},
 		{"story.txt", "The Story\n=====\nOnce.\n", "The Story", ""},
 		{"empty.md", "", "empty", ""},
+		{"struck.md", "~~no~~ 1 ~~*a*\nb~~ 2\n```\n~~x~~\n```\n`~~x~~` \\~~x~~\n~~~\n~~a~~\n~~~\n", "struck", " 1  2\n```\n~~x~~\n```\n`~~x~~` \\~~x~~\n~~~\n~~a~~\n~~~\n"},
 		{"README", "hello\n", "hello", ""},
 		{"page", "\n<!DOCTYPE html><p>hello", "hello", "hello\n"},
 	} {

@@ -220,7 +220,7 @@ func attributes(z *html.Tokenizer, more bool) string {
 				rest += " type=" + string(value)
 			}
 		case "shadowrootmode":
-			rest += " " + k
+			rest += " " + k + "=open"
 		}
 	}
 	if hides {

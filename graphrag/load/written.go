@@ -150,6 +150,9 @@ func (w *Writer) Table(header Line, rows []Line) {
 		return n
 	}
 	labels, wide := maxLabels*size(header.Cells), !narrow(g.header)
+	if wide && len(rows) == 0 { // a row that is alone
+		rows, g.header = []Line{header}, make([]string, width)
+	}
 	w.blank()
 	if !wide && !w.full(size(header.Cells)) {
 		w.mark(header.Place)

@@ -172,7 +172,7 @@ func (v *votes) most() Language {
 	return lexicons[best].language
 }
 
-// stopList says which languages have a word or letter, a bit each. English is the first.
+// stopList says which languages have a word or letter, a bit each.
 type stopList struct {
 	words   map[string]struct{ of, asks uint16 }
 	letters map[rune]uint16
@@ -196,11 +196,5 @@ var stopLists = sync.OnceValue(func() stopList {
 		}
 	}
 	delete(list.words, "com") // of addresses
-	for w, e := range list.words {
-		if e.of&1 != 0 { // English too: "no", "do" and "as" are on every page
-			e.of, e.asks = 1, e.asks&1
-			list.words[w] = e
-		}
-	}
 	return list
 })

@@ -91,9 +91,25 @@ func (l lexicon) stemOf(word string) string {
 	if l.language == Russian {
 		word = strings.ReplaceAll(word, "ё", "е")
 	}
+	if l.language == English && keepsDouble(word) {
+		return word[:3]
+	}
 	env := snowballstem.NewEnv(word)
 	l.stem(env)
 	return env.Current()
+}
+
+// keepsDouble reports whether a word is one of three letters, such as add, egg and err, behind which
+// something stands: since Snowball 3 they keep their double consonant.
+func keepsDouble(word string) bool {
+	if len(word) < 5 || word[1] != word[2] || strings.IndexByte("aeo", word[0]) < 0 || strings.IndexByte("bdfgmnprt", word[1]) < 0 {
+		return false
+	}
+	switch word[3:] {
+	case "ed", "edly", "ing", "ingly", "ings":
+		return true
+	}
+	return false
 }
 
 // lexicons are those of the file, in its order.

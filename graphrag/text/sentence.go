@@ -252,20 +252,36 @@ func skipClosers(s string, i int) int {
 				return i
 			}
 			i += n
-		case c < utf8.RuneSelf:
+		case c < utf8.RuneSelf && c != ' ':
 			return i
 		default:
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if (r == '\u00A0' || r == '\u202F') && strings.HasPrefix(s[i+n:], "»") {
-				r = '»' // in French a space stands before it
-			}
-			if r != '’' && r != '”' && r != '»' && r != '«' && r != '」' && r != '』' && r != '）' && r != '】' {
+			n := closer(s[i:])
+			if n == 0 {
 				return i
 			}
 			i += n
 		}
 	}
 	return i
+}
+
+// closer returns the length of the closing quote or bracket above ASCII that begins s, with the
+// space that stands before it in French; 0 if there is none. What opens in some languages closes in
+// others, before anything but a word.
+func closer(s string) int {
+	bare := strings.TrimLeft(s[:min(len(s), 8)], " \u00A0\u202F")
+	space := min(len(s), 8) - len(bare)
+	r, n := utf8.DecodeRuneInString(bare)
+	after, _ := utf8.DecodeRuneInString(s[space+n:])
+	switch {
+	case r == '»' && space > 0, r == '“' && space == 0, r == '‘' && space == 0:
+		if unicode.IsLetter(after) || unicode.IsNumber(after) {
+			return 0
+		}
+	case space > 0 || r != '’' && r != '”' && r != '»' && r != '«' && r != '」' && r != '』' && r != '）' && r != '】':
+		return 0
+	}
+	return space + n
 }
 
 // citationMark returns the length of a mark such as [1], [12] or [a] at the
@@ -302,7 +318,7 @@ func (sc *sentenceScanner) ends(s string, from, i, run, after, stop int) bool {
 	if next == "" {
 		return true
 	}
-	word := nextWord(next)
+	word := nextWord(strings.TrimLeft(next, "-–—― \u00A0")) // «Да!» — сказал он
 	first, _ := utf8.DecodeRuneInString(word)
 	switch {
 	case unicode.IsLower(first):
@@ -364,7 +380,7 @@ type punkt struct {
 
 	// What other languages than English have in place of the last three.
 	stop     map[string]bool // stop words
-	titles   map[string]bool // of all languages
+	titles   map[string]bool // of all languages; also where the language is not told
 	ordinals bool            // "3." stands before words in upper case
 }
 
@@ -384,7 +400,7 @@ const (
 		"сент okt oct out ott окт nov нояб dez dec déc dic des дек"
 	// Titles stand before names, which may begin with a stop word: "mevr. De Vries". "5 m." is none.
 	titles        = "M MM me mme mlle mgr sr sra srta dra dña dr drs prof mr mrs hr hrn fr frk frl dhr mevr mw ir ing ds jhr st ste sto sta dott dott.ssa prof.ssa sig sig.ra sig.na avv mons on"
-	beforeNumbers = "art chap ch def ex no nr par para pt ref sec sect ser tab"
+	beforeNumbers = "art chap ch def est ex geb no nr par para pop pt ref sec sect ser tab"
 )
 
 // punktOf returns the tables of a language, the English ones of those without.
@@ -410,6 +426,9 @@ var punktTables = sync.OnceValue(func() map[Language]*punkt {
 			all[l.language] = &punkt{abbreviations: set(l.short), beforeNumbers: dates, stop: l.stopWords(), titles: titles, ordinals: l.ordinals}
 		}
 	}
+	untold := *en // a text too short to tell its language
+	untold.titles = titles
+	all[""] = &untold
 	return all
 })
 
@@ -422,6 +441,9 @@ func (p *punkt) ends(word, next string, upper bool) bool {
 	if p.stop != nil {
 		lower := strings.ToLower(word[1+strings.LastIndexByte(word, '\''):]) // l'ing.
 		return !p.titles[word] && !(p.titles[lower] && p.abbreviations[lower]) && p.endsBefore(lower, next, upper)
+	}
+	if len(word) > 2 && word[0] < 'a' && p.titles[strings.ToLower(word)] {
+		return false // Dra. Ruiz
 	}
 	var buf, nextBuf [maxWord + maxWord + 1]byte
 	w := lowerASCII(buf[:0], word)

@@ -165,6 +165,7 @@ func TestTerms(t *testing.T) {
 		{"both spellings of ё", text.Options{Language: text.Russian}, "актёр актёры актер объём ребёнок", "актер актер актер объ ребенок"},
 		{"swedish", text.Options{Language: text.Swedish}, "Husen och vägarna", "hus väg"},
 		{"norwegian", text.Options{Language: text.Norwegian}, "Husene og bilene", "hus bil"},
+		{"three letters keep their double", text.Options{}, "add adds added adding egged erring inning", "add add add add egg err inning"},
 		{"digits are not stemmed", text.Options{}, "covid19s 1990s", "covid19s 1990s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,9 +14,12 @@ type amount struct {
 	base   float64 // in the base unit of the dimension
 	factor float64
 	dim    dimension
-	ranged bool // an end of a range: between 2 and 12
-	side   int8 // +1 in "more than 12", -1 in "fewer than 12"
-	given  bool // the question says it too
+	ranged bool    // an end of a range: between 2 and 12
+	side   int8    // +1 in "more than 12", -1 in "fewer than 12"
+	given  bool    // the question says it too
+	other  float64 // another reading of the value: 4.500 is 4500 too; 0 for none
+	digits string  // of a version, and of what may be one: 2.10
+	named  bool    // it is a version, or follows a name
 }
 
 const (
@@ -32,8 +35,15 @@ func (a amount) is(b amount) bool {
 	switch {
 	case a.ranged != b.ranged || a.side*b.side < 0:
 		return false
+	case (a.named || b.named) && a.digits != "" && b.digits != "":
+		return strings.TrimSuffix(a.digits, ".0") == strings.TrimSuffix(b.digits, ".0")
 	case a.dim == b.dim && a.factor == b.factor:
-		return within(a.value, b.value, sameTolerance)
+		return within(a.value, b.value, sameTolerance) || a.other != 0 && within(a.other, b.value, sameTolerance) || b.other != 0 && within(a.value, b.other, sameTolerance)
+	case a.dim == clock && b.dim == noDimension, b.dim == clock && a.dim == noDimension: // an hour alone
+		hour, minutes := min(a.value, b.value), max(a.value, b.value)
+		return 60*hour == minutes || 60*(hour+12) == minutes
+	case a.dim == percent && b.dim == noDimension && b.value < 1, b.dim == percent && a.dim == noDimension && a.value < 1: // 0.5 is 50 %
+		return within(a.value, b.value, sameTolerance) || within(max(a.base, b.base), 100*min(a.base, b.base), sameTolerance)
 	case a.dim == ordinal || b.dim == ordinal:
 		return false
 	case a.dim == noDimension || b.dim == noDimension: // the unit may be left out
@@ -141,24 +151,29 @@ func (s *scan) fraction(i int) (a amount, end int, ok bool) {
 // negative reports whether token i has a minus sign.
 func (s *scan) negative(i int) bool {
 	g := s.gap(i)
-	before, minus := strings.CutSuffix(g, "-")
-	if !minus {
-		before, minus = strings.CutSuffix(g, "−")
-	}
+	before := strings.TrimRight(g, "-−–")
+	minus := before != g
 	return s.word(i-1) == "minus" || minus && (i == 0 || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "("))
 }
 
 // number reads the amount that begins at token i and returns its last token.
 func (s *scan) number(i int) (a amount, end int, ok bool) {
 	t := s.tokens[i]
-	rest := ""
-	if a, end, ok = s.fraction(i); ok {
+	rest, next := "", s.word(i+1)
+	measure := units[s.word(i+2)].factor != 0 || magnitudes[s.word(i+2)] != 0
+	half := t.word == "half" && (next == "a" || next == "an") && measure
+	if a, end, ok = s.clock(i); ok {
 		return a, end, true
 	}
-	a.factor = 1
-	if t.digits {
-		if a.value, rest, end, ok = s.digits(i); s.negative(i) {
-			a.value = -a.value
+	if a, end, ok = s.fraction(i); ok && !half {
+		return a, end, true
+	}
+	a = amount{factor: 1}
+	if half {
+		a.value, end, ok = .5, i+1, true
+	} else if t.digits {
+		if rest, end, ok = s.digits(i, &a); s.negative(i) {
+			a.value, a.other = -a.value, 0
 		}
 	} else {
 		a.value, end, ok = s.spelled(i)
@@ -188,35 +203,50 @@ func (s *scan) number(i int) (a amount, end int, ok bool) {
 		magnitude *= m
 		end++
 	}
-	a.value *= magnitude
+	if magnitude != 1 {
+		a.value, a.other, a.digits, a.named = a.value*magnitude, 0, "", false
+	}
 	if a.dim == noDimension {
 		end = s.unit(&a, end)
 	}
-	a.base = a.value * a.factor
+	a.base, a.named = a.value*a.factor, a.named && a.dim == noDimension
 	return a, end, true
 }
 
-// digits reads 1,200 and 1.5 and 30km from token i on.
-func (s *scan) digits(i int) (value float64, rest string, end int, ok bool) {
+// digits reads 1,200 and 1.5 and 30km and version 1.5.0 from token i on into a.
+func (s *scan) digits(i int, a *amount) (rest string, end int, ok bool) {
 	part, rest := endings(s.word(i))
 	if len(part) > 15 {
-		return 0, "", i, false
+		return "", i, false
 	}
-	value = parse(part)
+	a.value, a.digits = parse(part), part
 	end = i
 	for len(part) <= 3 && rest == "" && groupOf3(s.word(end+1)) && (s.between(end+1, ",") || s.gap(end+1) == "\u202f" || s.gap(end+1) == "\u00a0") {
 		end++
 		part, rest = endings(s.word(end))
-		value = value*1000 + parse(part)
+		a.value, a.digits = a.value*1000+parse(part), ""
 	}
-	if rest == "" && s.between(end+1, ".") && s.tokens[end+1].digits {
+	for first := end; rest == "" && s.between(end+1, ".") && s.tokens[end+1].digits; {
 		end++
-		part, rest = endings(s.word(end))
+		if a.digits != "" {
+			a.digits += "." + s.word(end)
+		}
+		if part, rest = endings(s.word(end)); end > first+1 {
+			a.named, a.other = true, 0
+			continue
+		}
 		part = part[:min(len(part), 15)] // more than a float64 holds
-		value += parse(part) / math.Pow10(len(part))
+		a.value += parse(part) / math.Pow10(len(part))
+		if end == i+1 && len(part) == 3 && len(s.word(i)) <= 3 && s.word(i) != "0" {
+			a.other = math.Round(a.value * 1000)
+		}
 	}
-	return value, rest, end, true
+	a.named = a.named || a.digits != "" && ((versions[s.word(i-1)] || versions[s.word(i-2)]) || end > i && i > 0 && s.tokens[i-1].upper && !s.tokens[i-1].stop && s.gap(i) == " ")
+	return rest, end, true
 }
+
+// versions precede numbers whose digits count: version 2.10 is none of 2.1.
+var versions = wordSet("version release build firmware revision")
 
 func parse(digits string) float64 {
 	v := 0.0
@@ -263,7 +293,7 @@ func (s *scan) unit(a *amount, end int) int {
 	next := end + 1
 	if startsWithPercent(s.gap(next)) {
 		a.dim = percent
-		return end
+		return s.points(a, end)
 	}
 	if !s.near(next, "-‑°") {
 		return end
@@ -291,8 +321,20 @@ func (s *scan) unit(a *amount, end int) int {
 		return end
 	}
 	a.dim, a.factor = u.dim, u.factor
+	if u.dim == percent {
+		return s.points(a, next)
+	}
 	if per, ok := units[s.word(next+2)]; ok && u.dim == length && per.dim == duration && s.word(next+1) == "per" {
 		a.dim, a.factor, next = speed, u.factor/per.factor, next+2
 	}
 	return next
+}
+
+// points reads percentage points, whose percent ends at token end.
+func (s *scan) points(a *amount, end int) int {
+	if w := s.word(end + 1); w == "point" || w == "points" {
+		a.dim = points
+		return end + 1
+	}
+	return end
 }

@@ -111,7 +111,7 @@ type reader struct {
 // read computes the features of a statement.
 func (r *reader) read(statement string) features {
 	s := &r.scan
-	s.read(r.lang.words, statement)
+	s.read(r.lang.words, plainNumbers(statement))
 	f := features{dates: s.dates()}
 	f.amounts = s.amounts()
 	r.negations()

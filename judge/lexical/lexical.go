@@ -28,7 +28,7 @@ var _ judge.Judge = (*Judge)(nil)
 
 // version changes whenever a rule does: figures of different versions do not
 // compare.
-const version = 6
+const version = 7
 
 // New returns the judge for English texts.
 func New(o judge.Options) (*Judge, error) {

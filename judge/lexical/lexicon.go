@@ -177,6 +177,8 @@ const (
 	calendar              // months
 	speed                 // metres per second
 	percent
+	points // of percentages
+	clock  // minutes of a day
 	celsius
 	fahrenheit
 	bytes
@@ -213,7 +215,7 @@ func unitTable() map[string]unit {
 		{duration, 86400, "day days"}, {duration, 7 * 86400, "week weeks"},
 		{calendar, 1, "month months"}, {calendar, 12, "year years"}, {calendar, 120, "decade decades"}, {calendar, 1200, "centuries"},
 		{speed, 1 / 3.6, "kmh kph"}, {speed, 0.44704, "mph"}, {speed, 1852.0 / 3600, "knot knots kt"},
-		{percent, 1, "percent percentage"}, {bytes, 1e3, "kb kilobyte kilobytes"}, {bytes, 1e6, "mb megabyte megabytes"}, {bytes, 1e9, "gb gigabyte gigabytes"},
+		{percent, 1, "percent percentage"}, {points, 1, "pp"}, {bytes, 1e3, "kb kilobyte kilobytes"}, {bytes, 1e6, "mb megabyte megabytes"}, {bytes, 1e9, "gb gigabyte gigabytes"},
 		{dollars, 1, "dollar dollars usd"}, {euros, 1, "euro euros eur"}, {pounds, 1, "pound pounds gbp"}, {yen, 1, "yen"},
 	} {
 		for _, n := range strings.Fields(u.names) {

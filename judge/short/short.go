@@ -5,6 +5,7 @@ package short
 import (
 	"context"
 	"fmt"
+	"regexp"
 
 	"github.com/wildgraph/wildgraph/judge"
 	"github.com/wildgraph/wildgraph/judge/internal/exam"
@@ -92,7 +93,7 @@ var _ judge.Judge = (*Judge)(nil)
 
 // Versions change whenever a rule or a scheme of the library's data sets does, and that of the
 // judge by model whenever a prompt does.
-const version, modelVersion = 2, 3
+const version, modelVersion = 3, 3
 
 // New returns a judge.
 func New(o Options) (*Judge, error) {
@@ -157,7 +158,7 @@ func (j *Judge) Summary(context.Context, judge.Case) (judge.SummaryJudgment, err
 func byWords(c judge.Case, s Scheme) map[string]judge.Verdict {
 	out := map[string]judge.Verdict{"contains": judge.Score(indicator(Contains(c.Answer, golds(c)...)), "")}
 	if s.Kind != Text {
-		return map[string]judge.Verdict{"choice": judge.Score(Choice(c.Answer, c.Reference, s.Kind == Selection), "")}
+		return map[string]judge.Verdict{"choice": judge.Score(Choice(lettered(c.Question, c.Answer), c.Reference, s.Kind == Selection), "")}
 	}
 	em, f1 := "em/"+s.Script.String(), "f1/"+s.Script.String()
 	a, err := s.Script.Score(c.Answer, golds(c))
@@ -174,6 +175,19 @@ func byWords(c judge.Case, s Scheme) map[string]judge.Verdict {
 		out["rouge_l"] = judge.Score(best, "")
 	}
 	return out
+}
+
+// listed matches the choices that a question lists, one a line.
+var listed = regexp.MustCompile(`(?m)^\s*\(?([A-J])[.):]\s+(.+)$`)
+
+// lettered is an answer, or the letter of the choice whose text it is.
+func lettered(question, answer string) string {
+	for _, m := range listed.FindAllStringSubmatch(question, -1) {
+		if text := Normalize(m[2]); text != "" && text == Normalize(answer) {
+			return m[1]
+		}
+	}
+	return answer
 }
 
 func indicator(b bool) float64 {

@@ -3,8 +3,14 @@
 package short
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Contains reports whether a gold answer stands in the answer, word for word, after
@@ -58,65 +64,140 @@ func common(a, b []string) int {
 }
 
 // Choice scores an answer that names choices. One, and true or false, is right when
-// nothing but the gold choice is named. Of a selection the gold choices score 1, some
+// the answer settles on the gold choice alone. Of a selection the gold choices score 1, some
 // of them and no other 0.5. An answer that names none scores 0: the released script
 // gives an empty selection the half of a subset.
 func Choice(given, gold string, several bool) float64 {
-	want, named := named(gold), named(given)
+	want, got := named(gold), chosen(given)
 	switch {
-	case len(named) == 0:
+	case len(got) == 0:
 		return 0
-	case slices.Equal(named, want):
+	case slices.Equal(got, want):
 		return 1
-	case several && !slices.ContainsFunc(named, func(n string) bool { return !slices.Contains(want, n) }):
+	case several && !slices.ContainsFunc(got, func(n string) bool { return !slices.Contains(want, n) }):
 		return 0.5
 	}
 	return 0
 }
 
-// named reads the choices that an answer names, sorted: letters from A on, run
+// named reads the choices of a text that has nothing else, sorted: letters from A on, run
 // together or parted, or true or false. What follows a letter and a mark, such as
-// "B. The heap", is the text of the choice; sentences name none.
+// "B. The heap", is the text of the choice.
 func named(s string) []string {
-	s = strings.TrimSpace(s)
 	if at := strings.LastIndex(strings.ToLower(s), "answer:"); at >= 0 {
-		s = strings.TrimSpace(s[at+len("answer:"):])
+		s = s[at+len("answer:"):]
 	}
-	s, _, _ = strings.Cut(s, "\n")
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
 	s = strings.Trim(s, " \t.*`\"'")
 	if word := strings.ToLower(strings.TrimRight(s, ".!")); word == "true" || word == "false" {
 		return []string{word}
 	}
-	var out []string
-	add := func(letters string) {
-		for _, r := range letters {
-			if !slices.Contains(out, string(r)) {
-				out = append(out, string(r))
-			}
-		}
-		slices.Sort(out)
+	if one := strings.Trim(s, "().:[]"); len(one) == 1 {
+		s = strings.ToUpper(s)
 	}
+	var out []string
 	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" ,;/&", r) })
 	for i, w := range words {
 		letters := strings.Trim(w, "().:[]")
 		switch {
 		case letters == "and" && i > 0:
-		case !isChoice(letters):
-			if len(out) == 1 && i == 1 && marked(words[0]) { // "B. The heap"
+		case letters == "" || strings.Trim(letters, "ABCDEFGHIJ") != "":
+			if i == 1 && len(out) == 1 && strings.ContainsAny(words[0], ").:]") && !otherMarked.MatchString(s[len(words[0]):]) { // "B. The heap"
 				return out
 			}
 			return nil
 		default:
-			add(letters)
+			out = append(out, strings.Split(letters, "")...)
 		}
 	}
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
-// marked reports whether a letter is set off from what follows: "B.", "(B)", "B:".
-func marked(word string) bool { return strings.ContainsAny(word, ").:]") }
+// otherMarked matches a letter that begins the text of another choice.
+var otherMarked = regexp.MustCompile(`(?:^|\s)\(?[A-J][).:]\s`)
 
-// isChoice reports whether a word is made of letters of choices.
-func isChoice(w string) bool {
-	return w != "" && len(w) <= 26 && strings.Trim(w, "ABCDEFGHIJ") == ""
+var (
+	wrapped   = regexp.MustCompile(`(?is)\\boxed\{(?:\\text\w*\{)?([^{}]*)\}|<answer>(.*?)</answer>|【([^】]*)】`)
+	bordered  = regexp.MustCompile(`([\p{Han}\p{Hiragana}\p{Katakana}])([A-J])|([A-J])([\p{Han}\p{Hiragana}\p{Katakana}])`)
+	clauseEnd = regexp.MustCompile(`[.!?]\s|[;\n。！？；]`)
+	declaring = regexp.MustCompile(`(?i)answer|option|choice|choose|correct|right|antwort|lösung|réponse|respuesta|risposta|resposta|ответ|答案|[选選]|正解`)
+	leading   = regexp.MustCompile(`^\W*([A-J])\W*(?:,| [-–—] | (?:because|since|as|for)\b)`)
+	reasoning = regexp.MustCompile(`(?i)(?:\b(?:because|since|while|whereas|weil|denn|porque|parce)\b|因为).*`)
+	denying   = regexp.MustCompile(`(?i)^(?:not|never|cannot|neither|nor|wrong|false|incorrect|between|nicht|kein|keine|pas|не|\pL+n['’]t)$|不`)
+)
+
+// chosen reads the choices that an answer settles on, sorted, in the forms of models: the letters
+// alone, a box or a tag around them, the last clause that says which the answer is, a letter
+// before a reason, or one at the end. Denied choices and alternatives are none.
+func chosen(given string) []string {
+	text := norm.NFKC.String(llm.Unwrap(given, ""))
+	if all := wrapped.FindAllStringSubmatch(text, -1); all != nil {
+		last := all[len(all)-1]
+		text = last[1] + last[2] + last[3]
+	}
+	text = strings.TrimSpace(strings.NewReplacer("*", "", "`", "", "$", "").Replace(text))
+	for range 2 { // on either side of a letter
+		text = bordered.ReplaceAllString(text, "$1$3 $2$4")
+	}
+	if out := named(text); out != nil {
+		return out
+	}
+	clauses := clauseEnd.Split(strings.TrimRight(text, " .!"), -1)
+	for _, c := range slices.Backward(clauses) {
+		if out, some := settled(c); some && declaring.MatchString(c) {
+			return out
+		}
+	}
+	if m := leading.FindStringSubmatch(text); m != nil {
+		return m[1:]
+	}
+	last := clauses[len(clauses)-1]
+	if out, _ := settled(last); len(out) == 1 && strings.HasSuffix(strings.TrimRight(last, " )]\"'"), out[0]) {
+		return out
+	}
+	said := strings.FieldsFunc(strings.ToLower(last), func(r rune) bool { return !unicode.IsLetter(r) })
+	yes, no := slices.Contains(said, "true"), slices.Contains(said, "false")
+	switch denied := slices.Contains(said, "not"); {
+	case yes == no:
+		return nil
+	case yes != denied:
+		return []string{"true"}
+	}
+	return []string{"false"}
+}
+
+// settled reads the letters of a clause that are not denied, sorted, none of alternatives; some
+// tells that there are letters at all.
+func settled(clause string) (out []string, some bool) {
+	words := strings.FieldsFunc(reasoning.ReplaceAllString(clause, ""), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
+	denied, either := false, false
+	for i, w := range words {
+		last, next := i == len(words)-1, ""
+		if !last {
+			next = words[i+1]
+		}
+		switch {
+		case len(w) == 1 && (w >= "A" && w <= "J" && w != "I" || last && w >= "a" && w <= "j"):
+			if w == "A" && !last && len(next) > 1 && !slices.Contains([]string{"is", "are", "and", "or", "but", "as"}, next) {
+				continue // an article
+			}
+			if some = true; !denied {
+				out = append(out, strings.ToUpper(w))
+			}
+		case slices.Contains([]string{"or", "either", "oder", "ou", "или", "或"}, strings.ToLower(w)):
+			either = true
+		case slices.Contains([]string{"but", "sondern", "mais", "sino", "而是"}, strings.ToLower(w)):
+			denied = false
+		case denying.MatchString(w):
+			if denied = true; w == "wrong" || w == "false" || w == "incorrect" || next == "" {
+				out = nil // "A is wrong"
+			}
+		}
+	}
+	if either {
+		return nil, some
+	}
+	slices.Sort(out)
+	return slices.Compact(out), some
 }

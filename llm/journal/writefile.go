@@ -4,11 +4,35 @@ package journal
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"time"
 )
+
+// Lock locks a file, which may be made for it and stays, as soon as no other process or caller
+// holds it, unless ctx ends first. The lock ends with unlock, and with the process.
+func Lock(ctx context.Context, name string) (unlock func() error, err error) {
+	for {
+		f, err := openLocked(name)
+		if err == nil {
+			return f.Close, nil
+		}
+		if !errors.Is(err, ErrLocked) {
+			return nil, fmt.Errorf("locking %s: %w", name, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("locking %s: %w: %w", name, err, ctx.Err())
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// lockPause is the time between two attempts of [Lock].
+const lockPause = 50 * time.Millisecond
 
 // TempPattern matches the files that [WriteFile] leaves beside the real ones
 // when its process is killed. Nobody reads them; they may be removed.

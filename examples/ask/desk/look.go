@@ -216,7 +216,8 @@ func byKind(skipped []string) string {
 	var out []string
 	for kind, n := range count {
 		if out = append(out, first[kind]); n > 1 {
-			out[len(out)-1] += fmt.Sprintf(" (and %s %s)", text.Digits(n-1), kind)
+			ext, _, _ := strings.Cut(kind, " ") // ".docx is read without charts"
+			out[len(out)-1] += fmt.Sprintf(" (and %s %s)", text.Digits(n-1), ext)
 		}
 	}
 	slices.Sort(out)

@@ -224,6 +224,7 @@ func TestToolAnswerComesWhileItIsWritten(t *testing.T) {
 			close(shown)
 		}
 	})
+	call(t, s, "ask", map[string]any{"question": "Who hears mice?"}, new(any))
 	params := &sdk.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "What does the barn owl hear?"}}
 	params.SetProgressToken("t")
 	r, err := s.CallTool(t.Context(), params)

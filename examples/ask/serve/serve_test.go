@@ -98,6 +98,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	shown := make(chan struct{})
 	desktest.SlowModel(t, shown)
 	url, _ := start(t, "wild", "-model", "fake")
+	send(t, "POST", url+"api/ask", `{"question":"Who hears mice?"}`, asJSON)
 	reply, err := http.Post(url+"api/ask", "application/json", strings.NewReader(`{"question":"What does the barn owl hear?"}`))
 	baselinestest.OK(t, err)
 	defer reply.Body.Close()

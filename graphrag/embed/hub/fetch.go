@@ -19,12 +19,12 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag/embed/local"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 const (
 	defaultEndpoint = "https://huggingface.co"
 	defaultStall    = 30 * time.Second
-	defaultStale    = 10 * time.Second
 	attempts        = 4 // without a new byte between them
 	maxRedirects    = 5
 	partly          = ".part" // ends the name of a folder or file that is not whole
@@ -46,23 +46,23 @@ var errMissing = final{errors.New("the server has no such file")}
 
 // fetch fills a folder beside dir and gives it the name when it is whole. Of several
 // processes one does it, the others wait.
-func (m model) fetch(ctx context.Context, dir string, o Options) error {
+func (m model) fetch(ctx context.Context, dir string, o Options) (err error) {
 	o.Endpoint, o.stall = cmp.Or(o.Endpoint, defaultEndpoint), cmp.Or(o.stall, defaultStall)
-	o.stale, o.pause = cmp.Or(o.stale, defaultStale), cmp.Or(o.pause, time.Second)
+	o.pause = cmp.Or(o.pause, time.Second)
 	at, err := url.Parse(o.Endpoint)
 	if err != nil || at.Scheme != "https" || at.Host == "" {
-		return fmt.Errorf("hub: the endpoint %.200q is no https://HOST", o.Endpoint)
+		return fmt.Errorf("hub: the endpoint %.200q is no https://HOST", redacted(o.Endpoint))
 	}
 	f := fetcher{m, o, dir + partly}
 	f.client.CheckRedirect = func(to *http.Request, via []*http.Request) error { return allowed(to.URL, at.Host, len(via)) }
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return fmt.Errorf("hub: %w: %s", err, f.byHand(dir))
 	}
-	unlock, err := lock(ctx, dir+".lock", o.stale)
+	unlock, err := journal.Lock(ctx, dir+".lock")
 	if err != nil {
 		return fmt.Errorf("hub: %w", err)
 	}
-	defer unlock()
+	defer func() { err = errors.Join(err, unlock()) }()
 	if err := m.check(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err // another process was faster
 	}
@@ -104,13 +104,23 @@ func allowed(to *url.URL, endpoint string, hops int) error {
 func (f *fetcher) byHand(dir string) string {
 	const proxy = "behind a proxy set HTTPS_PROXY; or fetch by hand"
 	if f.files == nil {
-		return fmt.Sprintf("%s what %s/%s/tree/%s shows into a folder, and name it as file:DIR", proxy, f.Endpoint, f.repo, f.revision)
+		return fmt.Sprintf("%s what %s/%s/tree/%s shows into a folder, and name it as file:DIR", proxy, redacted(f.Endpoint), f.repo, f.revision)
 	}
 	list := ""
 	for _, x := range f.files {
-		list += fmt.Sprintf(" %s (%d bytes, SHA-256 %s)", f.address(x), x.Size, x.Sum)
+		list += fmt.Sprintf(" %s (%d bytes, SHA-256 %s)", redacted(f.address(x)), x.Size, x.Sum)
 	}
 	return proxy + list + " into " + dir
+}
+
+// redacted is an address without its password and its query.
+func redacted(address string) string {
+	at, err := url.Parse(address)
+	if err != nil || at.User == nil && strings.Contains(address, "@") {
+		return "https://…"
+	}
+	at.RawQuery = ""
+	return at.Redacted()
 }
 
 func (f *fetcher) address(x file) string {

@@ -32,7 +32,6 @@ type Options struct {
 
 	client http.Client
 	stall  time.Duration // how long a server may say nothing
-	stale  time.Duration // the age of a lock that a killed process left
 	pause  time.Duration // between two attempts
 }
 

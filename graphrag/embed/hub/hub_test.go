@@ -29,6 +29,14 @@ func TestNames(t *testing.T) {
 		}
 	}
 	leftovers(t, o.Dir)
+	for _, endpoint := range []string{"https://user:hunter2@127.0.0.1:1", "https://127.0.0.1:1/?token=hunter2", "ftp://user:hunter2@h", "user:hunter2@h", "https://user:hunter2@h:x"} {
+		o.Endpoint = endpoint
+		for _, name := range []string{"minilm", other} {
+			if _, err := Open(t.Context(), name, o); err == nil || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("%s: error %v", endpoint, err)
+			}
+		}
+	}
 	o.Endpoint = "http://127.0.0.1:1"
 	if _, err := Open(t.Context(), "minilm", o); err == nil || !strings.Contains(err.Error(), "no https://HOST") {
 		t.Errorf("error %v", err)

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(os.Getenv(childCert)))
-	o := Options{Dir: dir, Endpoint: os.Getenv(childURL), client: http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}, stale: 500 * time.Millisecond}
+	o := Options{Dir: dir, Endpoint: os.Getenv(childURL), client: http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}}
 	var h hubOf
 	if err := errors.Join(h.read(), func() error { _, err := h.open(context.Background(), o); return err }()); err != nil {
 		fmt.Fprintln(os.Stderr, err)

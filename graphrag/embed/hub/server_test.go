@@ -122,7 +122,7 @@ func sum(s string) string {
 
 // options are those of the server; the folder is the test's own.
 func (h *hubOf) options(t *testing.T) Options {
-	return Options{Dir: t.TempDir(), Endpoint: h.URL, client: *h.Client(), stale: 500 * time.Millisecond, pause: time.Millisecond}
+	return Options{Dir: t.TempDir(), Endpoint: h.URL, client: *h.Client(), pause: time.Millisecond}
 }
 
 // pinned is the model with the sums that its weights and vocabulary have.

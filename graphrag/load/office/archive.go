@@ -64,10 +64,10 @@ func archived(read func(*pack)) load.Format {
 		if err = cmp.Or(p.err, err); err != nil {
 			return nil, fmt.Errorf("load: %s: %w", name, err)
 		}
-		if p.Empty() && pictures {
-			p.missing = append(p.missing, "pictures, and there is no text")
-		}
-		if len(p.missing) > 0 {
+		switch {
+		case p.Empty() && pictures:
+			f.Problem = fmt.Errorf("load: %s is read, but there is no text in it: its pictures need text recognition", name)
+		case len(p.missing) > 0:
 			slices.Sort(p.missing)
 			f.Problem = load.Partial{Name: name, Without: strings.Join(slices.Compact(p.missing), ", ")}
 		}

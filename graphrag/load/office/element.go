@@ -3,10 +3,12 @@
 package office
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,15 +63,13 @@ func (e *element) related() string {
 func (e *element) at(path ...string) *element {
 	for _, name := range path {
 		if e == nil {
+			break
+		}
+		i := slices.IndexFunc(e.kids, func(k *element) bool { return k.name == name })
+		if i < 0 {
 			return nil
 		}
-		var next *element
-		for _, k := range e.kids {
-			if k.name == name && next == nil {
-				next = k
-			}
-		}
-		e = next
+		e = e.kids[i]
 	}
 	return e
 }
@@ -84,16 +84,13 @@ func (e *element) on(name string) bool {
 	return k != nil
 }
 
-// find calls f for the outermost elements of some names.
-func (e *element) find(f func(*element), names ...string) {
-	if e == nil {
-		return
-	}
+// find calls f for the outermost elements of some names, with blanks around each.
+func (e *element) find(f func(*element), names string) {
 	for _, k := range e.kids {
-		if strings.Contains(" "+strings.Join(names, " ")+" ", " "+k.name+" ") && k.name != "" {
+		if k.name != "" && strings.Contains(names, " "+k.name+" ") {
 			f(k)
 		} else {
-			k.find(f, names...)
+			k.find(f, names)
 		}
 	}
 }
@@ -103,15 +100,11 @@ func (e *element) all() string {
 	if e == nil {
 		return ""
 	}
-	if len(e.kids) == 1 && e.kids[0].name == "" {
-		return e.kids[0].text
-	}
-	var b strings.Builder
-	b.WriteString(e.text)
+	parts := []string{e.text}
 	for _, k := range e.kids {
-		b.WriteString(k.all())
+		parts = append(parts, k.all())
 	}
-	return b.String()
+	return strings.Join(parts, "")
 }
 
 // handlers are called for elements of a name with all that is in them. One that is nil leaves the
@@ -132,89 +125,86 @@ func (p *pack) each(name string, of handlers) {
 		return
 	}
 	defer r.Close()
-	d := xml.NewDecoder(r)
-	d.CharsetReader = charset.NewReaderLabel
-	s := &scan{handlers: of, met: p.met}
-	for p.err == nil {
-		t, err := d.RawToken()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			err = s.start(t)
-		case xml.EndElement:
-			s.end(t.Name.Local)
-		case xml.CharData:
-			if s.skip == 0 && len(s.open) > 0 {
-				err = s.add(&element{text: string(t)})
-			}
-		}
-		if err != nil {
-			p.fail(fmt.Errorf("%.80q: %w", name, err))
-		}
+	s := &scan{Decoder: xml.NewDecoder(r), handlers: of, pack: p}
+	s.CharsetReader = charset.NewReaderLabel
+	if err := s.within(nil, 0); err != nil {
+		p.fail(fmt.Errorf("%.80q: %w", name, err))
 	}
 }
 
 // scan is the state of each.
 type scan struct {
+	*xml.Decoder
 	handlers
-	met   map[string]bool // what was left out
-	open  []*element      // of the one that is handed over at its end
-	depth int
-	skip  int // depth of the one that is left out
+	pack  *pack
+	quiet bool // in an element that is left out
 	count int
 }
 
-func (s *scan) start(t xml.StartElement) error {
-	if s.depth++; s.depth > maxNesting {
-		return errors.New("its XML nests too deep")
-	}
-	if s.skip > 0 {
-		return nil
-	}
-	e := &element{name: t.Name.Local, attrs: t.Attr}
-	f, known := s.handlers[e.name]
-	switch {
-	case known && f == nil, !known && leftOut[e.name]:
-		s.skip, s.met[e.name] = s.depth, true
-	case len(s.open) > 0 || known:
-		err := s.add(e)
-		s.open = append(s.open, e)
-		return err
-	case s.handlers["<"+e.name] != nil:
-		s.handlers["<"+e.name](e)
+// within reads what is in an element, to its end; e is nil if it is gone through.
+func (s *scan) within(e *element, depth int) error {
+	for s.pack.err == nil {
+		t, err := s.RawToken()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			err = s.start(e, &element{name: t.Name.Local, attrs: t.Attr}, depth+1)
+		case xml.EndElement:
+			if depth > 0 {
+				return nil
+			}
+		case xml.CharData:
+			if e != nil {
+				err = s.add(e, &element{text: string(t)})
+			}
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// add adds to the innermost open element.
-func (s *scan) add(e *element) error {
-	if n := len(s.open); n > 0 {
-		s.open[n-1].kids = append(s.open[n-1].kids, e)
+// start reads an element that begins in e.
+func (s *scan) start(e, k *element, depth int) (err error) {
+	f, known := s.handlers[k.name]
+	switch {
+	case depth > maxNesting:
+		return errors.New("its XML nests too deep")
+	case s.quiet:
+		return s.within(nil, depth)
+	case known && f == nil, !known && leftOut[k.name]:
+		s.pack.met[k.name], s.quiet = true, true
+		defer func() { s.quiet = false }()
+		return s.within(nil, depth)
+	case e != nil:
+		return cmp.Or(s.add(e, k), s.within(k, depth))
+	case known:
+		if err = s.within(k, depth); err == nil {
+			s.count = 0
+			f(k)
+		}
+		return err
 	}
+	if f := s.handlers["<"+k.name]; f != nil {
+		f(k)
+	}
+	err = s.within(nil, depth)
+	if f := s.handlers["/"+k.name]; f != nil {
+		f(nil)
+	}
+	return err
+}
+
+// add adds to an element that is handed over with all that is in it.
+func (s *scan) add(e, k *element) error {
+	e.kids = append(e.kids, k)
 	if s.count++; s.count > maxElements {
 		return errors.New("a paragraph or a row has too many elements")
 	}
 	return nil
-}
-
-func (s *scan) end(name string) {
-	switch n := len(s.open); {
-	case s.skip > 0:
-		if s.skip == s.depth {
-			s.skip = 0
-		}
-	case n > 0:
-		e := s.open[n-1]
-		if s.open = s.open[:n-1]; n == 1 {
-			s.count = 0
-			s.handlers[e.name](e)
-		}
-	case s.handlers["/"+name] != nil:
-		s.handlers["/"+name](nil)
-	}
-	s.depth = max(0, s.depth-1)
 }
 
 // optional is each of a part that need not be there.

@@ -55,6 +55,7 @@ func mailFile(name string, data []byte) (*load.File, error) {
 type letter struct {
 	words mime.WordDecoder
 	left  int // parts that may still be read
+	level int // messages around this one
 }
 
 // content is what a part says, and the names of what is attached to it.
@@ -72,7 +73,7 @@ func (l *letter) message(r io.Reader, depth int, d *graphrag.Document) (string, 
 	var b strings.Builder
 	if d.Title = l.header(m.Header.Get("Subject")); d.Title != "" {
 		d.Fields["subject"] = d.Title
-		b.WriteString(strings.Repeat("#", min(1+depth, 6)) + " " + load.Inline(d.Title) + "\n\n")
+		b.WriteString(strings.Repeat("#", min(1+l.level, 6)) + " " + load.Inline(d.Title) + "\n\n")
 	}
 	for _, key := range []string{"From", "To", "Cc"} {
 		if shown, addresses := l.people(m.Header.Get(key)); shown != "" {
@@ -165,7 +166,9 @@ func (l *letter) part(h textproto.MIMEHeader, body io.Reader, usual string, dept
 		return l.parts(multipart.NewReader(body, params["boundary"]), kind, depth)
 	case kind == "message/rfc822" && depth < maxNested:
 		d := graphrag.Document{Fields: graphrag.Fields{}}
-		if c.text, err = l.message(decoded(h, body), depth+1, &d); err == nil || errors.Is(err, errEncrypted) {
+		l.level++
+		c.text, err = l.message(decoded(h, body), depth+1, &d)
+		if l.level--; err == nil || errors.Is(err, errEncrypted) {
 			c.text = "\n" + strings.TrimSpace(c.text) + "\n"
 			return c, err
 		}
@@ -205,8 +208,8 @@ func plain(data []byte, kind, name string) (text string, err error) {
 	return "\n" + strings.TrimSpace(signature.ReplaceAllString(text, "\n\n")) + "\n", nil
 }
 
-// parts reads the parts of a part; of alternatives the first, unless a later one says a quarter
-// more than it, which is then no stub.
+// parts reads the parts of a part; of alternatives that say the same the first, unless a later one
+// says a quarter more.
 func (l *letter) parts(r *multipart.Reader, kind string, depth int) (all content, err error) {
 	usual := "text/plain"
 	if kind == "multipart/digest" {
@@ -232,20 +235,29 @@ func (l *letter) parts(r *multipart.Reader, kind string, depth int) (all content
 		all.attached = append(all.attached, c.attached...)
 		switch {
 		case strings.TrimSpace(c.text) == "":
-		case kind != "multipart/alternative" || len(texts) == 0:
+		case kind != "multipart/alternative" || len(texts) == 0 || !alike(texts[0], c.text):
 			texts = append(texts, c.text)
-		case 4*said(c.text) > 5*said(texts[0]):
+		case 4*len(letters(c.text)) > 5*len(letters(texts[0])):
 			texts[0] = c.text
 		}
 	}
 }
 
-// said counts the letters of a text.
-func said(s string) (n int) {
-	for _, r := range load.Plain(s) {
-		if unicode.IsLetter(r) {
-			n++
+// letters are the words of a text.
+func letters(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(load.Plain(s)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// alike reports whether most words of a text stand in another.
+func alike(a, b string) bool {
+	words, in, all := make(map[string]bool), 0, letters(a)
+	for _, w := range letters(b) {
+		words[w] = true
+	}
+	for _, w := range all {
+		if words[w] {
+			in++
 		}
 	}
-	return n
+	return 2*in >= len(all)
 }

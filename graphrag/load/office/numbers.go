@@ -3,6 +3,7 @@
 package office
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,7 +13,6 @@ import (
 type numbers struct {
 	lists map[string]*counter // by the ID that paragraphs have
 	bases map[string]*counter // of DOCX, which lists share
-	auto  map[int]int         // of PPTX: the last number by depth
 }
 
 // counter is a kind of list with its counters.
@@ -126,6 +126,9 @@ func (n numbers) next(name string, depth int) string {
 	} else {
 		l.count[depth]++
 	}
+	for i := range depth { // one that is left out counts
+		l.count[i] = cmp.Or(l.count[i], l.levels[i].first)
+	}
 	for i := depth + 1; i < 9; i++ {
 		if after := l.levels[i].after; after == 0 || after > depth {
 			l.count[i] = 0
@@ -140,9 +143,6 @@ func (n numbers) next(name string, depth int) string {
 		if of.legal {
 			format = "decimal"
 		}
-		if count == 0 && i != depth {
-			count = l.levels[i].first
-		}
 		return numeral(format, count)
 	})
 }
@@ -155,42 +155,24 @@ var ordinal = regexp.MustCompile(`^[0-9]{1,9}[.)]$`)
 
 func isOrdinal(label string) bool { return ordinal.MatchString(label) }
 
-// autoKinds are the kinds of numbers of PPTX, by the beginning of their names.
-var autoKinds = []struct{ of, format string }{
-	{"arabic", "decimal"}, {"alphaLc", "lowerLetter"}, {"alphaUc", "upperLetter"}, {"romanLc", "lowerRoman"}, {"romanUc", "upperRoman"},
-}
+// autoKind is the kind of a number of PPTX, such as "romanUcParenBoth".
+var autoKind = regexp.MustCompile(`^(arabic|alphaLc|alphaUc|romanLc|romanUc)\w*?(Period|ParenR|ParenBoth|Plain)$`)
 
-// autoNumber is the label of the next paragraph of a shape; e is nil of one without a number.
-func (n numbers) autoNumber(e *element, depth int, text string) string {
-	if strings.TrimSpace(text) == "" {
+// auto is next of a paragraph of PPTX: e is nil of one without a number, which ends the list.
+func (n numbers) auto(e *element, depth int) string {
+	m := autoKind.FindStringSubmatch(e.attr("type"))
+	l := n.lists["auto"]
+	if l == nil || m == nil && depth == 0 {
+		l = &counter{count: new([9]int)}
+		n.lists["auto"] = l
+	}
+	if m == nil {
 		return ""
 	}
-	for d := range n.auto {
-		if d > depth || d == depth && e == nil {
-			delete(n.auto, d)
-		}
-	}
-	if e == nil {
-		return ""
-	}
-	if n.auto[depth]++; n.auto[depth] == 1 {
-		n.auto[depth] = max(1, e.number("startAt", 1, 1<<20))
-	}
-	kind, label := e.attr("type"), strconv.Itoa(n.auto[depth])
-	for _, k := range autoKinds {
-		if strings.HasPrefix(kind, k.of) {
-			label = numeral(k.format, n.auto[depth])
-		}
-	}
-	switch {
-	case strings.HasSuffix(kind, "Period"):
-		return label + "."
-	case strings.HasSuffix(kind, "ParenBoth"):
-		return "(" + label + ")"
-	case strings.HasSuffix(kind, "ParenR"):
-		return label + ")"
-	}
-	return label
+	l.levels[depth] = level{first: e.number("startAt", 1, 1<<20),
+		format: map[string]string{"arabic": "decimal", "alphaLc": "lowerLetter", "alphaUc": "upperLetter", "romanLc": "lowerRoman", "romanUc": "upperRoman"}[m[1]],
+		text:   strings.ReplaceAll(map[string]string{"Period": "%n.", "ParenR": "%n)", "ParenBoth": "(%n)", "Plain": "%n"}[m[2]], "n", strconv.Itoa(depth+1))}
+	return n.next("auto", depth)
 }
 
 // romans are Roman numerals with their values.
@@ -225,15 +207,6 @@ func numeral(format string, n int) string {
 		if n < 10 {
 			return "0" + decimal
 		}
-	case "ordinal":
-		suffix := "th"
-		if n%100 < 11 || n%100 > 13 {
-			suffix = map[int]string{1: "st", 2: "nd", 3: "rd"}[n%10]
-		}
-		if suffix == "" {
-			suffix = "th"
-		}
-		return decimal + suffix
 	}
 	return decimal
 }

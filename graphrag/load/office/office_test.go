@@ -187,7 +187,7 @@ func TestMail(t *testing.T) {
 	message := "From: =?utf-8?q?Ada_L=C3=B6w?= <Ada@example.org>\r\nTo: bob@example.org, \"C, D\" <c@example.org>\r\nDate: Wed, 1 May 2024 12:00:00 +0200\r\n" +
 		"Subject: =?iso-8859-1?q?Stra=DFe?=\r\n =?utf-8?b?IGdlc3BlcnJ0?=\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=o\r\n\r\n" +
 		"--o\r\nContent-Type: multipart/alternative; boundary=i\r\n\r\n--i\r\nContent-Type: text/plain; charset=windows-1252\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n" +
-		"Die Br=FCcke ist bis Mai ge=\r\nsperrt.\r\n-- \r\nAda\r\n--i\r\nContent-Type: text/html\r\n\r\n<p>never</p>\r\n--i--\r\n" +
+		"Die Br=FCcke ist bis Mai ge=\r\nsperrt.\r\n-- \r\nAda\r\n--i\r\nContent-Type: text/html\r\n\r\n<p>Die Brücke ist bis Mai gesperrt.</p>\r\n--i--\r\n" +
 		"--o\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\nPHRhYmxlPjx0cj48dGg+YTx0aD5iPHRyPjx0ZD4xPHRkPjI8L3RhYmxlPg==\r\n" +
 		"--o\r\nContent-Type: application/pdf; name=\"=?utf-8?q?plan=01.pdf?=\"\r\nContent-Disposition: attachment\r\n\r\nsecret\r\n--o--\r\n"
 	f := read(t, "a.eml", message)

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,10 +85,10 @@ func (o *prose) content(e *element) {
 		case "p", "h":
 			o.paragraph(k)
 		default:
-			k.find(o.row, "tr", "table-row")
+			k.find(o.row, " tr table-row ")
 			o.table(nil)
 		}
-	}, "p", "h", "tbl", "table")
+	}, " p h tbl table ")
 }
 
 // block is what a paragraph is.
@@ -185,45 +186,37 @@ func (o *prose) define(e *element) {
 func (o *prose) row(e *element) {
 	var cells []string
 	wide := 0 // columns that the last cell covers
-	add := func(k *element) {
-		var b strings.Builder
-		k.find(func(p *element) {
-			of := o.block(p)
-			b.WriteString(strings.TrimSpace(of.label+" "+of.text) + " ")
-			for _, box := range o.boxes {
-				o.content2(&b, box)
-			}
-			o.boxes = nil
-		}, "p", "h")
-		text, n := load.Single(b.String()), len(cells)
-		merge := k.at("tcPr", "vMerge")
-		down := merge != nil && merge.attr("val") != "restart" || k.attr("vMerge") == "1" || k.name == "covered-table-cell" && wide == 0
+	e.find(func(k *element) {
+		text, n, props := o.cell(k), len(cells), k.at("tcPr")
+		down := props.on("vMerge") && props.at("vMerge").attr("val") != "restart" || k.attr("vMerge") == "1" || k.name == "covered-table-cell" && wide == 0
+		if last := len(o.rows) - 1; down && text == "" && last >= 0 && n < len(o.rows[last].Cells) {
+			text = o.rows[last].Cells[n]
+		}
 		wide = max(0, wide-1)
-		if down && text == "" && len(o.rows) > 0 && n < len(o.rows[len(o.rows)-1].Cells) {
-			text = o.rows[len(o.rows)-1].Cells[n]
-		}
-		for range max(1, k.number("number-columns-repeated", 1, maxColumns)) {
-			cells = append(cells, text)
-		}
-		for range k.at("tcPr", "gridSpan").number("val", 1, maxColumns) - 1 {
-			cells = append(cells, "")
-		}
+		cells = append(cells, slices.Repeat([]string{text}, k.number("number-columns-repeated", 1, maxColumns))...)
+		cells = append(cells, make([]string, props.at("gridSpan").number("val", 1, maxColumns)-1)...)
 		if k.name == "table-cell" {
 			wide = k.number("number-columns-spanned", 1, maxColumns) - 1
 		}
-	}
-	e.find(add, "tc", "table-cell", "covered-table-cell")
-	for n := len(cells); n > 0 && cells[n-1] == "" && n > maxColumns; n-- {
-		cells = cells[:n-1]
-	}
+	}, " tc table-cell covered-table-cell ")
 	if o.room(len(cells)) && len(cells) > 0 {
 		o.rows = append(o.rows, load.Line{Cells: cells, Place: o.place})
 	}
 }
 
-// content2 adds the words of a box in a cell.
-func (o *prose) content2(b *strings.Builder, box *element) {
-	box.find(func(p *element) { b.WriteString(o.line(p) + " ") }, "p", "h")
+// cell is the text of a cell, with that of boxes and tables in it.
+func (o *prose) cell(e *element) string {
+	var b strings.Builder
+	e.find(func(p *element) {
+		of := o.block(p)
+		b.WriteString(of.label + " " + of.text + " ")
+		boxes := o.boxes
+		o.boxes = nil
+		for _, box := range boxes {
+			b.WriteString(o.cell(box) + " ")
+		}
+	}, " p h ")
+	return load.Single(b.String())
 }
 
 // room reports whether there is room for more cells, and no error.
@@ -259,10 +252,10 @@ func (o *prose) chunk(e *element) {
 	part := o.of[e.related()]
 	switch ext := strings.ToLower(path.Ext(part)); ext {
 	case ".html", ".htm", ".xhtml", ".txt", ".mht", ".mhtml":
-		o.Markdown(o.read(part, "chunk"+strings.TrimSuffix(ext, "ml")), func(int) string { return "" })
+		o.Markdown(o.read(part, "chunk"+strings.Replace(ext, ".mhtml", ".mht", 1)), func(int) string { return "" })
 		o.fail(o.Err())
 	default:
-		o.missing = append(o.missing, "a document in it ("+load.Single(path.Base(part))+")")
+		o.missing = append(o.missing, "the document in it, "+load.Single(path.Base(part)))
 	}
 }
 
@@ -326,7 +319,7 @@ func (p *pack) slide(part string, n int) {
 	title, shown := "", true
 	p.each(part, handlers{"<sld": func(e *element) { shown = e.attr("show") != "0" }, "sp": func(e *element) {
 		if isTitle(holder(e)) {
-			e.find(func(k *element) { title += o.line(k) + " " }, "p")
+			e.find(func(k *element) { title += o.line(k) + " " }, " p ")
 		}
 	}})
 	if !shown {
@@ -353,7 +346,7 @@ func (p *pack) slide(part string, n int) {
 						o.put(block{text: label + text})
 						label = ""
 					}
-				}, "p")
+				}, " p ")
 			}
 		}})
 	}
@@ -361,7 +354,7 @@ func (p *pack) slide(part string, n int) {
 
 // shape writes the paragraphs of a shape: those of a body are items, unless they have no bullet.
 func (o *prose) shape(e *element, body bool) {
-	o.auto = make(map[int]int)
+	delete(o.lists, "auto")
 	e.find(func(k *element) {
 		b := o.block(k)
 		props := k.at("pPr")
@@ -370,7 +363,9 @@ func (o *prose) shape(e *element, body bool) {
 		if b.depth = 0; props.at("buNone") == nil && (body || of != nil) {
 			b.depth = depth + 1
 		}
-		b.label = o.autoNumber(of, depth, b.text)
+		if strings.TrimSpace(b.text) != "" {
+			b.label = o.auto(of, depth)
+		}
 		o.put(b)
-	}, "p")
+	}, " p ")
 }

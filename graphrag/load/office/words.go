@@ -48,7 +48,9 @@ func raised(props *element) int {
 // line is the text of an element, on one line.
 func (w *words) line(e *element) string {
 	var b strings.Builder
-	w.write(&b, e)
+	if e != nil {
+		w.write(&b, e)
+	}
 	return resolved(b.String())
 }
 
@@ -114,96 +116,88 @@ func (w *words) run(b *strings.Builder, e *element) {
 	}
 }
 
-// formula writes a part of a formula on a line; false if the element is none.
+// formulas are the parts of formulas, written on a line: [name] is a part of them, {name} one between
+// brackets if it has operators, and a mark before it goes with one that is not there; <name usual>
+// is a sign among the properties.
+var formulas = map[string]string{
+	"oMath": "[]", "f": "{num}/{den}", "sSup": "{e}^{sup}", "sSub": "{e}_{sub}", "sSubSup": "{e}_{sub}^{sup}", "sPre": "_{sub}^{sup}{e}",
+	"limLow": "[e]_{lim}", "limUpp": "[e]^{lim}", "rad": "√([e])", "root": "{e}^(1/{deg})", "nary": " <chr ∫>_{sub}^{sup} [e]",
+	"acc": "[e]<chr >", "choose": "{num}, {den}",
+}
+
+// formulaPart is one of a text of formulas.
+var formulaPart = regexp.MustCompile(`([_^]?)\{(\w+)\}|\[(\w*)\]|<(\w+) (.?)>`)
+
+// formula writes a part of a formula; false if the element is none.
 func (w *words) formula(b *strings.Builder, e *element) bool {
-	of := func(name string) string { return w.operand(e.at(name)) }
-	sides := func(low, high string) (s string) {
-		if low != "" {
-			s += "_" + low
-		}
-		if high != "" {
-			s += "^" + high
-		}
-		return s
-	}
-	switch e.name {
-	case "f":
-		mark := "/"
-		if e.at("fPr", "type").attr("val") == "noBar" {
-			mark = ", "
-		}
-		b.WriteString(markGap + of("num") + mark + of("den"))
-	case "sSup", "sSub", "sSubSup":
-		b.WriteString(of("e") + sides(of("sub"), of("sup")))
-	case "sPre":
-		b.WriteString(sides(of("sub"), of("sup")) + of("e"))
-	case "limLow":
-		b.WriteString(w.said(e.at("e")) + sides(of("lim"), ""))
-	case "limUpp":
-		b.WriteString(w.said(e.at("e")) + sides("", of("lim")))
-	case "rad":
-		if deg := of("deg"); deg != "" {
-			b.WriteString(of("e") + "^(1/" + deg + ")")
-		} else {
-			b.WriteString("√(" + w.said(e.at("e")) + ")")
-		}
-	case "nary":
-		sign := "∫"
-		if chr := e.at("naryPr", "chr"); chr != nil {
-			sign = chr.attr("val")
-		}
-		b.WriteString(" " + sign + sides(of("sub"), of("sup")) + " " + w.said(e.at("e")))
-	case "d":
+	name := e.name
+	switch {
+	case name == "d" || name == "m" || name == "eqArr":
 		w.fence(b, e)
 		return true
-	case "acc":
-		b.WriteString(w.said(e.at("e")))
-		if chr := e.at("accPr", "chr"); chr != nil {
-			b.WriteString(chr.attr("val"))
-		}
-	case "m", "eqArr":
-		rows := 0
-		for _, k := range e.kids {
-			if k.name == "mr" || k.name == "e" {
-				if rows++; rows > 1 {
-					b.WriteString("; ")
-				}
-				w.all(b, k)
-			}
-		}
-	case "mr":
-		for _, k := range e.kids {
-			b.WriteString(w.said(k) + " ")
-		}
-	default:
+	case name == "rad" && w.operand(e.at("deg")) != "":
+		name = "root"
+	case name == "f" && e.at("fPr", "type").attr("val") == "noBar":
+		name = "choose"
+	}
+	pattern := formulas[name]
+	if pattern == "" {
 		return false
 	}
 	b.WriteString(markGap)
+	at := 0
+	for _, m := range formulaPart.FindAllStringSubmatchIndex(pattern, -1) {
+		b.WriteString(pattern[at:m[0]])
+		switch at = m[1]; {
+		case m[4] >= 0:
+			if s := w.operand(e.at(pattern[m[4]:m[5]])); s != "" {
+				b.WriteString(pattern[m[2]:m[3]] + s)
+			}
+		case m[6] == m[7] && m[6] >= 0:
+			w.all(b, e)
+		case m[6] >= 0:
+			b.WriteString(w.said(e.at(pattern[m[6]:m[7]])))
+		default:
+			b.WriteString(property(e, pattern[m[8]:m[9]], pattern[m[10]:m[11]]))
+		}
+	}
+	b.WriteString(pattern[at:] + markGap)
 	return true
 }
 
-// fence writes what stands between brackets.
-func (w *words) fence(b *strings.Builder, e *element) {
-	sign := func(name, usual string) string {
-		if k := e.at("dPr", name); k != nil {
-			return k.attr("val")
-		}
-		return usual
+// property is a sign among the properties of a part of a formula.
+func property(e *element, name, usual string) string {
+	if k := e.at(e.name+"Pr", name); k != nil {
+		return k.attr("val")
 	}
-	mark := sign("begChr", "(")
+	return usual
+}
+
+// fence writes what stands between brackets, or in rows.
+func (w *words) fence(b *strings.Builder, e *element) {
+	mark, next, last := "", "; ", ""
+	if e.name == "d" {
+		mark, next, last = property(e, "begChr", "("), property(e, "sepChr", "|"), property(e, "endChr", ")")
+	}
 	for _, k := range e.kids {
 		if k.name == "e" {
 			b.WriteString(mark + w.said(k))
-			mark = sign("sepChr", "|")
+			mark = next
+		} else if k.name == "mr" {
+			b.WriteString(mark)
+			for _, cell := range k.kids {
+				b.WriteString(w.said(cell) + " ")
+			}
+			mark = next
 		}
 	}
-	b.WriteString(sign("endChr", ")"))
+	b.WriteString(last)
 }
 
 // operand is a part of a formula, between brackets if it has operators.
 func (w *words) operand(e *element) string {
 	s := strings.Trim(w.said(e), markGap+" ")
-	if utf8.RuneCountInString(s) <= 1 || strings.Trim(s, "0123456789.,") == "" {
+	if fenced := len(e.at("d").all()) > 0 && len(e.at("d").all()) == len(e.all()); fenced || utf8.RuneCountInString(s) <= 1 || strings.Trim(s, "0123456789.,") == "" {
 		return s
 	}
 	return "(" + s + ")"

@@ -34,7 +34,7 @@ type book struct {
 	custom   map[string]byte // what the workbook's own formats of numbers show
 	crossed  []bool          // fonts
 	mac      bool            // days count from 1904
-	formulas int             // that were never calculated
+	formulas bool            // that were never calculated
 
 	name   string // of the sheet
 	rows   []line // all that have a value
@@ -68,7 +68,7 @@ func workbook(p *pack) {
 	p.optional(of["sharedStrings"], handlers{"si": func(e *element) { b.shared = append(b.shared, b.line(e)) }})
 	p.optional(of["styles"], handlers{
 		"numFmt":       func(e *element) { b.custom[e.attr("numFmtId")] = shows(e.attr("formatCode")) },
-		"fonts":        func(e *element) { e.find(func(k *element) { b.crossed = append(b.crossed, k.on("strike")) }, "font") },
+		"fonts":        func(e *element) { e.find(func(k *element) { b.crossed = append(b.crossed, k.on("strike")) }, " font ") },
 		"cellStyleXfs": nil,
 		"xf":           b.format,
 	})
@@ -86,8 +86,8 @@ func workbook(p *pack) {
 			b.blocks()
 		}
 	}
-	if b.formulas > 0 {
-		p.missing = append(p.missing, fmt.Sprintf("values of %d formulas that were never calculated (open it in a spreadsheet program and save it)", b.formulas))
+	if b.formulas {
+		p.missing = append(p.missing, "values of formulas, which were never calculated: save it by a program that does")
 	}
 	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams"})
 }
@@ -184,7 +184,7 @@ func (b *book) shown(c *element) string {
 	case kind == "str", kind == "e", kind == "d":
 		return s
 	case s == "" && c.at("f") != nil:
-		b.formulas++
+		b.formulas = true
 		return strings.TrimSuffix("="+c.at("f").all(), "=")
 	}
 	v, err := strconv.ParseFloat(s, 64)

@@ -77,12 +77,12 @@ const (
 )
 
 // SlowModel makes a server the one that OpenAI's variables name. It writes the beginning of
-// an answer, and its end when shown is closed.
+// an answer to "What does the barn owl hear?", and its end when shown is closed.
 func SlowModel(t testing.TB, shown <-chan struct{}) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if !strings.Contains(string(body), `"stream":true`) { // a sign of life
-			io.WriteString(w, `{"choices":[{"message":{"content":"ready"},"finish_reason":"stop"}]}`)
+		if !strings.Contains(string(body), "barn owl hear?") {
+			io.WriteString(w, `{"choices":[{"message":{"content":"An owl [1]."},"finish_reason":"stop"}]}`)
 			return
 		}
 		io.WriteString(w, `data: {"choices":[{"delta":{"content":"`+Beginning+`"}}]}`+"\n\n")

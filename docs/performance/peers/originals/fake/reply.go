@@ -13,6 +13,7 @@ import (
 var (
 	names     = regexp.MustCompile(`[A-Z][\p{L}'’-]+(?: (?:of |the |de )?[A-Z][\p{L}'’-]+){0,3}`)
 	words     = regexp.MustCompile(`\p{L}+`)
+	ascii     = regexp.MustCompile(`[a-z0-9]+`)
 	sentences = regexp.MustCompile(`[^.!?\n]+[.!?]?`)
 	unmarked  = strings.NewReplacer("<|", "", "|>", "", "##", "", `"`, "")
 )
@@ -271,10 +272,10 @@ func chosen(prompt, q string) [][]string {
 	if at < 0 || json.NewDecoder(strings.NewReader(prompt[at:])).Decode(&all) != nil {
 		return out
 	}
-	asked := words.FindAllString(strings.ToLower(q), -1)
+	asked := ascii.FindAllString(strings.ToLower(q), -1)
 	for _, f := range all.Fact {
 		shared := func(w string) bool { return len(w) > 3 && slices.Contains(asked, w) }
-		if len(out) < 4 && slices.ContainsFunc(words.FindAllString(strings.ToLower(strings.Join(f, " ")), -1), shared) {
+		if len(out) < 4 && slices.ContainsFunc(ascii.FindAllString(strings.ToLower(strings.Join(f, " ")), -1), shared) {
 			out = append(out, f)
 		}
 	}
@@ -302,18 +303,20 @@ func object(pairs ...any) string {
 	return string(data)
 }
 
-// Vector returns a bag of hashed words, of length 1.
+// Vector returns a bag of hashed words, of length 1. Words are ASCII, because HippoRAG embeds the ASCII
+// letters of a name alone; no two weigh the same, so that other texts have other similarities.
 func Vector(text string) []float32 {
 	v := make([]float32, dim)
-	for _, w := range words.FindAllString(strings.ToLower(text), -1) {
+	for _, w := range ascii.FindAllString(strings.ToLower(text), -1) {
 		h := fnv.New64a()
 		h.Write([]byte(w))
 		x := h.Sum64()
+		weight := 1 + float32(x%9973)/99730
 		for range 4 {
 			x ^= x << 13
 			x ^= x >> 7
 			x ^= x << 17
-			v[(x>>8)%dim] += float32(int(x&1)*2 - 1)
+			v[(x>>8)%dim] += weight * float32(int(x&1)*2-1)
 		}
 	}
 	sum := 0.
