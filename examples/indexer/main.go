@@ -10,6 +10,11 @@
 //	go run . -temporal HOST:7233 -store postgres://… -model NAME    # a worker: as many as you like
 //	go run . -temporal HOST:7233 -store postgres://… -model NAME -docs DIR -export OUT
 //
+// With -system it is the program ask over a store, in a database, too (docs/stores.md):
+//
+//	go run . -docs rows.jsonl -store postgres://… -system bm25
+//	go run . -store postgres://… -system bm25 "question"
+//
 // All processes of a job have the same -name, -knowledge, -model, -embed-model and -batch.
 // The model's server is named by OPENAI_BASE_URL and OPENAI_API_KEY, or OLLAMA_HOST.
 package main
@@ -22,6 +27,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -29,6 +35,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
+	"github.com/wildgraph/wildgraph/examples/ask/program"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
@@ -37,6 +44,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/graphrag/store/opensearch"
 	"github.com/wildgraph/wildgraph/graphrag/store/postgres"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
@@ -45,6 +53,9 @@ import (
 )
 
 func main() {
+	if slices.ContainsFunc(os.Args[1:], func(arg string) bool { return strings.TrimLeft(arg, "-") == "system" || strings.HasPrefix(strings.TrimLeft(arg, "-"), "system=") }) {
+		program.Main(open)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(cli.Fail(os.Stderr, "indexer", run(ctx, os.Args[1:], os.Stdout, os.Stderr)))
@@ -111,12 +122,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 	if err != nil {
 		return err
 	}
-	if remote(f.store) {
-		f.o.Store, err = postgres.Open(ctx, f.store, postgres.Options{})
-	} else {
-		f.o.Store, err = disk.Open(f.store, disk.Options{})
-	}
-	if err != nil {
+	if f.o.Store, err = open(ctx, f.store, false); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.o.Store.Close()) }()
@@ -133,6 +139,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 		return err
 	}
 	return export(ctx, f.o.Store, f.o.Name, f.export)
+}
+
+// open opens the store at a place, for reading alone if nothing is indexed there.
+func open(ctx context.Context, place string, reading bool) (store.Store, error) {
+	switch {
+	case remote(place):
+		return postgres.Open(ctx, place, postgres.Options{})
+	case strings.HasPrefix(place, "http://"), strings.HasPrefix(place, "https://"):
+		return opensearch.Open(ctx, strings.Split(place, ","), opensearch.Options{})
+	}
+	return disk.Open(place, disk.Options{ReadOnly: reading})
 }
 
 // parts are the models, and their prices.

@@ -34,7 +34,7 @@ func main() {
 	}
 	switch which {
 	case "ask":
-		program.Main()
+		program.Main(nil)
 	case "wildgraphbench":
 		bench.Main()
 	}

@@ -155,9 +155,30 @@ func Import(ctx context.Context, dir string, s Schema, g Generation) error {
 	return nil
 }
 
-// Copy puts what a generation holds into another of a collection of this schema, and flushes it: the Fork of
-// engines whose generations share nothing.
-func Copy(ctx context.Context, s Schema, from, to Generation) error {
+// Fork is [Collection].Fork of engines whose generations share nothing: it copies the published one.
+func Fork(ctx context.Context, c Collection, next, from string) (Generation, error) {
+	names, published, err := c.Generations(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case slices.Contains(names, next):
+		return nil, fmt.Errorf("fork %q: %w: it is there already: discard it, or take another name", next, ErrConflict)
+	case from != published || from == "":
+		return nil, fmt.Errorf("fork %q: %w: %q is not published, but %q", next, ErrNotFound, from, published)
+	}
+	old, err := c.Pin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	g, err := c.Write(ctx, next)
+	if err == nil {
+		err = copyInto(ctx, c.Schema(), old, g)
+	}
+	return g, errors.Join(err, old.Close())
+}
+
+// copyInto puts what a generation holds into another.
+func copyInto(ctx context.Context, s Schema, from, to Generation) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
 		a, err1 := from.Table(name)
 		b, err2 := to.Table(name)

@@ -53,8 +53,8 @@ type Collection interface {
 	// Write opens a generation for writing: a new one of that name, an unfinished one in the
 	// state of its last Flush, or of one that the store made by itself since, or the published one.
 	Write(ctx context.Context, generation string) (Generation, error)
-	// Fork opens a new generation for writing that begins with what another one holds, which stays
-	// as it is. The error is ErrConflict if there is one of that name.
+	// Fork opens a new generation for writing that begins with what the published one holds, which stays
+	// as it is. The error is ErrConflict if there is one of that name, ErrNotFound if from is not published.
 	Fork(ctx context.Context, next, from string) (Generation, error)
 	// Pin opens the published generation for reading. The error is ErrNotFound if there is
 	// none.

@@ -89,11 +89,23 @@ func (w *Writer) Add(vectors ...[]float32) error {
 		if w.meta.Cosine {
 			scale(w.row, norms[i])
 		}
-		w.put()
-		w.putSigns()
-		w.meta.Rows++
+		w.next()
 	}
 	return w.w.Err()
+}
+
+// AddRow appends a row of an index with the same options as it is: scaled again, its last bit could be
+// another.
+func (w *Writer) AddRow(v []float32) error {
+	copy(w.row, v)
+	w.next()
+	return w.w.Err()
+}
+
+func (w *Writer) next() {
+	w.put()
+	w.putSigns()
+	w.meta.Rows++
 }
 
 // put writes the current row.

@@ -23,6 +23,8 @@ import (
 type settings struct {
 	lab.Settings
 	docs, index, question, questions string
+	store                            string
+	open                             OpenStore
 	system                           all.System
 	k                                int
 	json, verbose, mcp, incomplete   bool
@@ -42,6 +44,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	fs := cli.NewFlags("ask")
 	fs.Usage = func() { usage(stderr, fs) }
 	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files, or one file")
+	fs.StringVar(&s.store, "store", "", "`FOLDER` of a store, for corpora larger than memory (-system bm25, or naiverag with -embed-model): with -docs, a folder or rows of JSONL or CSV, it is indexed there; without, it answers what was indexed")
 	fs.Func("where", "`CONDITION` that limits questions to some files, such as 'folder = \"notes\" and year >= 2024'; the fields are those of front matter, folder and kind", func(v string) error {
 		s.where = new(graphrag.Condition)
 		return s.where.UnmarshalText([]byte(v))
@@ -88,7 +91,7 @@ func usage(w io.Writer, fs *flag.FlagSet) {
 		"  ask -docs FOLDER               a dialogue\n"+
 		"  ask -docs FOLDER -serve :8080  a page in the browser\n"+
 		"  ask -docs FOLDER -mcp          a server for the Model Context Protocol",
-		cli.Group{Title: "What to ask", Flags: []string{"docs", "where", "questions", "serve", "tokens", "mcp", "watch"}},
+		cli.Group{Title: "What to ask", Flags: []string{"docs", "store", "where", "questions", "serve", "tokens", "mcp", "watch"}},
 		cli.Group{Title: "How", Flags: []string{"system", "set", "kg", "schema", "mode", "k", "index", "incomplete", "seed"}},
 		cli.Group{Title: "Output", Flags: []string{"json", "v", "trace"}},
 		cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "encode-all", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
@@ -135,7 +138,9 @@ func (s *settings) check(system string) (problems []error) {
 			problems = append(problems, fmt.Errorf("-system %s %s", s.system.Name, lacks))
 		}
 	}
-	if s.docs == "" {
+	if s.docs == "" && s.store != "" {
+		// it is indexed already
+	} else if s.docs == "" {
 		problems = append(problems, errors.New("name a folder of files, or a file: -docs FOLDER"))
 	} else if _, err := os.Stat(s.docs); err != nil {
 		problems = append(problems, fmt.Errorf("-docs: %w", err))
@@ -149,6 +154,9 @@ func (s *settings) check(system string) (problems []error) {
 	}
 	if ways > 1 {
 		problems = append(problems, errors.New("one of a question, -questions, -serve and -mcp"))
+	}
+	if s.store != "" && (s.questions != "" || s.mcp || s.watch || s.docs == "" && s.question == "" && s.serve == "") {
+		problems = append(problems, errors.New("-store goes with a question or -serve, or with -docs alone"))
 	}
 	if s.trace != "" && s.serve != "" {
 		problems = append(problems, errors.New("-trace and -serve: the page shows the time of each answer"))

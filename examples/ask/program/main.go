@@ -19,15 +19,19 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
+	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
-// Main runs ask with the command line of the process, and ends the process.
-func Main() {
+// OpenStore opens what -store names, for reading alone if nothing is indexed there.
+type OpenStore func(ctx context.Context, place string, reading bool) (store.Store, error)
+
+// Main runs ask with the command line of the process, and ends the process. open is nil for folders.
+func Main(open OpenStore) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(cli.Fail(os.Stderr, "ask", run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr})))
+	os.Exit(cli.Fail(os.Stderr, "ask", run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr}, open)))
 }
 
 // patience is how long a person waits before it is said what for.
@@ -40,7 +44,7 @@ type streams struct {
 }
 
 // run is the program without its process.
-func run(ctx context.Context, args []string, getenv func(string) string, std streams) (err error) {
+func run(ctx context.Context, args []string, getenv func(string) string, std streams, open OpenStore) (err error) {
 	s, err := parse(args, getenv, std.err)
 	if err != nil {
 		return err
@@ -53,6 +57,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 		spans := new(trace.Recorder)
 		ctx = trace.With(ctx, spans)
 		defer func() { err = cmp.Or(writeTrace(s.trace, spans), err) }()
+	}
+	if s.open = open; open == nil {
+		s.open = openStore
+	}
+	if s.store != "" {
+		return stored(ctx, s, std)
 	}
 	slow := time.AfterFunc(patience, func() { fmt.Fprintln(std.err, "Indexing … (kept for the next time)") })
 	d, err := desk.Open(ctx, desk.Options{

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 func ask(t *testing.T, typed string, args ...string) (out, errs string, err error) {
 	t.Helper()
 	var o, e bytes.Buffer
-	err = run(t.Context(), args, func(string) string { return "" }, streams{strings.NewReader(typed), &o, &e})
+	err = run(t.Context(), args, func(string) string { return "" }, streams{strings.NewReader(typed), &o, &e}, nil)
 	return o.String(), e.String(), err
 }
 
@@ -334,6 +334,26 @@ func TestFewUnusableReplies(t *testing.T) {
 	}
 }
 
+// A server's encoder compares with an index that no model writes too; a system without use for it
+// says so.
+func TestServersEncoder(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return llm.Reply{Text: "It hears mice [1]."} }})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "none")
+	for _, tt := range []struct {
+		system, kit string
+		used        bool
+	}{{"naiverag", "model", true}, {"naiverag", "offline", true}, {"wild", "offline", true}, {"bm25", "model", false}} {
+		before := len(server.Requests())
+		_, errs, err := ask(t, "", "-docs", notes(t), "-system", tt.system, "-model", "m", "-index-kit", tt.kit, "-embed-model", "e", "What does the barn owl hear?")
+		embeds := slices.ContainsFunc(server.Requests()[before:], func(r llmtest.Received) bool { return strings.HasSuffix(r.Path, "/embeddings") })
+		if err != nil || embeds != tt.used || strings.Contains(errs, "-embed-model e is not used: "+tt.system) == tt.used {
+			t.Errorf("%+v: embeds %v, %v: %s", tt, embeds, err, errs)
+		}
+	}
+}
+
 // A model answers with citations, of which each leads to a sentence.
 func TestModel(t *testing.T) {
 	dir, said := notes(t), "It hears mice below the snow [1]."
@@ -373,7 +393,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	desktest.SlowModel(t, shown)
 	out := &screen{awaited: strings.TrimSpace(desktest.Beginning), seen: shown}
 	var errs bytes.Buffer
-	err := run(t.Context(), []string{"-docs", notes(t), "-model", "fake"}, func(string) string { return "" }, streams{strings.NewReader("Who hears mice?\nWhat does the barn owl hear?\n"), out, &errs})
+	err := run(t.Context(), []string{"-docs", notes(t), "-model", "fake"}, func(string) string { return "" }, streams{strings.NewReader("Who hears mice?\nWhat does the barn owl hear?\n"), out, &errs}, nil)
 	if err != nil || !strings.Contains(out.String(), desktest.Beginning+"below the snow.\n") {
 		t.Errorf("%v: %s%s", err, out, &errs)
 	}
@@ -393,4 +413,40 @@ func (s *screen) Write(p []byte) (int, error) {
 		close(s.seen)
 	}
 	return n, err
+}
+
+// Rows are indexed in a store, and asked without them, also by their fields and by another process.
+func TestStore(t *testing.T) {
+	dir, place := notes(t), t.TempDir()
+	write(t, dir, "rows.jsonl", `{"id": "owl", "text": "The barn owl hears a mouse under the snow.", "team": "a", "year": 2024}
+{"_id": 7, "title": "Tides", "text": "The moon draws the water.", "team": "b"}
+{"light": "red", "meaning": "no internet"}
+`)
+	write(t, dir, "rows.csv", "id,text,year\nx,\"The tide falls twice a day, and rises.\",2023\ny,The harp has strings.,none\n")
+	for _, x := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-docs", filepath.Join(dir, "rows.jsonl")}, ""},
+		{[]string{"What does the barn owl hear?"}, "The barn owl hears a mouse under the snow.\n   owl  “"},
+		{[]string{"What draws the water?"}, "The moon draws the water.\n   7  “"},
+		{[]string{"-where", `team = "b"`, "What draws the water?"}, "   7  “"},
+		{[]string{"What does the red light mean?"}, "   rows.jsonl:3  “"},
+		{[]string{"-docs", filepath.Join(dir, "rows.csv"), "-where", "year > 2000", "How often does the tide fall?"}, "   x  “"},
+	} {
+		out, errs, err := ask(t, "", append([]string{"-store", place, "-system", "bm25"}, x.args...)...)
+		if err != nil || !strings.Contains(out, x.want) {
+			t.Errorf("%q: %q, %q, %v", x.args, out, errs, err)
+		}
+	}
+	for want, args := range map[string][]string{
+		"keeps its index in memory": {"-system", "wild", "What?"},
+		"-store goes with":          {"-system", "bm25"},
+		"unknown field":             {"-system", "bm25", "-where", "nothing = 1", "What?"},
+		"there is no store yet":     {"-system", "bm25", "-store", filepath.Join(dir, "none"), "What?"},
+	} {
+		if out, errs, err := ask(t, "", append([]string{"-store", place}, args...)...); err == nil || !strings.Contains(err.Error()+errs, want) {
+			t.Errorf("%q: %q, %v; want %s", args, out, err, want)
+		}
+	}
 }

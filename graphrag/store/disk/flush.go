@@ -407,7 +407,11 @@ func (t *tableWriter) add(r store.Record) error {
 		if len(r.Vector) == 0 {
 			t.place.Append(-1)
 		} else {
-			if err := t.vectors.Add(r.Vector); err != nil {
+			add := func(v []float32) error { return t.vectors.Add(v) }
+			if t.merge != nil {
+				add = t.vectors.AddRow
+			}
+			if err := add(r.Vector); err != nil {
 				return err
 			}
 			t.place.Append(t.vector)

@@ -243,23 +243,7 @@ func (c *collection) spec(table string) spec {
 
 // Fork implements [store.Collection]: it copies.
 func (c *collection) Fork(ctx context.Context, next, from string) (store.Generation, error) {
-	e, err := c.load(ctx)
-	old, known := e.Generations[from]
-	if _, there := e.Generations[next]; err == nil && there {
-		err = fmt.Errorf("%w: it is there already: discard it, or take another name", store.ErrConflict)
-	}
-	if err == nil && !known {
-		err = fmt.Errorf("%w: there is no generation %q", store.ErrNotFound, from)
-	}
-	var g store.Generation
-	if err == nil {
-		g, err = c.Write(ctx, next)
-	}
-	if err == nil {
-		a := c.handle(old, from, true)
-		err = errors.Join(store.Copy(ctx, c.schema, a, g), a.Close())
-	}
-	return g, c.store.wrap("fork "+next, err)
+	return store.Fork(ctx, c, next, from)
 }
 
 // Pin implements [store.Collection].

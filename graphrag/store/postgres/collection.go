@@ -55,33 +55,7 @@ func (c *collection) Write(ctx context.Context, name string) (store.Generation, 
 
 // Fork implements [store.Collection]: it copies.
 func (c *collection) Fork(ctx context.Context, next, from string) (store.Generation, error) {
-	var old int64
-	err := c.store.write(ctx, func(tx pgx.Tx) error {
-		var there bool
-		err := tx.QueryRow(ctx, c.store.named(`SELECT coalesce(max(id) FILTER (WHERE name = $2), 0), coalesce(bool_or(name = $3), false)
-			FROM {s}.generations WHERE collection = $1 AND NOT gone`), c.id, from, next).Scan(&old, &there)
-		switch {
-		case err != nil:
-			return err
-		case there:
-			return fmt.Errorf("%w: it is there already: discard it, or take another name", store.ErrConflict)
-		case old == 0:
-			return fmt.Errorf("%w: there is no generation %q", store.ErrNotFound, from)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, wrap("fork "+next, err)
-	}
-	a, err := c.handle(ctx, old, from, true)
-	if err != nil {
-		return nil, err
-	}
-	g, err := c.Write(ctx, next)
-	if err == nil {
-		err = store.Copy(ctx, c.schema, a, g)
-	}
-	return g, wrap("fork "+next, errors.Join(err, a.Close()))
+	return store.Fork(ctx, c, next, from)
 }
 
 // lock makes changes of a collection wait for each other. It was dropped: ErrNotFound.

@@ -65,7 +65,7 @@ func testWords(t *testing.T, s *suite) {
 
 // Nearly all of the ten nearest are found, and all of them with full effort.
 func testVectors(t *testing.T, s *suite) {
-	_, g, table := s.generation(t)
+	c, g, table := s.generation(t)
 	records := sample(7, 5000)
 	for part := range slices.Chunk(records, 2000) {
 		must(t, table.Put(t.Context(), part...))
@@ -98,6 +98,15 @@ func testVectors(t *testing.T, s *suite) {
 	}
 	if exact != most {
 		t.Errorf("%d of the %d nearest are found with full effort", exact, most)
+	}
+	query := store.VectorQuery{Vector: direction(r), K: 2000, Effort: 1}
+	before, err := table.SearchVectors(t.Context(), query)
+	must(t, err)
+	must(t, c.Publish(t.Context(), "first", "")) // what is merged has the same scores, to the bit
+	after, err := table.SearchVectors(t.Context(), query)
+	must(t, err)
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("published: %.500s", diff)
 	}
 }
 

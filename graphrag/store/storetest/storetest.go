@@ -57,7 +57,6 @@ func Test(t *testing.T, f Factory) {
 		{"fork", testFork},
 		{"publishers", testPublishers},
 		{"readers", testReaders},
-		{"processes", testProcesses},
 		{"cancelled", testCancelled},
 		{"snapshot", testSnapshot},
 		{"crash", testCrash},

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package program
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	api "github.com/wildgraph/wildgraph/graphrag/serve"
+	"github.com/wildgraph/wildgraph/graphrag/store"
+	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm/jsonl"
+)
+
+// openStore opens the store in a folder; without documents for reading, beside a process that writes.
+func openStore(_ context.Context, place string, reading bool) (store.Store, error) {
+	if strings.Contains(place, "://") {
+		return nil, fmt.Errorf("-store %s: this program opens folders; examples/indexer opens databases, too", place)
+	}
+	return disk.Open(place, disk.Options{ReadOnly: reading})
+}
+
+// stored answers from a store, after it indexed -docs there.
+func stored(ctx context.Context, s settings, std streams) (err error) {
+	if s.Out, err = os.UserCacheDir(); err != nil {
+		return err
+	}
+	s.Out = filepath.Join(s.Out, "wildgraph", "store") // of vectors, see lab.Settings
+	parts, err := lab.NewParts(ctx, s.Settings, cli.NewLogger(std.err))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, parts.Close()) }()
+	common := s.Settings.Common()
+	common.Progress = rate(std.err)
+	base, err := parts.System(s.system, parts.Kit, common)
+	if err != nil {
+		return err
+	}
+	st, err := s.open(ctx, s.store, s.docs == "")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	system, err := kit.Open(ctx, base.Frame(), st, base.Name())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, system.Close()) }()
+	if s.docs != "" {
+		stats, err := system.Index(ctx, rows(ctx, s.docs))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(std.err, "%s documents, %s passages\n", text.Digits(stats.Documents), text.Digits(stats.Chunks))
+	}
+	if s.serve != "" {
+		return serveStore(ctx, system, s, std.err)
+	}
+	if s.question == "" {
+		return nil
+	}
+	a, err := system.Answer(ctx, graphrag.Question{Text: s.question, K: s.k, Where: s.where})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(std.out, text.Printable(a.Text))
+	for _, c := range a.Citations {
+		if chunk, ok := a.Passage(c); ok {
+			fmt.Fprintf(std.out, "   %s  “%s”\n", text.OneLine(chunk.Doc), short(a.Text[c.Start:c.End]))
+		}
+	}
+	if a.Refused {
+		return cli.ErrNoAnswer
+	}
+	return nil
+}
+
+// serveStore answers in OpenAI's form, and sees each second what was published.
+func serveStore(ctx context.Context, system *kit.System, s settings, log io.Writer) error {
+	h, err := api.New(system, api.Options{Tokens: s.tokens, K: s.k, ReadOnly: s.docs == ""})
+	if err != nil {
+		return err
+	}
+	l, err := api.Listen(s.serve, s.tokens)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(log, "Chat programs ask http://%s/v1; Ctrl-C ends it.\n", l.Addr())
+	go func() {
+		for tick := time.NewTicker(time.Second); ctx.Err() == nil; <-tick.C {
+			if err := system.Refresh(ctx); err != nil && ctx.Err() == nil {
+				fmt.Fprintln(log, err)
+			}
+		}
+	}()
+	return api.Serve(ctx, l, h)
+}
+
+// rate says every two seconds how many documents were indexed, and how fast.
+func rate(w io.Writer) func(graphrag.IndexStats) {
+	begun := time.Now()
+	last := begun
+	return func(s graphrag.IndexStats) {
+		if now := time.Now(); now.Sub(last) > 2*time.Second {
+			last = now
+			fmt.Fprintf(w, "%s documents, %s a second\n", text.Digits(s.Documents), text.Digits(int(float64(s.Documents)/now.Sub(begun).Seconds())))
+		}
+	}
+}
+
+// rows are the documents of a file of JSON lines or of CSV with a header, one a row, or the files of a folder.
+// A row has text, and perhaps id (or _id) and title; the rest are its fields. One without text is all its
+// fields.
+func rows(ctx context.Context, name string) iter.Seq2[graphrag.Document, error] {
+	return func(yield func(graphrag.Document, error) bool) {
+		ext := filepath.Ext(name)
+		if ext != ".jsonl" && ext != ".csv" {
+			files, err := load.Root(name)
+			if err != nil {
+				yield(graphrag.Document{}, err)
+				return
+			}
+			o := cli.NewFiles()
+			defer o.Close() // all was read
+			o.Documents(ctx, files)(yield)
+			return
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			yield(graphrag.Document{}, err)
+			return
+		}
+		defer f.Close() // it was read
+		read := jsonRows(f, name)
+		if ext == ".csv" {
+			read = csvRows(f)
+		}
+		n := 0
+		for row, err := range read {
+			var d graphrag.Document
+			if n++; err == nil {
+				d, err = document(row, fmt.Sprintf("%s:%d", filepath.Base(name), n))
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func jsonRows(r io.Reader, name string) iter.Seq2[map[string]any, error] {
+	return func(yield func(map[string]any, error) bool) {
+		for line, err := range jsonl.Read[map[string]any](r, jsonl.Options{Name: name}) {
+			if !yield(line.Value, err) {
+				return
+			}
+		}
+	}
+}
+
+func csvRows(r io.Reader) iter.Seq2[map[string]any, error] {
+	return func(yield func(map[string]any, error) bool) {
+		in := csv.NewReader(r)
+		header, err := in.Read()
+		for err == nil {
+			var cells []string
+			if cells, err = in.Read(); err != nil {
+				break
+			}
+			row := make(map[string]any, len(cells))
+			for i, cell := range cells {
+				if row[header[i]] = cell; header[i] != "text" && header[i] != "title" {
+					if x, err := strconv.ParseFloat(cell, 64); err == nil && x-x == 0 {
+						row[header[i]] = x
+					}
+				}
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+		if !errors.Is(err, io.EOF) {
+			yield(nil, err)
+		}
+	}
+}
+
+// document is a row as a document.
+func document(row map[string]any, id string) (graphrag.Document, error) {
+	d := graphrag.Document{ID: id}
+	for _, x := range []struct {
+		to   *string
+		name string
+	}{{&d.ID, "_id"}, {&d.ID, "id"}, {&d.Title, "title"}, {&d.Text, "text"}} {
+		v, ok := row[x.name]
+		if delete(row, x.name); !ok || v == nil {
+			continue
+		}
+		if *x.to, ok = v.(string); !ok {
+			data, _ := json.Marshal(v) // it was JSON
+			*x.to = string(data)
+		}
+	}
+	if d.Text == "" {
+		for _, name := range slices.Sorted(maps.Keys(row)) {
+			d.Text += fmt.Sprintf("%s: %v\n", name, row[name])
+		}
+	}
+	fields, err := json.Marshal(row)
+	if err == nil && len(row) > 0 {
+		err = json.Unmarshal(fields, &d.Fields)
+	}
+	if err != nil {
+		err = fmt.Errorf("row %s: %w", id, err)
+	}
+	return d, err
+}
