@@ -3,10 +3,11 @@
 // Package index builds systems that take long: hours of calls of a model, by one process or many, which
 // may be killed at any time.
 //
-//	x, err := index.Open(ctx, index.Options{Store: s, Name: "logs", Model: m, System: hipporag2System})
+//	x, err := index.Open(ctx, index.Options{Store: s, Name: "logs", System: recipe})
 //	err = x.Put(ctx, docs)
 //	done, err := x.Do(ctx, index.Share{I: 0, N: 4}) // one of four processes
-//	system, stats, err := x.Build(ctx)
+//	system, err := recipe()
+//	stats, err := x.Build(ctx, system)
 //
 // The store keeps the documents and every reply of the model and the embedder, before it is used. So a
 // process that is killed pays again only for the calls that were running, and a reply is asked for

@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/index"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -40,7 +41,8 @@ func example(ctx context.Context) error {
 	model := llmtest.NewScript("m").
 		Reply(llmtest.Stage(extract.StageRecords), `("entity"<|>FRAM<|>ship<|>A ship.)##<|COMPLETE|>`).
 		Reply(llmtest.Any, "The Fram is a ship.")
-	x, err := index.Open(ctx, index.Options{Store: s, Name: "logs", Model: model, System: chronicle})
+	recipe := func() (*kit.System, error) { return chronicle(model, nil) }
+	x, err := index.Open(ctx, index.Options{Store: s, Name: "logs", System: recipe})
 	if err != nil {
 		return err
 	}
@@ -61,11 +63,14 @@ func example(ctx context.Context) error {
 		}
 		fmt.Printf("round %d: %d of %d shares\n", p.Round, p.Done, p.Shares)
 	}
-	system, _, err := x.Build(ctx)
+	system, err := recipe()
 	if err != nil {
 		return err
 	}
 	defer system.Close()
+	if _, err := x.Build(ctx, system); err != nil {
+		return err
+	}
 	documents, err := system.List(ctx)
 	fmt.Println(documents)
 	return err

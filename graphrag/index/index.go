@@ -11,7 +11,6 @@ import (
 	"iter"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
@@ -24,12 +23,9 @@ type Options struct {
 	// Store keeps documents and replies, in the collection Name-work. Required.
 	Store store.Store
 	Name  string
-	// Model and Embedder are asked for what the store lacks; nil for none.
-	Model    llm.Model
-	Embedder llm.NamedEmbedder
-	// System makes the system, empty, of the model and the embedder that keep their replies; they are
-	// nil where those above are. Required.
-	System func(llm.Model, llm.NamedEmbedder) (*kit.System, error)
+	// System makes the system of the job, empty. Its models and its encoder are asked for what the store
+	// lacks. Required.
+	System func() (*kit.System, error)
 }
 
 func (o *Options) check() error {
@@ -170,7 +166,11 @@ func (x *Index) Do(ctx context.Context, s Share) (Done, error) {
 		return h.Sum64()%uint64(s.N) == uint64(s.I)
 	})
 	ctx, asked := withAsked(ctx)
-	_, _, err := x.Build(ctx)
+	system, err := x.o.System()
+	if err == nil {
+		_, err = x.Build(ctx, system)
+		err = errors.Join(err, system.Close())
+	}
 	if errors.Is(err, share.ErrMissing) {
 		err = nil
 	}
@@ -178,25 +178,9 @@ func (x *Index) Do(ctx context.Context, s Share) (Done, error) {
 	return Done{Missing: at.Missing(), Usage: usage, Texts: texts}, err
 }
 
-// Build builds the system of the documents. It asks for replies that are not there.
-func (x *Index) Build(ctx context.Context) (*kit.System, graphrag.IndexStats, error) {
-	var m llm.Model
-	var e llm.NamedEmbedder
-	if x.o.Model != nil {
-		m = keptModel{x.o.Model, &x.work}
-	}
-	if x.o.Embedder != nil {
-		e = keptEmbedder{x.o.Embedder, &x.work}
-	}
-	s, err := x.o.System(m, e)
-	if err != nil {
-		return nil, graphrag.IndexStats{}, err
-	}
-	stats, err := s.Index(ctx, x.Documents(ctx))
-	if err != nil {
-		return nil, stats, errors.Join(err, s.Close())
-	}
-	return s, stats, nil
+// Build indexes the documents by a system, of the replies in the store. It asks for what is not there.
+func (x *Index) Build(ctx context.Context, s *kit.System) (graphrag.IndexStats, error) {
+	return s.Index(kit.WithReplies(ctx, &x.work), x.Documents(ctx))
 }
 
 // Progress is how far a job is.
@@ -240,4 +224,4 @@ func (p *Progress) Add(d Done) {
 	p.Usage, p.Texts = p.Usage.Add(d.Usage), p.Texts+d.Texts
 }
 
-var _ embed.Embedder = keptEmbedder{}
+var _ kit.Replies = (*work)(nil)

@@ -139,7 +139,7 @@ func open(t *testing.T, m *scribe, h hashes) *index.Index {
 	t.Helper()
 	st, err := disk.Open(t.TempDir(), disk.Options{})
 	texttest.OK(t, err)
-	x, err := index.Open(t.Context(), index.Options{Store: st, Name: "logs", Model: m, Embedder: h, System: chronicle})
+	x, err := index.Open(t.Context(), index.Options{Store: st, Name: "logs", System: func() (*kit.System, error) { return chronicle(m, h) }})
 	texttest.OK(t, err)
 	t.Cleanup(func() { texttest.OK(t, errors.Join(x.Close(), st.Close())) })
 	return x
@@ -200,7 +200,9 @@ func TestShares(t *testing.T) {
 			t.Errorf("%d shares took %d rounds", n, took)
 		}
 		asked, embedded := len(m.asked), len(h.asked)
-		s, stats, err := x.Build(t.Context())
+		s, err := chronicle(m, h)
+		texttest.OK(t, err)
+		stats, err := x.Build(t.Context(), s)
 		texttest.OK(t, err)
 		if diff := cmp.Diff(want, found(t, s)); diff != "" || stats.Documents != 40 {
 			t.Errorf("%d shares, %d documents (-alone +shares):\n%s", n, stats.Documents, diff)
@@ -244,7 +246,9 @@ func TestFailures(t *testing.T) {
 	texttest.OK(t, err)
 	rounds(t, x, 3)
 	m.fail = nil
-	s, stats, err := x.Build(t.Context())
+	s, err := chronicle(m, h)
+	texttest.OK(t, err)
+	stats, err := x.Build(t.Context(), s)
 	texttest.OK(t, err)
 	if names := s.Graph().Entities; len(names) != 29+7 || stats.Stages[0].Refused != 1 {
 		t.Errorf("%d entities, %+v", len(names), stats.Stages)

@@ -96,20 +96,14 @@ type kept struct {
 	Text    string          `json:"text,omitempty"` // of the failure
 }
 
-// keptModel asks the model for replies that are not in the store, and are of this share.
-type keptModel struct {
-	llm.Model
-	work *work
-}
-
-// Generate implements [llm.Model].
-func (m keptModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+// Reply implements [kit.Replies].
+func (w *work) Reply(ctx context.Context, model string, req llm.Request, ask func() (llm.Reply, error)) (llm.Reply, error) {
 	request, err := json.Marshal(req)
 	if err != nil {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: err}
 	}
-	key := keyOf("reply", m.Name(), request)
-	there, err := m.work.get(ctx, key)
+	key := keyOf("reply", model, request)
+	there, err := w.get(ctx, key)
 	if err != nil {
 		return llm.Reply{}, err
 	}
@@ -128,7 +122,7 @@ func (m keptModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 		return llm.Reply{}, err
 	}
 	k := kept{Request: request}
-	reply, failed := m.Model.Generate(ctx, req)
+	reply, failed := ask()
 	k.Reply = reply
 	var e *llm.Error
 	if errors.As(failed, &e) && e.Billed == llm.BilledYes && llm.OfOneReply(e) && !e.Retryable() {
@@ -139,7 +133,7 @@ func (m keptModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 	count(ctx, k.Reply.Usage, 0)
 	data, err := json.Marshal(k)
 	if err == nil {
-		err = m.work.put(context.WithoutCancel(ctx), replies, store.Record{ID: key, Data: data})
+		err = w.put(context.WithoutCancel(ctx), replies, store.Record{ID: key, Data: data})
 	}
 	if err != nil {
 		return reply, fmt.Errorf("index: storing a reply that was paid for: %w", err)
@@ -147,42 +141,20 @@ func (m keptModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, er
 	return reply, failed
 }
 
-// keptEmbedder asks the embedder for vectors that are not in the store, and are of this share.
-type keptEmbedder struct {
-	llm.NamedEmbedder
-	work *work
-}
-
-// EmbedDocuments implements [embed.Embedder].
-func (e keptEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	return e.embed(ctx, "document", texts, e.NamedEmbedder.EmbedDocuments)
-}
-
-// EmbedQuery implements [embed.Embedder].
-func (e keptEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	out, err := e.embed(ctx, "query", []string{text}, func(ctx context.Context, texts []string) ([][]float32, error) {
-		v, err := e.NamedEmbedder.EmbedQuery(ctx, texts[0])
-		return [][]float32{v}, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out[0], nil
-}
-
 // atOnce is the number of vectors that are read and asked for at once.
 const atOnce = 256
 
-func (e keptEmbedder) embed(ctx context.Context, kind string, texts []string, ask func(context.Context, []string) ([][]float32, error)) ([][]float32, error) {
+// Vectors implements [kit.Replies].
+func (w *work) Vectors(ctx context.Context, embedder, kind string, texts []string, ask func([]string) ([][]float32, error)) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	var missing error
 	for lo := 0; lo < len(texts); lo += atOnce {
 		part := texts[lo:min(lo+atOnce, len(texts))]
 		keys := make([]string, len(part))
 		for i, text := range part {
-			keys[i] = keyOf(kind, e.Name(), []byte(text))
+			keys[i] = keyOf(kind, embedder, []byte(text))
 		}
-		there, err := e.work.get(ctx, keys...)
+		there, err := w.get(ctx, keys...)
 		if err != nil {
 			return nil, err
 		}
@@ -200,7 +172,7 @@ func (e keptEmbedder) embed(ctx context.Context, kind string, texts []string, as
 		if len(mine) == 0 {
 			continue
 		}
-		vectors, err := ask(ctx, mine)
+		vectors, err := ask(mine)
 		if err != nil || len(vectors) != len(mine) {
 			return vectors, err // the caller reports a wrong number
 		}
@@ -209,7 +181,7 @@ func (e keptEmbedder) embed(ctx context.Context, kind string, texts []string, as
 			out[lo+at[i]] = v
 			rs[i] = store.Record{ID: keys[at[i]], Data: encoded(v)}
 		}
-		if err := e.work.put(context.WithoutCancel(ctx), replies, rs...); err != nil {
+		if err := w.put(context.WithoutCancel(ctx), replies, rs...); err != nil {
 			return nil, fmt.Errorf("index: storing vectors that were paid for: %w", err)
 		}
 		count(ctx, llm.Usage{}, len(mine))

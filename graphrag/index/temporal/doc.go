@@ -7,7 +7,7 @@
 //	machine A, B, …   w, err := temporal.NewWorker(client, ix, temporal.Options{})
 //	                  err = w.Run(ctx)
 //	anywhere          progress, err := temporal.Run(ctx, client, "logs", temporal.Options{}, nil)
-//	                  system, stats, err := ix.Build(ctx)
+//	                  stats, err := ix.Build(ctx, system)
 //
 // The store of the index must be one that all of them share, such as PostgreSQL. The server sees
 // numbers and errors alone; no text and no reply.
