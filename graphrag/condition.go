@@ -75,7 +75,7 @@ func Between(field string, low, high any) Condition {
 // Exists is true of documents that have the field. No text says it.
 func Exists(field string) Condition { return Condition{op: opIs, field: field} }
 
-// plain makes float64 of numbers of all kinds, and UTC of times.
+// plain makes float64 of numbers of all kinds, string and bool of types of these, and UTC of times.
 func plain(values []any) []any {
 	out := make([]any, len(values))
 	for i, v := range values {
@@ -84,6 +84,11 @@ func plain(values []any) []any {
 			out[i] = t.UTC().Round(0)
 			continue
 		}
+		if n, ok := v.(interface{ Float64() (float64, error) }); ok { // json.Number
+			if f, err := n.Float64(); err == nil {
+				v = f
+			}
+		}
 		switch n := reflect.ValueOf(v); {
 		case n.CanInt():
 			out[i] = float64(n.Int())
@@ -91,6 +96,10 @@ func plain(values []any) []any {
 			out[i] = float64(n.Uint())
 		case n.CanFloat():
 			out[i] = n.Float()
+		case n.Kind() == reflect.String:
+			out[i] = n.String()
+		case n.Kind() == reflect.Bool:
+			out[i] = n.Bool()
 		}
 	}
 	return out

@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Fields are what is known of a document beside its text: who wrote it, when, for whom. A
@@ -26,10 +29,15 @@ const (
 )
 
 // Normal returns the document as an index keeps it: numbers in fields are float64, times are UTC
-// and lists []string, and a title of more than 512 bytes is cut, since each chunk has a copy. An ID
+// and lists []string, what is no UTF-8 in text and title is U+FFFD, and a title of more than 512
+// bytes is cut, since each chunk has a copy. An ID
 // or Source of more than 4096 bytes, or fields that [Fields.Check] refuses, are an error that
 // names the document.
 func (d Document) Normal() (Document, error) {
+	d.Text, d.Title = strings.ToValidUTF8(d.Text, "\ufffd"), strings.ToValidUTF8(d.Title, "\ufffd")
+	if !utf8.ValidString(d.ID + d.Source) {
+		return d, fmt.Errorf("the document %.80q: its ID or source is no UTF-8", d.ID)
+	}
 	if len(d.ID) > maxIDBytes || len(d.Source) > maxIDBytes {
 		return d, fmt.Errorf("the document %.80q has an ID of %d bytes and a source of %d, want at most %d", d.ID, len(d.ID), len(d.Source), maxIDBytes)
 	}
@@ -39,8 +47,14 @@ func (d Document) Normal() (Document, error) {
 	fields := make(Fields, len(d.Fields))
 	for name, v := range d.Fields {
 		list, ok := v.([]any)
-		if !ok {
-			fields[name] = plain([]any{v})[0]
+		switch texts, is := v.([]string); {
+		case is:
+			fields[name] = append([]string{}, texts...)
+			continue
+		case !ok:
+			if fields[name] = plain([]any{v})[0]; inexact(v) {
+				return d, fmt.Errorf("the document %.80q: field %.80q is %v, a whole number beyond 2^53: write it as a text", d.ID, name, v)
+			}
 			continue
 		}
 		texts := make([]string, len(list))
@@ -60,6 +74,12 @@ func (d Document) Normal() (Document, error) {
 	return d, nil
 }
 
+// inexact reports whether a whole number has neighbours with the same float64.
+func inexact(v any) bool {
+	n := reflect.ValueOf(v)
+	return n.CanInt() && max(n.Int(), -n.Int()) > 1<<53 || n.CanInt() && n.Int() == math.MinInt64 || n.CanUint() && n.Uint() > 1<<53
+}
+
 // Check returns an error that names the first field, in the order of names, with a value of
 // another type, or beyond the bounds: 64 kB for all fields of a document together.
 func (f Fields) Check() error {
@@ -68,21 +88,28 @@ func (f Fields) Check() error {
 	}
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(f)) {
-		size += len(name)
+		texts := []string{name}
 		switch v := f[name].(type) {
 		case string:
-			size += len(v)
+			texts = append(texts, v)
 		case []string:
-			for _, s := range v {
-				size += len(s)
-			}
+			texts = append(texts, v...)
 		case float64:
 			if v-v != 0 {
 				return fmt.Errorf("field %.80q is no finite number", name)
 			}
-		case bool, time.Time:
+		case time.Time:
+			if v.Year() < 0 || v.Year() > 9999 {
+				return fmt.Errorf("field %.80q is a time of the year %d, want 0 to 9999", name, v.Year())
+			}
+		case bool:
 		default:
 			return fmt.Errorf("field %.80q is a %T, want a string, a float64, a bool, a time.Time or a []string", name, v)
+		}
+		for _, s := range texts {
+			if size += len(s); !utf8.ValidString(s) {
+				return fmt.Errorf("field %.80q is no UTF-8", name)
+			}
 		}
 		if name == "" || size > maxFieldBytes {
 			return fmt.Errorf("with the field %.80q the fields have %d bytes, want at most %d and no empty name", name, size, maxFieldBytes)
@@ -93,7 +120,7 @@ func (f Fields) Check() error {
 
 // jsonTime is a time in JSON.
 type jsonTime struct {
-	Time time.Time `json:"time"`
+	Time *time.Time `json:"time"`
 }
 
 // MarshalJSON writes an object in the order of names.
@@ -104,7 +131,7 @@ func (f Fields) MarshalJSON() ([]byte, error) {
 	out := make(map[string]any, len(f))
 	for name, v := range f {
 		if t, ok := v.(time.Time); ok {
-			v = jsonTime{t}
+			v = jsonTime{&t}
 		}
 		out[name] = v
 	}
@@ -132,10 +159,10 @@ func (f *Fields) UnmarshalJSON(b []byte) error {
 			}
 			(*f)[name] = list
 		case r[0] == '{':
-			if err = json.Unmarshal(r, &at); err != nil || at.Time.IsZero() {
+			if err = json.Unmarshal(r, &at); err != nil || at.Time == nil {
 				return fmt.Errorf("field %.80q is an object: want a string, a number, true, false, a list of strings or {\"time\": \"2024-05-01T00:00:00Z\"}", name)
 			}
-			(*f)[name] = at.Time
+			(*f)[name] = *at.Time
 		default:
 			if err = json.Unmarshal(r, &v); err != nil {
 				return err

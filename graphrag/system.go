@@ -5,6 +5,7 @@ package graphrag
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 )
 
@@ -58,9 +59,13 @@ type System interface {
 	Close() error
 }
 
-// Documents streams documents for [System].Index and Insert.
+// Documents streams documents for [System].Index and Insert. None at all are an error: what
+// made them, such as a reader of files, found nothing.
 func Documents(docs ...Document) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
+		if len(docs) == 0 {
+			yield(Document{}, errors.New("graphrag: there are no documents: check what they are read from"))
+		}
 		for _, d := range docs {
 			if !yield(d, nil) {
 				return

@@ -90,8 +90,8 @@ type Question struct {
 	// may read more for some forms than for others.
 	Form Form `json:"form,omitempty"`
 	// K is the number of chunks that go into the prompt (the top-k of the
-	// papers). If K, Tokens and Depth are all 0, kit.System decides; a negative K
-	// means none, and so does 0 for a [Retriever] without a system around it.
+	// papers). If K, Tokens and Depth are all 0, it is [DefaultK], or what kit.System
+	// decides; [NoEvidence] asks for none.
 	K int `json:"k"`
 	// Tokens, when set, is the budget of everything that goes into the prompt as
 	// evidence, in tokens of the library's one counter (package tokens), and takes
@@ -104,8 +104,22 @@ type Question struct {
 	Where *Condition `json:"where,omitempty"`
 }
 
+// Values of [Question].K: what 0 stands for, and no chunk at all.
+const (
+	DefaultK   = 5
+	NoEvidence = -1
+)
+
 // Want is how many ranked chunks the question asks for.
-func (q Question) Want() int { return max(q.K, q.Depth, 0) }
+func (q Question) Want() int { return max(q.reads(), q.Depth, 0) }
+
+// reads is K, or what 0 stands for.
+func (q Question) reads() int {
+	if q.K == 0 && q.Tokens == 0 && q.Depth == 0 {
+		return DefaultK
+	}
+	return q.K
+}
 
 // Form is how an answer should look. The empty Form leaves it to the reader.
 type Form string
@@ -148,7 +162,7 @@ func (f Found) Read(q Question) []Hit {
 	if f.Evidence != nil {
 		return f.Evidence
 	}
-	return f.Ranked[:min(max(q.K, 0), len(f.Ranked))]
+	return f.Ranked[:min(max(q.reads(), 0), len(f.Ranked))]
 }
 
 // Step is one thing that a retriever did on its way.

@@ -323,7 +323,7 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 }
 
 // Content is the text of a message as servers and their clients write it: a string, null,
-// or a list of parts, of which those of text count. Values of other shapes are as good as none.
+// or a list of parts, of which the text parts count. A value of another type is empty.
 type Content string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -331,7 +331,7 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 	var text string
 	var parts []struct{ Type, Text string }
 	if json.Unmarshal(b, &text) != nil {
-		_ = json.Unmarshal(b, &parts) // those of other shapes have no text
+		_ = json.Unmarshal(b, &parts) // a part of another type has no text
 		for _, p := range parts {
 			if p.Type == "" || strings.Contains(p.Type, "text") {
 				text += p.Text

@@ -26,5 +26,5 @@ func Example() {
 	it := set.Domains[0].Items[0]
 	j, err := short.New(short.Options{Schemes: multihop.Schemes()})
 	fmt.Println(it.Type, it.Gold, set.Types[0].K, j.Name(), err)
-	// Output: 2-hop [[000000] [000001]] 20 lexical/shortanswer/v2 <nil>
+	// Output: 2-hop [[000000] [000001]] 20 lexical/shortanswer/v3 <nil>
 }

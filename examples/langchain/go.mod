@@ -34,6 +34,8 @@ require (
 	github.com/sirupsen/logrus v1.9.3 // indirect
 	github.com/spf13/cast v1.3.1 // indirect
 	github.com/tidwall/btree v1.8.2 // indirect
+	github.com/wlynxg/chardet v1.0.5 // indirect
+	github.com/xuri/nfp v0.0.1 // indirect
 	github.com/yargevad/filepathx v1.0.0 // indirect
 	github.com/yuin/goldmark v1.8.7 // indirect
 	go.starlark.net v0.0.0-20230302034142-4b1e35fe2254 // indirect

@@ -13,7 +13,7 @@ import (
 // DefaultK is the number of chunks that are read for a question without a K. A model reads
 // DefaultTokens tokens at least, since five short notes do not contain a chain of facts.
 const (
-	DefaultK      = 5
+	DefaultK      = graphrag.DefaultK
 	DefaultTokens = 2000
 )
 
@@ -32,7 +32,7 @@ func (k Kit) amount(q graphrag.Question) amount {
 		a.Form = graphrag.Overview
 	}
 	if q.K != 0 || q.Tokens != 0 || q.Depth != 0 {
-		a.K = max(a.K, 0)
+		a.K = max(a.K, graphrag.NoEvidence)
 		return a
 	}
 	a.K = DefaultK

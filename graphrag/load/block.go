@@ -330,7 +330,8 @@ func fenceAfter(open, line string) string {
 	return open
 }
 
-// unstruck returns a text without what ~~ strikes, outside of code, and where what is left stood.
+// unstruck returns a text without the parts that ~~ strikes, outside of code, and its mapping to the
+// text.
 func unstruck(s string) (string, anchors) {
 	if !strings.Contains(s, "~~") {
 		return s, anchors{}
@@ -367,8 +368,8 @@ func unstruck(s string) (string, anchors) {
 	return w.out.String(), w.anchors
 }
 
-// struck returns how many bytes of a paragraph stand between the n tildes that begin s and two more,
-// if those strike something; else 0.
+// struck returns the length of the struck text after the n tildes at the beginning of s, 0 if nothing
+// is struck.
 func struck(s string, n int) int {
 	inner := upTo(s[n:], "~~")
 	if n != 2 || inner <= 0 || s[n] <= ' ' || s[n+inner-1] <= ' ' && s[n+inner-1] != 0 || strings.Contains(s[n:n+inner], "\n\n") {

@@ -16,12 +16,12 @@ type sheet struct {
 	source string
 	comma  byte
 	start  int // offset of the first record
-	above  int // records above the table, such as its title
+	titles int // records above the table
 	open   int // from this offset on no quote is closed
 }
 
-// The number of records by which a dialect is told, and what may separate values, those first that
-// seldom stand in them.
+// The number of records that decide the dialect, and the separators, in the order in which they win
+// a tie.
 const (
 	sampled    = 64
 	separators = "\t;|,"
@@ -43,19 +43,19 @@ func newSheet(name, source string) *sheet {
 	for _, comma := range []byte(commas) {
 		try := *s
 		try.comma = comma
-		if score, above := try.score(); score > best {
+		if score, titles := try.score(); score > best {
 			best, *s = score, try
-			s.above = above
+			s.titles = titles
 		}
 	}
 	return s
 }
 
-// score says how well the first records are those of a table, and how many above it are none: the
-// share of those that are as wide as most, times that of the values without another separator in
-// them, as there would be in "April 15| 2023;4028;25.00" cut at commas.
-func (s *sheet) score() (score float64, above int) {
-	var titles []int // the values of records that may be titles, -1 of others
+// score rates the separator by the first records: the share of records with the most frequent width,
+// times the share of values without another separator ("April 15, 2023;4028;25.00" cut at commas has
+// them). It also counts the titles above the table.
+func (s *sheet) score() (score float64, titled int) {
+	var titles []int // the number of values, -1 of a record that is no title
 	count, width, values, clean := make(map[int]int), 0, 0, 0
 	for cells := range s.records() {
 		filled, last := 0, 0
@@ -80,13 +80,13 @@ func (s *sheet) score() (score float64, above int) {
 			break
 		}
 	}
-	for above < len(titles) && titles[above] >= 0 && (titles[above] < 2 || 2*titles[above] < width) {
-		above++
+	for titled < len(titles) && titles[titled] >= 0 && (titles[titled] < 2 || 2*titles[titled] < width) {
+		titled++
 	}
-	if width == 0 || above == len(titles) {
-		above = 0
+	if width == 0 || titled == len(titles) {
+		titled = 0
 	}
-	return float64(count[width]*clean) / float64(max(len(titles)*values, 1)), above
+	return float64(count[width]*clean) / float64(max(len(titles)*values, 1)), titled
 }
 
 // divided reports whether a value contains another separator, without a blank behind it as in prose,
@@ -132,8 +132,8 @@ func (s *sheet) records() iter.Seq2[[]string, []int] {
 	}
 }
 
-// value returns the value that begins at an offset, and where it ends: at a separator, the end of the
-// line, or that of the file.
+// value returns the value that begins at an offset, and its end: at a separator, or at the end of the
+// line or the file.
 func (s *sheet) value(i int) (string, int) {
 	first := i
 	for i < len(s.source) && s.source[i] == ' ' && i-first < mostBlanks {
@@ -159,9 +159,8 @@ func (s *sheet) after(i int) int {
 // mostBlanks is the most blanks around quotes.
 const mostBlanks = 8
 
-// closing finds the quote that closes what begins at an offset: a separator or the end of a line
-// stands behind it. A quote within a value counts as text, but there is none if another value with
-// quotes begins before.
+// closing finds the quote that closes a value: a separator or the end of a line follows. Other quotes
+// within the value are text; if another value begins with a quote before, the value has no quotes.
 func (s *sheet) closing(i int) (int, bool) {
 	from := i
 	for ; i < len(s.source); i++ {
@@ -201,24 +200,24 @@ func tableFile(name, source string) *File {
 		return Markdown(name, source)
 	}
 	w := &writer{}
-	labels, above := maxLabels*len(source), s.above
+	labels, titles := maxLabels*len(source), s.titles
 	var g *grid
-	wide := false // the header, and so every longer one
+	asItems := false // the header is too wide for a table
 	rows := false
 	for cells, at := range s.records() {
-		if above > 0 {
-			above--
+		if titles > 0 {
+			titles--
 			w.add(Escape(strings.Join(cells, " ")), at[0])
 			w.blank()
 			continue
 		}
 		if g == nil {
 			g = &grid{w: w, header: make([]string, len(cells))}
-			wide = !narrow(g.header)
+			asItems = !narrow(g.header)
 			if s.headed(cells) {
 				copy(g.header, cells)
 				g.at = slices.Clone(at)
-				wide = !narrow(g.header)
+				asItems = !narrow(g.header)
 				continue
 			}
 		}
@@ -226,9 +225,9 @@ func tableFile(name, source string) *File {
 		if more := len(cells) - len(g.header); more > 0 {
 			g.header = append(g.header, make([]string, more)...)
 			g.rows = 0 // another table from here on
-			wide = wide || !narrow(g.header)
+			asItems = asItems || !narrow(g.header)
 		}
-		if !wide {
+		if !asItems {
 			g.row(cells, at)
 		} else {
 			labels -= w.items(g.header, cells, at, labels)
@@ -240,7 +239,7 @@ func tableFile(name, source string) *File {
 	return w.file(name, source)
 }
 
-// headed reports whether a row is a header: it has no number, or some years above what are none.
+// headed reports whether a row is a header: it has no numbers, or years above other numbers.
 func (s *sheet) headed(cells []string) bool {
 	numbers := 0
 	for _, c := range cells {
@@ -253,9 +252,9 @@ func (s *sheet) headed(cells []string) bool {
 	if numbers == 0 {
 		return true
 	}
-	row := 0
+	n := 0
 	for below := range s.records() {
-		if row++; row == s.above+2 {
+		if n++; n == s.titles+2 {
 			return slices.ContainsFunc(below, func(c string) bool { return isNumber(c) && !isYear(c) })
 		}
 	}
@@ -269,9 +268,9 @@ func isNumber(s string) bool {
 
 func isYear(s string) bool { return len(s) == 4 && (s[:2] == "19" || s[:2] == "20") }
 
-// names returns the names of columns for rows of a width: those without one are numbered, and so are
-// equal ones.
-func names(header []string, width int) []string {
+// columnNames returns names for a number of columns. Empty and repeated names get the number of their
+// column.
+func columnNames(header []string, width int) []string {
 	out, seen := make([]string, max(width, len(header))), map[string]bool{}
 	for i := range out {
 		if i < len(header) {

@@ -27,7 +27,7 @@ func (w *writer) items(header, cells []string, at []int, left int) (named int) {
 			continue
 		}
 		label := "- "
-		if name := strings.ToValidUTF8(header[i][:min(len(header[i]), maxLabel)], ""); named+len(name) <= left {
+		if name := strings.ToValidUTF8(header[i][:min(len(header[i]), maxLabel)], ""); name != "" && named+len(name) <= left {
 			label += strings.Join(strings.Fields(name), " ") + ": "
 			named += len(name)
 		}

@@ -509,7 +509,7 @@ const sniffed = 512
 func sniff(data []byte) Format {
 	head := strings.ToLower(strings.TrimLeft(string(data[:min(len(data), sniffed)]), "\ufeff \t\r\n"))
 	switch {
-	case strings.ContainsRune(head, 0) && wide(data) == nil:
+	case strings.ContainsRune(head, 0) && wideEncoding(data) == nil:
 		return nil
 	case strings.HasPrefix(head, "<!doctype html"), strings.HasPrefix(head, "<html"):
 		return ofText(HTML)

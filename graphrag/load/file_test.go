@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -55,6 +57,20 @@ func TestHTML(t *testing.T) {
 	}
 	if all := load.HTML("a.html", "<nav>Only this</nav>").Document; all.Text != "Only this\n" || all.Title != "Only this" {
 		t.Errorf("a page of navigation: %+v", all)
+	}
+}
+
+// Pages and the texts that a reader of them sees.
+func TestPages(t *testing.T) {
+	data, err := os.ReadFile("testdata/pages.txt")
+	texttest.OK(t, err)
+	for line := range strings.Lines(string(data)) {
+		in, want, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		in, err := strconv.Unquote(in)
+		texttest.OK(t, err)
+		if got := strconv.Quote(load.HTML("a.html", in).Document.Text); got != want {
+			t.Errorf("%s\n%s, want\n%s", in, got, want)
+		}
 	}
 }
 

@@ -331,3 +331,27 @@ func checkKept(t *testing.T, f *load.File) {
 		t.Error("half of a file was read")
 	}
 }
+
+// What is written has the places that were given, no markup but its own, and a bound; what is left
+// out of many files is told once for each kind.
+func TestWriter(t *testing.T) {
+	w := &load.Writer{}
+	w.Heading(2, "1. A *b*", "top")
+	w.Item(2, "a)", "# c", "item")
+	w.Table(load.Line{Cells: slices.Repeat([]string{"x"}, 200), Place: "row"}, nil)
+	w.Markdown("```\nopen", func(int) string { return "code" })
+	f, err := w.File("a.x", "", graphrag.Document{Title: "T"})
+	texttest.OK(t, err)
+	want := "## 1. A \\*b\\*\n\n    a) \\# c\n\n" + strings.Repeat("- x\n", 200) + "\n```\nopen\n```\n"
+	if got := f.Document.Text; got != want || f.Document.Title != "T" || f.Place(5) != "top" || f.Place(20) != "item" || f.Place(40) != "row" || f.Place(len(got)-4) != "code" {
+		t.Errorf("%q", got)
+	}
+	checkKept(t, f)
+	if w := (&load.Writer{}); w.Room(4<<20) == false || w.Room(1) || w.Err() == nil {
+		t.Error("4 million cells and one")
+	}
+	told := load.Together([]error{load.Partial{Name: "a.x", Without: "charts"}, errors.New("b"), load.Partial{Name: "c.x", Without: "charts"}, load.Partial{Name: "d.y", Without: "charts"}})
+	if got := fmt.Sprint(told); got != "[load: a.x and 1 more of its kind are read without charts b load: d.y is read without charts]" {
+		t.Error(got)
+	}
+}

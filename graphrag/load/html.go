@@ -17,7 +17,7 @@ import (
 // lists and code, in page order, with white space collapsed. What is not displayed (scripts, styles,
 // hidden elements) is left out, also struck text and ruby, and navigation, footers and forms unless
 // there is no other text. Raised digits become 10^6, formulas a line. Tables that contain headings,
-// lists or tables are treated as layout; a cell of several rows stands in each.
+// lists or tables are treated as layout; a cell of several rows is repeated in each.
 func HTML(name, page string) *File {
 	f, t := &File{}, parse(page)
 	for _, all := range []bool{false, true} {
@@ -78,7 +78,7 @@ func (p *pageText) node(n *html.Node) {
 	case n.Type != html.ElementNode || n.Data == "template" && attribute(n, "shadowrootmode") != "":
 		p.children(n)
 	case is(n.Data, " rp rt rtc "):
-	case is(n.Data, " del svg template ") || !p.all && (is(n.Data, furniture) || isHidden(n)):
+	case is(n.Data, " audio canvas del svg template video ") || !p.all && (is(n.Data, furniture) || isHidden(n)):
 		p.gap = true
 	case n.Namespace == "math":
 		outer := p.math
@@ -202,26 +202,26 @@ func (p *pageText) item(n *html.Node) string {
 	return indent + strconv.Itoa(l.next-1) + ". "
 }
 
-// cell is a cell of a row: its element, nil of none, and in how many rows it stands again, if it
-// stands in a row above.
-type cell struct {
+// tableCell is a cell of a row: its element, nil of an empty one, and the number of further rows if it
+// is repeated from a row above.
+type tableCell struct {
 	node  *html.Node
 	again int
 }
 
 // rows lays out a table.
-func (p *pageText) rows(n *html.Node) (rows [][]cell, width int) {
+func (p *pageText) rows(n *html.Node) (rows [][]tableCell, width int) {
 	for part := range n.ChildNodes() {
-		var down []cell // what further rows have above them, by column
+		var down []tableCell // cells of rows above, by column
 		for tr := range part.ChildNodes() {
 			if tr.DataAtom != atom.Tr || !p.all && isHidden(tr) {
 				continue
 			}
-			var row []cell
-			above := func() {
-				for i := len(row); i < len(down) && down[i].again > 0 && p.left > 0; i++ {
+			var cells []tableCell
+			repeat := func() {
+				for i := len(cells); i < len(down) && down[i].again > 0 && p.left > 0; i++ {
 					p.left -= len(" |")
-					row = append(row, down[i])
+					cells = append(cells, down[i])
 					down[i].again--
 				}
 			}
@@ -229,22 +229,22 @@ func (p *pageText) rows(n *html.Node) (rows [][]cell, width int) {
 				if td.DataAtom != atom.Td && td.DataAtom != atom.Th || !p.all && isHidden(td) {
 					continue
 				}
-				above()
+				repeat()
 				more := intOf(td, "rowspan") - 1
 				if more < 0 {
 					more = maxTags // to the end
 				}
 				for i, of := 0, td; i < min(max(intOf(td, "colspan"), 1), maxDepth); i, of = i+1, nil {
-					if at := len(row); at < maxColumns {
-						down = append(down, make([]cell, max(at+1-len(down), 0))...)
-						down[at] = cell{of, more}
+					if at := len(cells); at < maxColumns {
+						down = append(down, make([]tableCell, max(at+1-len(down), 0))...)
+						down[at] = tableCell{of, more}
 					}
-					row = append(row, cell{node: of})
+					cells = append(cells, tableCell{node: of})
 				}
 			}
-			above()
-			if len(row) > 0 {
-				rows, width = append(rows, row), max(width, len(row))
+			repeat()
+			if len(cells) > 0 {
+				rows, width = append(rows, cells), max(width, len(cells))
 			}
 		}
 	}
@@ -252,9 +252,9 @@ func (p *pageText) rows(n *html.Node) (rows [][]cell, width int) {
 }
 
 // isHeader reports whether the first row of a table is a header: it has no data cell, or is in thead.
-func isHeader(row []cell) bool {
-	return row[0].node.Parent.Parent.DataAtom == atom.Thead ||
-		!slices.ContainsFunc(row, func(c cell) bool { return c.node != nil && c.node.DataAtom == atom.Td })
+func isHeader(cells []tableCell) bool {
+	return cells[0].node.Parent.Parent.DataAtom == atom.Thead ||
+		!slices.ContainsFunc(cells, func(c tableCell) bool { return c.node != nil && c.node.DataAtom == atom.Td })
 }
 
 // table writes a table under its header, an empty one if it has none.
@@ -265,12 +265,12 @@ func (p *pageText) table(n *html.Node) {
 		}
 	}
 	rows, width := p.rows(n)
-	for i, row := range rows {
-		if i == 0 && !isHeader(row) {
+	for i, cells := range rows {
+		if i == 0 && !isHeader(cells) {
 			p.out.WriteString("|" + strings.Repeat(" |", width) + "\n" + delimiters(width))
 		}
 		p.out.WriteByte('|')
-		for _, c := range row {
+		for _, c := range cells {
 			p.out.WriteByte(' ')
 			p.cell(c)
 			if p.last() != ' ' {
@@ -278,8 +278,8 @@ func (p *pageText) table(n *html.Node) {
 			}
 			p.out.WriteByte('|')
 		}
-		if i == 0 && isHeader(row) {
-			p.out.WriteString(strings.Repeat(" |", width-len(row)) + "\n" + delimiters(width))
+		if i == 0 && isHeader(cells) {
+			p.out.WriteString(strings.Repeat(" |", width-len(cells)) + "\n" + delimiters(width))
 			continue
 		}
 		p.out.WriteByte('\n')
@@ -289,7 +289,7 @@ func (p *pageText) table(n *html.Node) {
 func delimiters(n int) string { return "|" + strings.Repeat("---|", n) + "\n" }
 
 // cell writes the text of a cell.
-func (p *pageText) cell(c cell) {
+func (p *pageText) cell(c tableCell) {
 	start := p.out.Len()
 	switch {
 	case c.node == nil:
@@ -427,7 +427,7 @@ func (p *pageText) glue(mark string) {
 	}
 }
 
-// space writes what stands before a word, and reports whether the word begins a block.
+// space writes the prefix or the blank before a word, and reports whether the word begins a block.
 func (p *pageText) space() (begins bool) {
 	begins = p.prefix != "" || p.last() == '\n'
 	if begins {
@@ -488,8 +488,8 @@ func (p *pageText) word(raw string, at int) {
 	p.place(at + len(raw))
 }
 
-// place maps what is written next to a place in the page, or that of what was written before, if
-// it stands behind it.
+// place maps the text written next to an offset of the page, or to the offset of the text before, if
+// it is larger.
 func (p *pageText) place(at int) {
 	p.at = max(p.at, at)
 	p.anchors.add(p.out.Len(), p.at)

@@ -43,9 +43,9 @@ func parse(page string) *tree {
 	return &tree{root: &html.Node{}} // of no tags there is no error
 }
 
-// outline writes a page again for the parser, with what decides how it is read: tags that structure
-// a page, those of what is hidden, and the places of texts. The others mark words, and the parser
-// copies some of them into every paragraph.
+// outline writes a page again for the parser: tags that structure the page, tags of hidden elements,
+// and numbers of texts. Other tags mark words, and the parser copies some of them into every
+// paragraph.
 type outline struct {
 	page   string
 	around int // tags in tags
@@ -113,17 +113,17 @@ const (
 	// large ones do not occur in the cells of data tables.
 	large = " h1 h2 h3 h4 ul ol dl pre article section table "
 	// within stands within a line and decides what is seen.
-	within = " del math rp rt rtc ruby s strike sub sup svg template title "
+	within = " audio canvas del math rp rt rtc ruby s strike sub sup svg template title video "
 	// ended ones end where another begins, formatting ones begin again in the next paragraph.
 	ended      = " dd dt li option p rp rt tbody td tfoot th thead tr "
 	formatting = " a b big code em font i nobr s small strike strong tt u "
 	shown      = furniture + blocks + tables + within
 )
 
-func is(name, list string) bool { return strings.Contains(list, " "+name+" ") }
+func is(name, names string) bool { return strings.Contains(names, " "+name+" ") }
 
 // start writes a tag, if it is shown or hides something.
-func (o *outline) start(name string, tag atom.Atom, attributes string) {
+func (o *outline) start(name string, tag atom.Atom, attrs string) {
 	if tag == atom.A && o.last == "sup" {
 		o.tag("<wbr/>", o.last) // a note
 	}
@@ -133,7 +133,7 @@ func (o *outline) start(name string, tag atom.Atom, attributes string) {
 		}
 		return
 	}
-	hides := strings.HasPrefix(attributes, " hidden")
+	hides := strings.HasPrefix(attrs, " hidden")
 	if !hides && (tag == 0 || !is(name, shown)) && o.open[name]+o.open["math"]+o.open["svg"] == 0 {
 		return
 	}
@@ -145,7 +145,7 @@ func (o *outline) start(name string, tag atom.Atom, attributes string) {
 	if !is(name, ended) {
 		o.depth++
 	}
-	o.tag("<"+written(name)+attributes+">", name)
+	o.tag("<"+written(name)+attrs+">", name)
 }
 
 func (o *outline) end(name string) {
@@ -179,7 +179,7 @@ func (o *outline) tag(s, name string) {
 	o.tags, o.last, o.inRun = o.tags+1, name, false
 }
 
-// text writes the number of a text, or that of the run that it continues.
+// text writes the number of a run of texts, unless the text continues the last run.
 func (o *outline) text(start, end int) {
 	if last := strings.TrimPrefix(o.last, "/"); !o.inRun && o.open["pre"] == 0 && (last == "" || is(last, furniture+blocks+tables+" title ")) &&
 		strings.TrimSpace(o.page[start:end]) == "" {

@@ -60,26 +60,26 @@ func csvRows(name, source string, take func(names []string, record, values map[s
 	if s.tooWide() {
 		return fmt.Errorf("a line has more than %d cells", maxCells)
 	}
-	var header, columns []string
-	row := 0
+	var header, names []string
+	n := 0
 	for cells := range s.records() {
-		if row++; row <= s.above {
+		if n++; n <= s.titles {
 			continue
 		}
 		if header == nil {
 			header = slices.Clone(cells)
 			continue
 		}
-		if len(cells) > len(columns) {
-			columns = names(header, len(cells))
+		if len(cells) > len(names) {
+			names = columnNames(header, len(cells))
 		}
 		record, values := make(map[string]any), make(map[string]any)
-		for i, cell := range cells {
-			if cell = strings.TrimSpace(cell); cell != "" {
-				record[columns[i]], values[columns[i]] = cell, fieldValue(cell)
+		for i, value := range cells {
+			if value = strings.TrimSpace(value); value != "" {
+				record[names[i]], values[names[i]] = value, fieldValue(value)
 			}
 		}
-		if err := take(columns, record, values); err != nil {
+		if err := take(names, record, values); err != nil {
 			return err
 		}
 	}

@@ -100,11 +100,12 @@ func (w *Writer) block(prefix, text, place string, item bool) {
 	}
 }
 
-// Markdown writes a text that is Markdown; place is that of each of its paragraphs, by its offset.
+// Markdown writes a text in Markdown; place names the place of a paragraph by its offset.
 func (w *Writer) Markdown(text string, place func(at int) string) {
-	if w.full(len(text)) {
+	if text = strings.TrimRight(text, "\n"); text == "" || w.full(len(text)) {
 		return
 	}
+	text += "\n"
 	w.blank()
 	empty := true
 	for at, line := range lines(text) {
@@ -189,7 +190,7 @@ func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	return f, nil
 }
 
-// Inline is [Escape] of a text that stands behind other words or a mark on its line.
+// Inline is [Escape] for a text behind other words or a mark on its line.
 func Inline(s string) string { return inline(s) }
 
 // Single is a text on one line, without control characters.

@@ -265,9 +265,9 @@ func skipClosers(s string, i int) int {
 	return i
 }
 
-// closer returns the length of the closing quote or bracket above ASCII that begins s, with the
-// space that stands before it in French; 0 if there is none. What opens in some languages closes in
-// others, before anything but a word.
+// closer returns the length of the closing quote or bracket above ASCII at the beginning of s, with
+// the space before it in French; 0 if there is none. An opening quote of one language closes in
+// another, unless a word follows.
 func closer(s string) int {
 	bare := strings.TrimLeft(s[:min(len(s), 8)], " \u00A0\u202F")
 	space := min(len(s), 8) - len(bare)
@@ -380,7 +380,7 @@ type punkt struct {
 
 	// What other languages than English have in place of the last three.
 	stop     map[string]bool // stop words
-	titles   map[string]bool // of all languages; also where the language is not told
+	titles   map[string]bool // of all languages, also for texts of no known language
 	ordinals bool            // "3." stands before words in upper case
 }
 

@@ -228,7 +228,7 @@ func (s *scan) digits(i int, a *amount) (rest string, end int, ok bool) {
 	}
 	for first := end; rest == "" && s.between(end+1, ".") && s.tokens[end+1].digits; {
 		end++
-		if a.digits != "" {
+		if a.digits != "" && len(a.digits) < 64 {
 			a.digits += "." + s.word(end)
 		}
 		if part, rest = endings(s.word(end)); end > first+1 {
@@ -244,9 +244,6 @@ func (s *scan) digits(i int, a *amount) (rest string, end int, ok bool) {
 	a.named = a.named || a.digits != "" && ((versions[s.word(i-1)] || versions[s.word(i-2)]) || end > i && i > 0 && s.tokens[i-1].upper && !s.tokens[i-1].stop && s.gap(i) == " ")
 	return rest, end, true
 }
-
-// versions precede numbers whose digits count: version 2.10 is none of 2.1.
-var versions = wordSet("version release build firmware revision")
 
 func parse(digits string) float64 {
 	v := 0.0

@@ -28,8 +28,9 @@ var rewritings = []rewriting{
 		return mixed(g[0], g[1], above, below)
 	}},
 	{regexp.MustCompile(`(?:(\d{1,3}) )?([1-9])/([2-9])`), func(g []string) string { return mixed(g[0], g[1], g[2], g[3]) }},
-	{regexp.MustCompile(`\.\d{1,9}`), func(g []string) string { return "0" + g[0] }},
-	{regexp.MustCompile(`\d{1,3}(?:(?:[ .]\d{3}){2,}|(?:[\x{a0}\x{202f}\x{2009}'’]\d{3})+| 000)`), func(g []string) string { return digitsOf(g[0]) }},
+	{regexp.MustCompile(`[.,](\d{1,9})`), func(g []string) string { return "0." + g[1] }},
+	{regexp.MustCompile(`(\d{1,3}(?:\.\d{3})+),(\d{1,9})`), func(g []string) string { return digitsOf(g[1]) + "." + g[2] }},
+	{regexp.MustCompile(`(\d{1,3}(?:(?:[ .]\d{3}){2,}|(?:[\x{a0}\x{202f}\x{2009}'’]\d{3})+| 000))(\.\d{1,9})?`), func(g []string) string { return digitsOf(g[1]) + g[2] }},
 	{regexp.MustCompile(`(\d{1,9}),(\d{1,2})`), func(g []string) string { return g[1] + "." + g[2] }},
 }
 
@@ -59,7 +60,7 @@ func plainNumbers(text string) string {
 	return text
 }
 
-// touches reports whether a character belongs to the number or word beside it.
+// touches reports whether a character continues an adjacent number or word.
 func touches(c string) bool {
 	return c != "" && strings.ContainsAny(c, "0123456789./,:") || c != "" && (c[0]|0x20 >= 'a' && c[0]|0x20 <= 'z')
 }
@@ -90,8 +91,8 @@ func power(times, exponent string) string {
 }
 
 // mixed is a whole number and a fraction below one as a decimal; others stay.
-func mixed(written, whole, above, below string) string {
-	n, _ := strconv.Atoi("0" + whole) // digits
+func mixed(written, units, above, below string) string {
+	n, _ := strconv.Atoi("0" + units) // digits
 	a, err := strconv.Atoi(above)
 	b, err2 := strconv.Atoi(below)
 	if err != nil || err2 != nil || a >= b {

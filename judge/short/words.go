@@ -92,9 +92,7 @@ func named(s string) []string {
 	if word := strings.ToLower(strings.TrimRight(s, ".!")); word == "true" || word == "false" {
 		return []string{word}
 	}
-	if one := strings.Trim(s, "().:[]"); len(one) == 1 {
-		s = strings.ToUpper(s)
-	}
+	s = small.ReplaceAllStringFunc(s, strings.ToUpper)
 	var out []string
 	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" ,;/&", r) })
 	for i, w := range words {
@@ -114,6 +112,9 @@ func named(s string) []string {
 	return slices.Compact(out)
 }
 
+// small matches a small letter alone, or with a mark before the text of its choice.
+var small = regexp.MustCompile(`^[(\[]?[a-j](?:[.):\]]*$|[.):\]]\s)`)
+
 // otherMarked matches a letter that begins the text of another choice.
 var otherMarked = regexp.MustCompile(`(?:^|\s)\(?[A-J][).:]\s`)
 
@@ -121,10 +122,10 @@ var (
 	wrapped   = regexp.MustCompile(`(?is)\\boxed\{(?:\\text\w*\{)?([^{}]*)\}|<answer>(.*?)</answer>|【([^】]*)】`)
 	bordered  = regexp.MustCompile(`([\p{Han}\p{Hiragana}\p{Katakana}])([A-J])|([A-J])([\p{Han}\p{Hiragana}\p{Katakana}])`)
 	clauseEnd = regexp.MustCompile(`[.!?]\s|[;\n。！？；]`)
-	declaring = regexp.MustCompile(`(?i)answer|option|choice|choose|correct|right|antwort|lösung|réponse|respuesta|risposta|resposta|ответ|答案|[选選]|正解`)
+	declaring = regexp.MustCompile(`(?i)answer|option|choice|choose|\b(?:correct|right)\b|antwort|lösung|réponse|respuesta|risposta|resposta|ответ|答案|[选選]|正解`)
 	leading   = regexp.MustCompile(`^\W*([A-J])\W*(?:,| [-–—] | (?:because|since|as|for)\b)`)
 	reasoning = regexp.MustCompile(`(?i)(?:\b(?:because|since|while|whereas|weil|denn|porque|parce)\b|因为).*`)
-	denying   = regexp.MustCompile(`(?i)^(?:not|never|cannot|neither|nor|wrong|false|incorrect|between|nicht|kein|keine|pas|не|\pL+n['’]t)$|不`)
+	denying   = regexp.MustCompile(`(?i)^(?:not|never|cannot|neither|nor|wrong|false|incorrect|between|out|nicht|kein|keine|pas|не|\pL+n['’]t)$|不`)
 )
 
 // chosen reads the choices that an answer settles on, sorted, in the forms of models: the letters
@@ -132,9 +133,10 @@ var (
 // before a reason, or one at the end. Denied choices and alternatives are none.
 func chosen(given string) []string {
 	text := norm.NFKC.String(llm.Unwrap(given, ""))
-	if all := wrapped.FindAllStringSubmatch(text, -1); all != nil {
-		last := all[len(all)-1]
-		text = last[1] + last[2] + last[3]
+	for _, m := range wrapped.FindAllStringSubmatch(text, -1) {
+		if inner := m[1] + m[2] + m[3]; m[2] != "" || named(inner) != nil {
+			text = inner
+		}
 	}
 	text = strings.TrimSpace(strings.NewReplacer("*", "", "`", "", "$", "").Replace(text))
 	for range 2 { // on either side of a letter
@@ -187,7 +189,7 @@ func settled(clause string) (out []string, some bool) {
 			}
 		case slices.Contains([]string{"or", "either", "oder", "ou", "или", "或"}, strings.ToLower(w)):
 			either = true
-		case slices.Contains([]string{"but", "sondern", "mais", "sino", "而是"}, strings.ToLower(w)):
+		case slices.Contains([]string{"but", "leaving", "leaves", "sondern", "mais", "sino", "而是"}, strings.ToLower(w)), declaring.MatchString(w):
 			denied = false
 		case denying.MatchString(w):
 			if denied = true; w == "wrong" || w == "false" || w == "incorrect" || next == "" {

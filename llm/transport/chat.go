@@ -293,20 +293,14 @@ func readOpenAI(body []byte) (llm.Reply, error) {
 	if e := errorInBody(body); e != nil {
 		return llm.Reply{}, e
 	}
-	var r struct {
-		Model   word `json:"model"`
-		Print   word `json:"system_fingerprint"`
-		Choices []struct {
-			Finish  word  `json:"finish_reason"`
-			Message delta `json:"message"`
-		} `json:"choices"`
-		Usage figures `json:"usage"`
-	}
+	var r event
 	if err := lenient(body, &r); err != nil {
 		return llm.Reply{}, fmt.Errorf("read the chat completion: %w", err)
 	}
-	reply := llm.Reply{Model: string(r.Model), Fingerprint: string(r.Print), Usage: llm.UsageOf(r.Usage.Prompt, r.Usage.Completion)}
-	reply.Usage.ProviderCached = int(min(max(r.Usage.Details.Cached, 0), max(r.Usage.Prompt, 0)))
+	var used figures
+	_ = lenient(r.Usage, &used) // what cannot be read is estimated
+	reply := llm.Reply{Model: string(r.Model), Fingerprint: string(r.Print), Usage: llm.UsageOf(used.Prompt, used.Completion)}
+	reply.Usage.ProviderCached = int(min(max(used.Details.Cached, 0), max(used.Prompt, 0)))
 	if len(r.Choices) == 0 {
 		return llm.Finish(reply, "", "")
 	}
@@ -332,8 +326,8 @@ type figures struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// lenient reads an object of JSON. A field of another shape is as good as none: it must not
-// cost the reply.
+// lenient decodes a JSON object. A field of an unexpected type is ignored, so that it does not
+// fail the reply.
 func lenient(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if shape := (*json.UnmarshalTypeError)(nil); errors.As(err, &shape) && shape.Field != "" {
@@ -382,12 +376,10 @@ func readOllama(body []byte) (llm.Reply, error) {
 		return llm.Reply{}, e
 	}
 	var r struct {
-		Model      word      `json:"model"`
-		Message    delta     `json:"message"`
-		Done       bool      `json:"done"`
-		DoneReason word      `json:"done_reason"`
-		Prompt     llm.Count `json:"prompt_eval_count"`
-		Eval       llm.Count `json:"eval_count"`
+		event
+		Reason word      `json:"done_reason"`
+		Prompt llm.Count `json:"prompt_eval_count"`
+		Eval   llm.Count `json:"eval_count"`
 	}
 	reply := llm.Reply{Usage: llm.Usage{Calls: 1, Estimated: true}}
 	if err := lenient(body, &r); err != nil {
@@ -397,5 +389,5 @@ func readOllama(body []byte) (llm.Reply, error) {
 		return reply, &llm.Error{Kind: llm.ErrTransient, Err: errors.New("the reply ends without its last piece")}
 	}
 	reply.Model, reply.Reasoning, reply.Usage = string(r.Model), string(r.Message.Thinking), llm.UsageOf(r.Prompt, r.Eval)
-	return llm.Finish(reply, string(r.Message.Content), string(r.DoneReason))
+	return llm.Finish(reply, string(r.Message.Content), string(r.Reason))
 }

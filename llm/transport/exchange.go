@@ -432,10 +432,7 @@ func looksLikeJSON(data []byte) bool {
 // chat and embeddings, for requests of other clients.
 func usageIn(data []byte) llm.Usage {
 	var r struct {
-		Usage struct {
-			Prompt     llm.Count `json:"prompt_tokens"`
-			Completion llm.Count `json:"completion_tokens"`
-		} `json:"usage"`
+		Usage      figures    `json:"usage"`
 		Data       []struct{} `json:"data"`
 		Embeddings [][]any    `json:"embeddings"`
 		PromptEval llm.Count  `json:"prompt_eval_count"`

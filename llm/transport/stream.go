@@ -199,7 +199,7 @@ func (s *stream) show(text string) error {
 	return s.piece(more)
 }
 
-// event is a part of a reply, of either server.
+// event is a part of a reply, or a whole one, of either server.
 type event struct {
 	Error   json.RawMessage `json:"error"`
 	Model   word            `json:"model"`
@@ -212,9 +212,10 @@ type event struct {
 }
 
 type choice struct {
-	Index  llm.Count `json:"index"`
-	Delta  delta     `json:"delta"`
-	Finish word      `json:"finish_reason"`
+	Index   llm.Count `json:"index"`
+	Delta   delta     `json:"delta"`   // of a stream
+	Message delta     `json:"message"` // of a reply in one piece
+	Finish  word      `json:"finish_reason"`
 }
 
 type delta struct {

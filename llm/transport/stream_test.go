@@ -149,6 +149,12 @@ func TestHostileStreams(t *testing.T) {
 		{"unknown end", "openai", event("It was") + `data: {"choices":[{"delta":{},"finish_reason":"banana"}]}` + "\n\n", "It was", llm.ErrUnfinished, 1},
 		{"odd fields", "openai", `data: {"error":{},"system_fingerprint":17,"choices":[{"delta":{"content":"It ","reasoning":{"x":1},"tool_calls":[{"function":{"arguments":{}}}]}}]}` + "\n" +
 			`data: {"choices":[{"index":1,"delta":{"content":"is."}}]}` + "\n" + event("was.") + end, "It was.", nil, 1},
+		{"a null delta at the end", "openai", event("It was.") + `data: {"choices":[{"delta":null,"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n", "It was.", nil, 1},
+		{"null events", "openai", "data: null\n\n" + event("It ") + "data: null\n\n" + event("was.") + end, "It was.", nil, 1},
+		{"comments as data", "openai", "data: : PROCESSING\n\n" + event("It ") + "data: : PROCESSING\n\n" + event("was.") + end, "It was.", nil, 1},
+		{"figures without choices", "openai", event("It was.") + end[:strings.Index(end, "data: [")] + `data: {"usage":{"prompt_tokens":9,"completion_tokens":2}}` + "\n\n" + `data: {"choices":null}` + "\n\ndata: [DONE]\n\n", "It was.", nil, 1},
+		{"an empty event of a name", "openai", "event: keepalive\ndata:\n\n" + event("It was.") + "id: 3\nretry: 10\n\n" + end, "It was.", nil, 1},
+		{"reasoning alone", "openai", `data: {"choices":[{"delta":{"reasoning_content":"It was."}}]}` + "\n\n" + end, "", llm.ErrEmpty, 2},
 		{"lines", "ollama", `{"message":{"content":"It "},"done":false}` + "\n" + `{"message":{"content":"was."},"done":false}` + "\n" +
 			`{"message":{"content":""},"done":true,"done_reason":"stop","prompt_eval_count":9,"eval_count":3}` + "\n", "It was.", nil, 1},
 		{"lines, cut", "ollama", `{"message":{"content":"It "},"done":false}` + "\n", "It", llm.ErrTransient, 1},

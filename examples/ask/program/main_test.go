@@ -334,6 +334,26 @@ func TestFewUnusableReplies(t *testing.T) {
 	}
 }
 
+// A server's encoder compares with an index that no model writes too; a system without use for it
+// says so.
+func TestServersEncoder(t *testing.T) {
+	server := llmtest.NewServer(llmtest.ServerOptions{Handler: func(llm.Request) llm.Reply { return llm.Reply{Text: "It hears mice [1]."} }})
+	defer server.Close()
+	t.Setenv("OPENAI_BASE_URL", server.OpenAIURL())
+	t.Setenv("OPENAI_API_KEY", "none")
+	for _, tt := range []struct {
+		system, kit string
+		used        bool
+	}{{"naiverag", "model", true}, {"naiverag", "offline", true}, {"wild", "offline", true}, {"bm25", "model", false}} {
+		before := len(server.Requests())
+		_, errs, err := ask(t, "", "-docs", notes(t), "-system", tt.system, "-model", "m", "-index-kit", tt.kit, "-embed-model", "e", "What does the barn owl hear?")
+		embeds := slices.ContainsFunc(server.Requests()[before:], func(r llmtest.Received) bool { return strings.HasSuffix(r.Path, "/embeddings") })
+		if err != nil || embeds != tt.used || strings.Contains(errs, "-embed-model e is not used: "+tt.system) == tt.used {
+			t.Errorf("%+v: embeds %v, %v: %s", tt, embeds, err, errs)
+		}
+	}
+}
+
 // A model answers with citations, of which each leads to a sentence.
 func TestModel(t *testing.T) {
 	dir, said := notes(t), "It hears mice below the snow [1]."

@@ -9,8 +9,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
@@ -165,6 +167,33 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// A system embeds texts unless it goes by words alone.
+func TestWords(t *testing.T) {
+	for _, x := range all.Systems() {
+		if x.Blind || x.Lacks() != "" {
+			continue
+		}
+		var n atomic.Int64
+		k := baselinestest.OfflineKit(t).WithEmbedder(embed.Func(func(_ context.Context, texts []string) ([][]float32, error) {
+			n.Add(int64(len(texts)))
+			out := make([][]float32, len(texts))
+			for i := range out {
+				out[i] = llmtest.HashVector(texts[i], 8)
+			}
+			return out, nil
+		}))
+		s, err := x.New(k, kit.Common{})
+		baselinestest.OK(t, err)
+		_, err = s.Index(t.Context(), graphrag.Documents(baselinestest.Pages[:2]...))
+		baselinestest.OK(t, err)
+		_, err = s.Retrieve(t.Context(), baselinestest.Questions[0])
+		baselinestest.OK(t, err)
+		if (n.Load() == 0) != x.Words {
+			t.Errorf("%s embeds %d texts, Words %v", x.Name, n.Load(), x.Words)
 		}
 	}
 }

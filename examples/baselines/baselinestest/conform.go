@@ -86,7 +86,11 @@ func (make Maker) over(t *testing.T, k kit.Kit, docs ...graphrag.Document) *kit.
 	t.Helper()
 	s, err := make(k)
 	OK(t, err)
-	if _, err := s.Index(t.Context(), graphrag.Documents(docs...)); err != nil {
+	in := graphrag.Documents(docs...)
+	if len(docs) == 0 {
+		in = nil
+	}
+	if _, err := s.Index(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -241,7 +245,7 @@ func (make Maker) errors(t *testing.T) {
 	if _, err := s.Answer(t.Context(), Questions[0]); err == nil || !strings.Contains(err.Error(), s.Name()) {
 		t.Errorf("asked before Index: %v", err)
 	}
-	if _, err := s.Insert(t.Context(), graphrag.Documents()); err == nil {
+	if _, err := s.Insert(t.Context(), graphrag.Documents(Pages[0])); err == nil {
 		t.Error("Insert before Index")
 	}
 	ctx, cancel := context.WithCancel(t.Context())

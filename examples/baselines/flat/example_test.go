@@ -43,7 +43,7 @@ func ExampleNewZeroShot() {
 		panic(err)
 	}
 	ctx := context.Background()
-	if _, err := system.Index(ctx, graphrag.Documents()); err != nil { // it reads no documents
+	if _, err := system.Index(ctx, nil); err != nil { // it reads no documents
 		panic(err)
 	}
 	a, err := system.Answer(ctx, graphrag.Question{Text: "What raises the tides?"})

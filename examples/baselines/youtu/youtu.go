@@ -96,7 +96,7 @@ func (o Options) Defaults() Options {
 }
 
 // facts is how many facts are read for a question.
-func (o Options) facts(q graphrag.Question) int { return cmp.Or(o.Facts, q.K, DefaultFacts) }
+func (o Options) facts(q graphrag.Question) int { return cmp.Or(o.Facts, max(q.K, 0), DefaultFacts) }
 
 func (o Options) check() error {
 	var c kit.Checks

@@ -19,7 +19,7 @@ import (
 )
 
 // Bounds of an archive: the bytes that are unpacked in all, and their ratio to the file beyond the
-// first megabyte (that of office files is 10 to 30).
+// first megabyte (office files have 10 to 30).
 const (
 	maxUnpacked = 256 << 20
 	maxRatio    = 200
@@ -56,7 +56,7 @@ func archived(read func(*pack)) load.Format {
 		if p.err = err; err == nil {
 			for _, part := range archive.File {
 				p.parts[part.Name] = part
-				pictures = pictures || aside.FindString(part.Name) == "media/"
+				pictures = pictures || slices.Contains([]string{"media/", "Pictures/"}, aside.FindString(part.Name))
 			}
 			read(p)
 		}
@@ -81,7 +81,7 @@ var aside = regexp.MustCompile(`charts/chart|comments|diagrams/data|footer\d|hea
 // leaves notes what is not read: elements that were met, and parts with a text by the kinds that
 // the format tells.
 func (p *pack) leaves(kinds map[string]string) {
-	for name, kind := range map[string]string{"annotation": "comments", "note": "footnotes", "footnoteReference": "footnotes", "endnoteReference": "endnotes"} {
+	for name, kind := range map[string]string{"annotation": "comments", "note": "footnotes", "footnoteReference": "footnotes", "endnoteReference": "endnotes", "object": "objects"} {
 		if p.met[name] {
 			p.missing = append(p.missing, kind)
 		}
@@ -221,9 +221,9 @@ func (p *pack) field(name, value string) {
 	switch {
 	case name == "keywords":
 		list, _ := old.([]string)
-		for _, word := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }) {
-			if word = strings.TrimSpace(word); word != "" {
-				list = append(list, word)
+		for _, key := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }) {
+			if key = strings.TrimSpace(key); key != "" {
+				list = append(list, key)
 			}
 		}
 		p.d.Fields[name] = list

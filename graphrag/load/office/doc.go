@@ -23,9 +23,9 @@ import "github.com/wildgraph/wildgraph/graphrag/load"
 
 // Formats are the readers of the package by extension, for [load.Options].
 func Formats() map[string]load.Format {
-	word, workbook, slides := archived(word), archived(workbook), archived(slides)
 	return map[string]load.Format{
-		".docx": word, ".docm": word, ".xlsx": workbook, ".xlsm": workbook, ".pptx": slides, ".pptm": slides, ".ppsx": slides,
+		".docx": archived(word), ".docm": archived(word), ".xlsx": archived(workbook), ".xlsm": archived(workbook),
+		".pptx": archived(slides), ".pptm": archived(slides), ".ppsx": archived(slides),
 		".odt": archived(openText), ".epub": archived(ebook), ".eml": mailFile, ".ipynb": notebookFile,
 	}
 }

@@ -107,15 +107,15 @@ func (e *element) all() string {
 	return strings.Join(parts, "")
 }
 
-// handlers are called for elements of a name with all that is in them. One that is nil leaves the
-// element out; those of "<name" and "/name" are called where an element begins and ends
-// whose content is gone through.
+// handlers are called for elements of a name with their content. A nil handler leaves the element
+// out; handlers of "<name" and "/name" are called where an element begins and ends, and elements in
+// it have handlers of their own.
 type handlers map[string]func(*element)
 
 // leftOut are elements that are deleted, said twice, a note between the words, or no text.
 var leftOut = map[string]bool{
 	"del": true, "moveFrom": true, "Fallback": true, "tracked-changes": true, "annotation": true, "table-of-content": true, "note": true,
-	"desc": true, "title": true, "scripts": true, "rPh": true, "rt": true, "ruby-text": true, "footnoteReference": true, "endnoteReference": true,
+	"desc": true, "title": true, "scripts": true, "rPh": true, "rt": true, "ruby-text": true, "footnoteReference": true, "endnoteReference": true, "object": true,
 }
 
 // each reads a part that is XML. What nests too deep is an error, and so are entities of its own.

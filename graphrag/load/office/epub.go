@@ -19,7 +19,7 @@ func ebook(p *pack) {
 	root, locked := "", false
 	p.each("META-INF/container.xml", handlers{"rootfile": func(e *element) { root = cmp.Or(root, e.attr("full-path")) }})
 	p.optional("META-INF/encryption.xml", handlers{"EncryptionMethod": func(e *element) {
-		by := e.attr("Algorithm") // that of fonts keeps no one from reading
+		by := e.attr("Algorithm") // pages can be read if fonts alone are encrypted
 		locked = locked || !strings.HasPrefix(by, "http://www.idpf.org/2008/embedding") && !strings.HasPrefix(by, "http://ns.adobe.com/pdf/enc")
 	}})
 	if locked {
@@ -49,14 +49,14 @@ func ebook(p *pack) {
 
 // page adds a page of a book.
 func (p *pack) page(name string) {
-	text, heading, n := p.read(name, "page.html"), load.Single(path.Base(name)), 0
+	text, under, n := p.read(name, "page.html"), load.Single(path.Base(name)), 0
 	p.Markdown(text, func(at int) string {
 		n++
-		line, _, _ := strings.Cut(text[at:], "\n")
-		if title := strings.TrimLeft(line, "#"); len(title) < len(line) && strings.HasPrefix(title, " ") {
-			heading = load.Single(load.Plain(strings.Trim(title, "# ")))
+		first, _, _ := strings.Cut(text[at:], "\n")
+		if title := strings.TrimLeft(first, "#"); len(title) < len(first) && strings.HasPrefix(title, " ") {
+			under = load.Single(load.Plain(strings.Trim(title, "# ")))
 		}
-		return fmt.Sprintf("%.*s ¶%d", maxPlace, heading, n)
+		return fmt.Sprintf("%.*s ¶%d", maxPlace, under, n)
 	})
 	p.fail(p.Err())
 }

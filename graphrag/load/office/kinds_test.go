@@ -42,7 +42,7 @@ func kinds(t *testing.T) (all []kind) {
 func (k kind) data(t *testing.T) []byte {
 	list := []string{}
 	for name, content := range k.parts {
-		if strings.Contains(name, "/") {
+		if strings.ContainsAny(name, "/.") {
 			list = append(list, name, content)
 		}
 	}

@@ -17,17 +17,20 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding/charmap"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// Bounds of a message: parts in parts, and parts in all.
+// Bounds of a message: parts in parts, and parts in all, and bytes of a header or a name in one.
 const (
 	maxNested = 8
 	maxParts  = 1000
+	maxHeader = 4 << 10
 )
 
 // mailFile reads a message (RFC 5322, MIME): its sender, receivers, date and subject, which are
@@ -58,7 +61,7 @@ type letter struct {
 	level int // messages around this one
 }
 
-// content is what a part says, and the names of what is attached to it.
+// content is the text of a part, with the names of its attachments.
 type content struct {
 	text     string
 	attached []string
@@ -68,7 +71,7 @@ type content struct {
 func (l *letter) message(r io.Reader, depth int, d *graphrag.Document) (string, error) {
 	m, err := mail.ReadMessage(r)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("it does not begin with the headers of a message: %w", err)
 	}
 	var b strings.Builder
 	if d.Title = l.header(m.Header.Get("Subject")); d.Title != "" {
@@ -100,10 +103,16 @@ func (l *letter) header(s string) string {
 	if out, err := l.words.DecodeHeader(s); err == nil {
 		s = out
 	}
-	return load.Single(strings.ToValidUTF8(s, "\ufffd"))
+	if !utf8.ValidString(s) { // without an encoding
+		s, _ = charmap.Windows1252.NewDecoder().String(s)
+	}
+	if s = load.Single(s); len(s) > maxHeader {
+		s = strings.ToValidUTF8(s[:maxHeader], "") + "…"
+	}
+	return s
 }
 
-// people are those of a header, for display and as addresses.
+// people are the names in a header, for display and as addresses.
 func (l *letter) people(s string) (shown string, addresses []string) {
 	parser := mail.AddressParser{WordDecoder: &l.words}
 	list, err := parser.ParseList(s)
@@ -142,13 +151,27 @@ func kindOf(s string) (kind string, of map[string]string) {
 	return strings.ToLower(strings.TrimSpace(kind)), of
 }
 
+// letterReader reads the letters of base64 alone.
+type letterReader struct{ io.Reader }
+
+func (r *letterReader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	kept := b[:0]
+	for _, c := range b[:n] {
+		if c == '+' || c == '/' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
+			kept = append(kept, c)
+		}
+	}
+	return len(kept), err
+}
+
 // decoded is the body of a part as it was before it was sent.
 func decoded(h textproto.MIMEHeader, body io.Reader) io.Reader {
 	switch strings.ToLower(strings.TrimSpace(h.Get("Content-Transfer-Encoding"))) {
 	case "quoted-printable":
 		return quotedprintable.NewReader(body)
 	case "base64":
-		return base64.NewDecoder(base64.StdEncoding, body)
+		return base64.NewDecoder(base64.RawStdEncoding, &letterReader{body})
 	}
 	return body
 }
@@ -248,14 +271,14 @@ func letters(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(load.Plain(s)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// alike reports whether most words of a text stand in another.
+// alike reports whether a text contains most words of the other.
 func alike(a, b string) bool {
-	words, in, all := make(map[string]bool), 0, letters(a)
+	known, in, all := make(map[string]bool), 0, letters(a)
 	for _, w := range letters(b) {
-		words[w] = true
+		known[w] = true
 	}
 	for _, w := range all {
-		if words[w] {
+		if known[w] {
 			in++
 		}
 	}

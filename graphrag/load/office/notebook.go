@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// maxOutput is what is read of the output of a cell, in bytes.
+// maxOutput bounds the output of a cell, in bytes.
 const maxOutput = 2000
 
 // joined is a text of a notebook: a string, or its lines.

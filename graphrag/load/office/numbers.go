@@ -18,7 +18,7 @@ type numbers struct {
 // counter is a kind of list with its counters.
 type counter struct {
 	levels  [9]level
-	count   *[9]int // shared by lists of a base; 0 is a level that has not begun
+	count   *[9]int // numbers and one, shared by lists of a base; 0 is a level that has not begun
 	restart map[int]int
 }
 
@@ -28,10 +28,6 @@ type level struct {
 	format, text string // "lowerRoman", "%1.%2)"
 	legal        bool   // all numbers are decimal
 	after        int    // the level, from 1, after which it begins again; 0 is the one above, -1 none
-}
-
-func newNumbers() numbers {
-	return numbers{lists: make(map[string]*counter), bases: make(map[string]*counter)}
 }
 
 // levelOf reads a level of DOCX.
@@ -79,7 +75,7 @@ func (n numbers) num(e *element) {
 	n.lists[e.attr("numId")] = &l
 }
 
-// odtFormats are those of ODT.
+// odtFormats are the formats of ODT.
 var odtFormats = map[string]string{"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman", "": "none"}
 
 // listStyle notes a list of ODT.
@@ -94,17 +90,16 @@ func (n numbers) listStyle(e *element) {
 		for at := i + 1 - k.number("display-levels", 1, i+1); at <= i; at++ {
 			text += ".%" + strconv.Itoa(at+1)
 		}
-		format := odtFormats[k.attr("num-format")]
-		if format == "none" {
+		if k.attr("num-format") == "" {
 			text = ""
 		}
-		l.levels[i] = level{first: k.number("start-value", 1, 1<<20), format: format,
+		l.levels[i] = level{first: k.number("start-value", 1, 1<<20), format: odtFormats[k.attr("num-format")],
 			text: k.attr("num-prefix") + strings.TrimPrefix(text, ".") + k.attr("num-suffix")}
 	}
 	n.lists[e.attr("name")] = l
 }
 
-// restart begins a list anew.
+// restart begins a list again.
 func (n numbers) restart(name string) {
 	if l := n.lists[name]; l != nil {
 		l.count = new([9]int)
@@ -120,14 +115,14 @@ func (n numbers) next(name string, depth int) string {
 	of := l.levels[depth]
 	if start, ok := l.restart[depth]; ok {
 		delete(l.restart, depth)
-		l.count[depth] = start
+		l.count[depth] = start + 1
 	} else if l.count[depth] == 0 {
-		l.count[depth] = of.first
+		l.count[depth] = of.first + 1
 	} else {
 		l.count[depth]++
 	}
 	for i := range depth { // one that is left out counts
-		l.count[i] = cmp.Or(l.count[i], l.levels[i].first)
+		l.count[i] = cmp.Or(l.count[i], l.levels[i].first+1)
 	}
 	for i := depth + 1; i < 9; i++ {
 		if after := l.levels[i].after; after == 0 || after > depth {
@@ -137,23 +132,24 @@ func (n numbers) next(name string, depth int) string {
 	if of.format == "bullet" {
 		return ""
 	}
-	return numberAt.ReplaceAllStringFunc(of.text, func(s string) string {
+	return numberAt.ReplaceAllStringFunc(strings.ToValidUTF8(of.text[:min(len(of.text), maxLabel)], ""), func(s string) string {
 		i := int(s[1] - '1')
-		format, count := l.levels[i].format, l.count[i]
+		count := cmp.Or(l.count[i], l.levels[i].first+1) - 1
 		if of.legal {
-			format = "decimal"
+			return numeral("decimal", count)
 		}
-		return numeral(format, count)
+		return numeral(l.levels[i].format, count)
 	})
 }
+
+// maxLabel bounds the text of a level, in bytes.
+const maxLabel = 64
 
 // numberAt is the place of a number in the text of a level.
 var numberAt = regexp.MustCompile(`%[1-9]`)
 
 // ordinal is a label that begins an item of Markdown.
 var ordinal = regexp.MustCompile(`^[0-9]{1,9}[.)]$`)
-
-func isOrdinal(label string) bool { return ordinal.MatchString(label) }
 
 // autoKind is the kind of a number of PPTX, such as "romanUcParenBoth".
 var autoKind = regexp.MustCompile(`^(arabic|alphaLc|alphaUc|romanLc|romanUc)\w*?(Period|ParenR|ParenBoth|Plain)$`)
@@ -181,14 +177,14 @@ var romans = []struct {
 	sign  string
 }{{1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"}, {5, "v"}, {4, "iv"}, {1, "i"}}
 
-// numeral is a number in a format of ECMA-376 part 1, 17.18.59; decimal in those of other scripts.
-func numeral(format string, n int) string {
+// numeral is a number in a format of ECMA-376 part 1, 17.18.59; numbers of other scripts are decimal.
+func numeral(of string, n int) string {
 	decimal := strconv.Itoa(n)
-	switch format {
+	switch of {
 	case "none", "bullet":
 		return ""
 	case "upperLetter", "upperRoman":
-		return strings.ToUpper(numeral("lower"+format[len("upper"):], n))
+		return strings.ToUpper(numeral("lower"+of[len("upper"):], n))
 	case "lowerLetter":
 		if n > 0 && n <= 26*32 { // z, aa, bb
 			return strings.Repeat(string(rune('a'+(n-1)%26)), 1+(n-1)/26)

@@ -40,7 +40,7 @@ type style struct {
 }
 
 func (p *pack) prose() *prose {
-	return &prose{pack: p, words: &words{looks: make(map[string]look)}, styles: make(map[string]style), numbers: newNumbers()}
+	return &prose{pack: p, words: &words{looks: make(map[string]look)}, styles: make(map[string]style), numbers: numbers{make(map[string]*counter), make(map[string]*counter)}}
 }
 
 // block is a paragraph, a heading of a level from 1, or an item of a depth from 1, with a number
@@ -57,7 +57,7 @@ func (o *prose) put(b block) {
 	case strings.TrimSpace(b.text) == "":
 	case b.level > 0:
 		o.Heading(b.level, text, o.place)
-	case b.depth > 0 && isOrdinal(b.label):
+	case b.depth > 0 && ordinal.MatchString(b.label):
 		o.Item(b.depth, b.label, b.text, o.place)
 	case b.depth > 0:
 		o.Item(b.depth, "-", text, o.place)
@@ -91,7 +91,7 @@ func (o *prose) content(e *element) {
 	}, " p h tbl table ")
 }
 
-// block is what a paragraph is.
+// block reads a paragraph.
 func (o *prose) block(e *element) (b block) {
 	if b.text = o.line(e); o.looks[e.attr("style-name")+e.at("pPr", "pStyle").attr("val")].gone {
 		b.text = ""
@@ -182,7 +182,7 @@ func (o *prose) define(e *element) {
 	}
 }
 
-// row adds a row of a table. What is merged stands in its first column, and in each of its rows.
+// row adds a row of a table. A merged cell is repeated in its rows, and stands in its first column alone.
 func (o *prose) row(e *element) {
 	var cells []string
 	wide := 0 // columns that the last cell covers
@@ -204,7 +204,7 @@ func (o *prose) row(e *element) {
 	}
 }
 
-// cell is the text of a cell, with that of boxes and tables in it.
+// cell is the text of a cell, with the boxes and tables in it.
 func (o *prose) cell(e *element) string {
 	var b strings.Builder
 	e.find(func(p *element) {
@@ -272,7 +272,13 @@ func openText(p *pack) {
 		"creator": "", "initial-creator": "author", "creation-date": "created", "date": "edited", "keyword": "keywords"})
 	o := p.prose()
 	o.bare = true
-	of := handlers{
+	header := func(e *element) {
+		if strings.TrimSpace(e.all()) != "" {
+			p.missing = append(p.missing, e.name+"s")
+		}
+	}
+	o.optional("styles.xml", handlers{"style": o.define, "list-style": o.listStyle, "header": header, "footer": header})
+	o.each("content.xml", handlers{
 		"style": o.define, "list-style": o.listStyle, "p": o.paragraph, "h": o.paragraph, "table-row": o.row, "/table": o.table,
 		"<list": func(e *element) {
 			if o.depth++; o.depth == 1 {
@@ -284,9 +290,7 @@ func openText(p *pack) {
 		},
 		"/list":      func(*element) { o.depth = max(0, o.depth-1) },
 		"<list-item": func(*element) { o.first = true },
-	}
-	o.optional("styles.xml", handlers{"style": o.define, "list-style": o.listStyle})
-	o.each("content.xml", of)
+	})
 	p.leaves(nil)
 }
 
@@ -304,16 +308,15 @@ func slides(p *pack) {
 
 // holder is the kind of placeholder that a shape of a slide is.
 func holder(sp *element) string {
-	ph := sp.at("nvSpPr", "nvPr", "ph")
-	if ph == nil {
-		return ""
+	if ph := sp.at("nvSpPr", "nvPr", "ph"); ph != nil {
+		return cmp.Or(ph.attr("type"), "body")
 	}
-	return cmp.Or(ph.attr("type"), "body")
+	return ""
 }
 
-func isTitle(holder string) bool { return holder == "title" || holder == "ctrTitle" }
+func isTitle(kind string) bool { return kind == "title" || kind == "ctrTitle" }
 
-// slide reads a slide twice: its title may stand at the end.
+// slide reads a slide twice, since the title may come last.
 func (p *pack) slide(part string, n int) {
 	o := p.prose()
 	title, shown := "", true
@@ -329,14 +332,12 @@ func (p *pack) slide(part string, n int) {
 	if title != "" && p.Empty() { // the title in the metadata is often the program's
 		p.d.Title = title
 	}
-	heading := cmp.Or(title, fmt.Sprintf("Slide %d", n))
-	o.put(block{text: heading, level: 2})
-	of := handlers{"tr": o.row, "/tbl": o.table, "sp": func(e *element) {
+	o.put(block{text: cmp.Or(title, fmt.Sprintf("Slide %d", n)), level: 2})
+	p.each(part, handlers{"tr": o.row, "/tbl": o.table, "sp": func(e *element) {
 		if h := holder(e); !isTitle(h) && h != "sldNum" && h != "dt" && h != "ftr" {
 			o.shape(e, h == "body")
 		}
-	}}
-	p.each(part, of)
+	}})
 	label := "Notes: "
 	if notes := p.relations(part)["notesSlide"]; notes != "" {
 		p.each(notes, handlers{"sp": func(e *element) {
@@ -352,7 +353,7 @@ func (p *pack) slide(part string, n int) {
 	}
 }
 
-// shape writes the paragraphs of a shape: those of a body are items, unless they have no bullet.
+// shape writes the paragraphs of a shape: of a body they are items, unless they have no bullet.
 func (o *prose) shape(e *element, body bool) {
 	delete(o.lists, "auto")
 	e.find(func(k *element) {

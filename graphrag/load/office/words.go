@@ -11,12 +11,12 @@ import (
 
 // words are the words of paragraphs and cells, and of formulas between them (ECMA-376 part 1, 22.1).
 type words struct {
-	bare  bool            // texts stand in paragraphs, and not in elements of their own
+	bare  bool            // paragraphs contain texts, without elements between
 	looks map[string]look // of styles, by their IDs
 	boxes []*element      // text boxes that were met
 }
 
-// look is what the format of words changes in what they say.
+// look has the parts of a format that change what words say.
 type look struct {
 	gone  bool // struck or hidden
 	raise int  // above or below the line
@@ -173,7 +173,7 @@ func property(e *element, name, usual string) string {
 	return usual
 }
 
-// fence writes what stands between brackets, or in rows.
+// fence writes parts between brackets, or rows.
 func (w *words) fence(b *strings.Builder, e *element) {
 	mark, next, last := "", "; ", ""
 	if e.name == "d" {
@@ -203,7 +203,7 @@ func (w *words) operand(e *element) string {
 	return "(" + s + ")"
 }
 
-// gaps are those between two digits.
+// gaps finds marks between two digits.
 var gaps = regexp.MustCompile(`([0-9]?)\x04+([0-9]?)`)
 
 // resolved resolves the marks of a text: digits above the line are an exponent, unless they are
@@ -239,10 +239,10 @@ func resolved(s string) string {
 	})
 }
 
-// lifted is what stands above or below the line after a letter or a digit.
+// lifted returns text above or below the line, with a mark if digits stand after a letter or a digit.
 func lifted(inner string, above bool, before rune, rest string) string {
-	digits := strings.TrimLeft(inner, "+-−–")
-	number := digits != "" && unicode.IsDigit(rune(digits[0]))
+	amount := strings.TrimLeft(inner, "+-−–"+markGap)
+	number := amount != "" && unicode.IsDigit(rune(amount[0]))
 	after := unicode.IsDigit(before) || unicode.IsLetter(before) || before == ')'
 	switch {
 	case !number || !after:
@@ -257,27 +257,21 @@ func lifted(inner string, above bool, before rune, rest string) string {
 	return inner + markGap
 }
 
-// wingdings are signs of Microsoft's fonts of symbols.
-var wingdings = map[string]string{"52": "☑", "53": "☒", "54": "☒", "6f": "☐", "a8": "☐", "fb": "✗", "fc": "✓", "fd": "☒", "fe": "☑", "e0": "→", "e8": "→", "f0": "⇒"}
-
-// greek are the letters of the font Symbol, from A on and from a on.
-const greek = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_ αβχδεφγηιϕκλμνοπθρστυϖωξψζ"
+// signs are the characters of fonts of symbols, after the last two digits of their codes.
+var signs = map[string]string{
+	"Wingdings":   " 6f☐ a8☐ a7▪ b7• d8➢ e0→ e8→ f0⇒ fb✗ fc✓ fd☒ fe☑",
+	"Wingdings 2": " 4f✗ 50✓ 51☒ 52☑ 53☒ 54☒ a3☐",
+	"Symbol": " 2d− 40≅ 41Α 42Β 43Χ 44Δ 45Ε 46Φ 47Γ 48Η 49Ι 4bΚ 4cΛ 4dΜ 4eΝ 4fΟ 50Π 51Θ 52Ρ 53Σ 54Τ 55Υ 57Ω 58Ξ 59Ψ 5aΖ " +
+		"61α 62β 63χ 64δ 65ε 66φ 67γ 68η 69ι 6aϕ 6bκ 6cλ 6dμ 6eν 6fο 70π 71θ 72ρ 73σ 74τ 75υ 77ω 78ξ 79ψ 7aζ a3≤ a5∞ ae→ b0° b1± b3≥ b4× b7• b9≠ bb≈ d7·",
+}
 
 // symbol is a sign by its code in a font.
 func symbol(e *element) string {
 	code := strings.ToLower(e.attr("char"))
-	if len(code) < 2 {
+	_, sign, found := strings.Cut(signs[e.attr("font")], " "+code[max(0, len(code)-2):])
+	if !found || len(code) < 2 {
 		return ""
 	}
-	code = code[len(code)-2:]
-	if strings.HasPrefix(e.attr("font"), "Wingdings") {
-		return wingdings[code]
-	}
-	if letters := []rune(greek); e.attr("font") == "Symbol" && len(code) == 2 {
-		if i := (strings.IndexByte("0123456789abcdef", code[0])-4)*16 + strings.IndexByte("0123456789abcdef", code[1]) - 1; i >= 0 && i < len(letters) {
-			return string(letters[i])
-		}
-		return map[string]string{"2d": "−", "a3": "≤", "b3": "≥", "b1": "±", "b4": "×", "b0": "°", "b9": "≠", "bb": "≈", "d7": "·", "b7": "•", "a5": "∞", "ae": "→"}[code]
-	}
-	return ""
+	_, n := utf8.DecodeRuneInString(sign)
+	return sign[:n]
 }

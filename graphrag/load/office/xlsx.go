@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// Bounds of a sheet: columns (those of Excel), the cells that merged ones fill, bytes of its
+// Bounds of a sheet: columns (those of Excel), the cells that merged cells fill, bytes of its
 // name in a place, and of a number format.
 const (
 	sheetColumns = 1 << 14
@@ -30,11 +30,11 @@ type book struct {
 	*pack
 	words
 	shared   []string
-	formats  []format        // of cells
-	custom   map[string]byte // what the workbook's own formats of numbers show
-	crossed  []bool          // fonts
-	mac      bool            // days count from 1904
-	formulas bool            // that were never calculated
+	formats  []format          // of cells
+	custom   map[string]format // of numbers
+	crossed  []bool            // fonts
+	mac      bool              // days count from 1904
+	formulas bool              // that were never calculated
 
 	name   string // of the sheet
 	rows   []line // all that have a value
@@ -43,9 +43,10 @@ type book struct {
 	merged [][4]int
 }
 
-// format is what the format of a cell says of its value.
+// format has the parts of a cell's format that change its value.
 type format struct {
-	show byte // 'd' a time, 'h' hours, '%', or 0
+	show byte // 'd' a time, 'h' hours, '%', '0' digits with zeros before them, or 0
+	size int  // of the digits
 	gone bool // struck
 }
 
@@ -54,7 +55,7 @@ type format struct {
 func workbook(p *pack) {
 	p.d.Title = strings.TrimSuffix(path.Base(p.name), path.Ext(p.name))
 	main, of := p.main("xl/workbook.xml")
-	b := &book{pack: p, custom: make(map[string]byte)}
+	b := &book{pack: p, custom: make(map[string]format)}
 	var sheets [][2]string
 	p.each(main, handlers{
 		"workbookPr": func(e *element) { b.mac = e.attr("date1904") == "1" || e.attr("date1904") == "true" },
@@ -116,30 +117,37 @@ func (b *book) row(e *element) {
 }
 
 // shows says what a number format shows (ECMA-376 part 1, 18.8.31), by its first section.
-func shows(code string) byte {
+func shows(code string) format {
 	parser := nfp.NumberFormatParser()
-	for _, section := range parser.Parse(code[:min(len(code), maxCode)]) {
-		for _, t := range section.Items {
-			switch t.TType {
-			case nfp.TokenTypeGeneral:
-				return 0
-			case nfp.TokenTypeElapsedDateTimes:
-				return 'h'
-			case nfp.TokenTypeDateTimes:
-				return 'd'
-			case nfp.TokenTypePercent:
-				return '%'
+	sections := parser.Parse(code[:min(len(code), maxCode)])
+	if len(sections) == 0 {
+		return format{}
+	}
+	items := sections[0].Items
+	for _, t := range items {
+		switch t.TType {
+		case nfp.TokenTypeGeneral:
+			return format{}
+		case nfp.TokenTypeElapsedDateTimes:
+			return format{show: 'h'}
+		case nfp.TokenTypeDateTimes:
+			return format{show: 'd'}
+		case nfp.TokenTypePercent:
+			return format{show: '%'}
+		case nfp.TokenTypeZeroPlaceHolder:
+			if len(items) == 1 {
+				return format{show: '0', size: len(t.TValue)}
 			}
 		}
-		break
 	}
-	return 0
+	return format{}
 }
 
 // format adds a format of cells; some of numbers have no code (ECMA-376 part 1, 18.8.30).
 func (b *book) format(e *element) {
 	id, font := e.number("numFmtId", 0, 1<<20), e.number("fontId", 0, 1<<20)
-	f := format{show: b.custom[e.attr("numFmtId")], gone: font < len(b.crossed) && b.crossed[font]}
+	f := b.custom[e.attr("numFmtId")]
+	f.gone = font < len(b.crossed) && b.crossed[font]
 	switch {
 	case f.show != 0:
 	case id == 9 || id == 10:
@@ -198,6 +206,8 @@ func (b *book) shown(c *element) string {
 		return fmt.Sprintf("%d:%02d", minutes/60, minutes%60)
 	case of.show == '%':
 		return digits(v*100) + "%"
+	case of.show == '0' && v >= 0 && v == math.Trunc(v) && v < 1e15:
+		return fmt.Sprintf("%0*.0f", of.size, v)
 	case len(s) > 15 || strings.ContainsAny(s, "eE"):
 		return digits(v)
 	}
@@ -235,7 +245,7 @@ func (b *book) date(days float64) string {
 }
 
 // merge gives each cell of a merged range its value, unless the range is all that its row has,
-// as that of a title is.
+// as in a title.
 func (b *book) merge() {
 	left := maxMerged
 	for _, m := range b.merged {
@@ -269,8 +279,8 @@ func filled(cells []string) (n int) {
 	return n
 }
 
-// blocks writes the runs of rows without an empty row between them: those of one value that one
-// begins with as paragraphs, the others as a table.
+// blocks writes the runs of rows without an empty row between them: the first rows with one value
+// as paragraphs, the others as a table.
 func (b *book) blocks() {
 	for i, start := 1, 0; i <= len(b.rows); i++ {
 		if i < len(b.rows) && b.rows[i].number == b.rows[i-1].number+1 {
@@ -286,8 +296,7 @@ func (b *book) blocks() {
 	}
 }
 
-// block writes a table under its first row, unless that has numbers: then it goes on under the
-// header before.
+// block writes a table under its first row, or under the header before if that has numbers.
 func (b *book) block(rows []line) {
 	left := sheetColumns
 	for _, l := range rows {
@@ -298,15 +307,15 @@ func (b *book) block(rows []line) {
 	} else {
 		b.head, rows = rows[0].Line, rows[1:]
 	}
-	cut := func(l load.Line) load.Line {
+	shift := func(l load.Line) load.Line {
 		l.Cells = l.Cells[min(left, len(l.Cells)):]
 		return l
 	}
 	body := make([]load.Line, len(rows))
 	for i, l := range rows {
-		body[i] = cut(l.Line)
+		body[i] = shift(l.Line)
 	}
-	b.Table(cut(b.head), body)
+	b.Table(shift(b.head), body)
 }
 
 // line is a row of a sheet with its number.
