@@ -194,8 +194,8 @@ func TestBadFolders(t *testing.T) {
 	if err := triples.Build(t.Context(), at("half"), source(list), triples.Options{}); err != nil {
 		t.Errorf("again: %v", err)
 	}
-	texttest.OK(t, os.Truncate(filepath.Join(at("half"), "edges"), 16))
-	if _, err := triples.Open(at("half"), nil); !errors.Is(err, triples.ErrFolder) || !strings.Contains(err.Error(), "edges") {
+	texttest.OK(t, os.Truncate(filepath.Join(at("half"), "small"), 16))
+	if _, err := triples.Open(at("half"), nil); !errors.Is(err, triples.ErrFolder) || !strings.Contains(err.Error(), "small") {
 		t.Errorf("a cut folder: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -25,7 +25,8 @@ var ErrFormat = errors.New("not a whole index folder")
 type Folder struct {
 	dir  string
 	m    manifest
-	maps map[string]mmap.MMap
+	maps map[string][]byte
+	open []mmap.MMap
 
 	damage atomic.Pointer[error] // the first that was found
 }
@@ -33,7 +34,7 @@ type Folder struct {
 // Open opens a folder of a kind and version, and reads what its owner wrote into
 // meta.
 func Open(dir, kind string, version int, meta any) (*Folder, error) {
-	f := &Folder{dir: dir, maps: map[string]mmap.MMap{}}
+	f := &Folder{dir: dir, maps: map[string][]byte{}}
 	data, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w: there is no %s: it was never finished; build it again", dir, ErrFormat, manifestName)
@@ -44,10 +45,20 @@ func Open(dir, kind string, version int, meta any) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
+	small, err := f.view(smallName, f.m.Small)
 	for name, a := range f.m.Arrays {
-		if err := f.open(name, a); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", filepath.Join(dir, name), err), f.Close())
+		switch {
+		case err != nil:
+		case int64(len(a.Sums)) != 4*((a.Bytes+block-1)/block) || a.At > f.m.Small || a.At >= 0 && (a.Bytes < 0 || a.Bytes > f.m.Small-a.At):
+			err = fmt.Errorf("%s: %w: an array %q that does not fit its file; build it again", dir, ErrFormat, name)
+		case a.At >= 0:
+			f.maps[name] = small[a.At : a.At+a.Bytes]
+		default:
+			f.maps[name], err = f.view(name, a.Bytes)
 		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
@@ -71,28 +82,34 @@ func (f *Folder) describe(data []byte, kind string, version int, meta any) error
 	return nil
 }
 
-// open maps a file. An empty one cannot be mapped, and need not be.
-func (f *Folder) open(name string, a array) error {
+// view maps a file. An empty one cannot be mapped, and is not there.
+func (f *Folder) view(name string, bytes int64) (_ []byte, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", filepath.Join(f.dir, name), err)
+		}
+	}()
 	if filepath.Base(name) != name {
-		return fmt.Errorf("%w: the name leads out of the folder", ErrFormat)
+		return nil, fmt.Errorf("%w: the name leads out of the folder", ErrFormat)
+	}
+	if bytes == 0 {
+		return nil, nil
 	}
 	in, err := os.Open(filepath.Join(f.dir, name))
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrFormat, err)
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	defer in.Close()
 	info, err := in.Stat()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if info.Size() != a.Bytes || int64(len(a.Sums)) != 4*((a.Bytes+block-1)/block) {
-		return fmt.Errorf("%w: it has %d bytes, and %d are wanted: it was cut or written to; build it again", ErrFormat, info.Size(), a.Bytes)
+	if info.Size() != bytes {
+		return nil, fmt.Errorf("%w: it has %d bytes, and %d are wanted: it was cut or written to; build it again", ErrFormat, info.Size(), bytes)
 	}
-	if a.Bytes == 0 {
-		return nil
-	}
-	f.maps[name], err = mmap.Map(in, mmap.RDONLY, 0)
-	return err
+	m, err := mmap.Map(in, mmap.RDONLY, 0)
+	f.open = append(f.open, m)
+	return m, err
 }
 
 // View is the array of a name, in place, of which every byte was checked. It must not be written to,
@@ -180,9 +197,9 @@ func (f *Folder) Scattered() {
 // Close ends the use of all arrays.
 func (f *Folder) Close() error {
 	var errs []error
-	for name, m := range f.maps {
+	for _, m := range f.open {
 		errs = append(errs, m.Unmap())
-		delete(f.maps, name)
 	}
+	f.open, f.maps = nil, nil
 	return errors.Join(errs...)
 }

@@ -15,8 +15,11 @@ import (
 	"unsafe"
 )
 
-// manifestName is the file that makes a folder whole.
-const manifestName = "manifest.json"
+// manifestName is the file that makes a folder whole, smallName that of all small arrays.
+const (
+	manifestName = "manifest.json"
+	smallName    = "small"
+)
 
 // manifest describes a folder. Sum is that of its JSON where it is 0.
 type manifest struct {
@@ -24,10 +27,12 @@ type manifest struct {
 	Version int              `json:"version"`
 	Meta    json.RawMessage  `json:"meta"`
 	Arrays  map[string]array `json:"arrays"`
+	Small   int64            `json:"small"` // bytes of the file of small arrays
 	Sum     uint32           `json:"sum"`
 }
 
 type array struct {
+	At    int64  `json:"at"` // in the file of small arrays, or -1
 	Bytes int64  `json:"bytes"`
 	Width int    `json:"width"`  // of a value, in bytes
 	Sums  []byte `json:"crc32c"` // of each block, little-endian
@@ -53,9 +58,13 @@ type Writer struct {
 	arrays []*file
 }
 
+// file is an array that is being written: in memory until it is no longer small, since waiting for the disk
+// takes a time for each file.
 type file struct {
 	name string
-	f    *os.File
+	dir  string
+	held []byte
+	f    *os.File // nil while it is held
 	w    *bufio.Writer
 	err  error
 	crc  uint32 // of the last block
@@ -98,14 +107,67 @@ type Array[T any] struct{ f *file }
 
 // NewArray begins the array of a name.
 func NewArray[T any](w *Writer, name string) (Array[T], error) {
-	f, err := os.Create(filepath.Join(w.dir, name))
-	if err != nil {
-		return Array[T]{}, err
+	if filepath.Base(name) != name || name == manifestName || name == smallName {
+		return Array[T]{}, fmt.Errorf("%s: no array can have the name %q", w.dir, name)
 	}
 	var zero T
-	a := &file{name: name, f: f, w: bufio.NewWriterSize(f, 1<<18), array: array{Width: int(unsafe.Sizeof(zero))}}
+	a := &file{name: name, dir: w.dir, array: array{At: -1, Width: int(unsafe.Sizeof(zero))}}
 	w.arrays = append(w.arrays, a)
 	return Array[T]{a}, nil
+}
+
+// smallBytes is the most that an array holds in memory, and in the file of small ones; align is what
+// each begins at a multiple of there.
+const (
+	smallBytes = 1 << 16
+	align      = 64
+)
+
+// write appends bytes.
+func (a *file) write(b []byte) (err error) {
+	if a.f == nil && len(a.held)+len(b) <= smallBytes {
+		a.held = append(a.held, b...)
+		return nil
+	}
+	if a.f == nil {
+		if a.f, err = os.Create(filepath.Join(a.dir, a.name)); err != nil {
+			return err
+		}
+		a.w = bufio.NewWriterSize(a.f, 1<<18)
+		_, err = a.w.Write(a.held)
+		a.held = nil
+	}
+	if err == nil {
+		_, err = a.w.Write(b)
+	}
+	return err
+}
+
+// sync makes a file durable.
+func (a *file) sync() error {
+	if a.f == nil {
+		return nil
+	}
+	return errors.Join(a.w.Flush(), a.f.Sync(), a.f.Close())
+}
+
+// small makes the file of the small arrays.
+func (w *Writer) small() *file {
+	s := &file{name: smallName, dir: w.dir}
+	var all []byte
+	for _, a := range w.arrays {
+		if a.f == nil {
+			all = append(all, make([]byte, (align-len(all)%align)%align)...)
+			a.At, all = int64(len(all)), append(all, a.held...)
+		}
+	}
+	if w.m.Small = int64(len(all)); len(all) > 0 {
+		if s.f, s.err = os.Create(filepath.Join(w.dir, smallName)); s.err == nil {
+			s.w = bufio.NewWriter(s.f)
+			_, s.err = s.w.Write(all)
+		}
+	}
+	return s
 }
 
 // Append adds values. An error stays: see [Writer.Err].
@@ -115,7 +177,7 @@ func (a Array[T]) Append(values ...T) {
 	}
 	b := bytesOf(values)
 	a.f.add(b)
-	if _, err := a.f.w.Write(b); err != nil {
+	if err := a.f.write(b); err != nil && a.f.err == nil {
 		a.f.err = err
 	}
 }
@@ -153,14 +215,17 @@ func (w *Writer) Close(meta any) error {
 		return errors.Join(err, w.Abort())
 	}
 	// At once: a journaling file system makes them durable together.
-	errs := make([]error, len(w.arrays))
+	files := append(w.arrays, w.small())
+	errs := make([]error, len(files))
 	var wait sync.WaitGroup
-	for i, a := range w.arrays {
+	for i, a := range files {
 		if a.Bytes%block > 0 {
 			a.end()
 		}
-		w.m.Arrays[a.name] = a.array
-		wait.Go(func() { errs[i] = errors.Join(a.w.Flush(), a.f.Sync(), a.f.Close()) })
+		if a.name != smallName {
+			w.m.Arrays[a.name] = a.array
+		}
+		wait.Go(func() { errs[i] = errors.Join(a.err, a.sync()) })
 	}
 	wait.Wait()
 	w.arrays = nil
@@ -181,7 +246,9 @@ func (w *Writer) Close(meta any) error {
 func (w *Writer) Abort() error {
 	var errs []error
 	for _, a := range w.arrays {
-		errs = append(errs, a.f.Close(), os.Remove(a.f.Name()))
+		if a.f != nil {
+			errs = append(errs, a.f.Close(), os.Remove(a.f.Name()))
+		}
 	}
 	w.arrays = nil
 	return errors.Join(errs...)

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag/bm25"
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
@@ -37,18 +38,34 @@ type generation struct {
 func openGeneration(home *collection, name string) (*generation, error) {
 	g := &generation{home: home, name: name, schema: home.entry.Schema}
 	g.clear()
-	stacks := map[string]*stack{}
-	var opened []*segment
+	type part struct {
+		table   string
+		segment *segment
+		number  int
+	}
+	var parts []part
 	for table := range g.tables() {
-		var segments []*segment
 		for _, n := range home.entry.Generations[name][table] {
-			s, err := g.openSegment(table, n)
-			if err != nil {
-				return nil, errors.Join(err, release(opened))
-			}
-			segments, opened = append(segments, s), append(opened, s)
+			parts = append(parts, part{table: table, number: n})
 		}
-		stacks[table] = openStack(segments)
+	}
+	err := par.Each(context.Background(), len(parts), 0, func(i int) (err error) {
+		parts[i].segment, err = g.openSegment(parts[i].table, parts[i].number)
+		return err
+	})
+	of := map[string][]*segment{}
+	var opened []*segment
+	for _, p := range parts {
+		if p.segment != nil {
+			of[p.table], opened = append(of[p.table], p.segment), append(opened, p.segment)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, release(opened))
+	}
+	stacks := map[string]*stack{}
+	for table := range g.tables() {
+		stacks[table] = openStack(of[table])
 	}
 	g.view = newView(stacks)
 	return g, release(opened)

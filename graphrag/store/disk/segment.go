@@ -225,19 +225,23 @@ type shared struct {
 	open map[int]*segment
 }
 
-// get returns a segment, to be released, which open opens if it is not open.
-func (x *shared) get(number int, open func() (*segment, error)) (*segment, error) {
+// get returns a segment, to be released, which open opens if it is not open; no other call opens that of
+// the number meanwhile.
+func (x *shared) get(number int, open func() (*segment, error)) (s *segment, err error) {
+	x.mu.Lock()
+	if s = x.open[number]; s != nil {
+		s.refs++
+	}
+	x.mu.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	if s, err = open(); err != nil {
+		return nil, err
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	s := x.open[number]
-	if s == nil {
-		var err error
-		if s, err = open(); err != nil {
-			return nil, err
-		}
-		s.home, x.open[number] = x, s
-	}
-	s.refs++
+	s.home, s.refs, x.open[number] = x, 1, s
 	return s, nil
 }
 
