@@ -4,8 +4,8 @@ package graphrag
 
 import (
 	"context"
-	"errors"
 	"encoding/json"
+	"errors"
 	"iter"
 )
 
