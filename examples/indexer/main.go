@@ -53,7 +53,9 @@ import (
 )
 
 func main() {
-	if slices.ContainsFunc(os.Args[1:], func(arg string) bool { return strings.TrimLeft(arg, "-") == "system" || strings.HasPrefix(strings.TrimLeft(arg, "-"), "system=") }) {
+	if slices.ContainsFunc(os.Args[1:], func(arg string) bool {
+		return strings.TrimLeft(arg, "-") == "system" || strings.HasPrefix(strings.TrimLeft(arg, "-"), "system=")
+	}) {
 		program.Main(open)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
