@@ -36,7 +36,6 @@ func TestSmallPrograms(t *testing.T) {
 	}{
 		{[]string{"fuse"}, "1. The Fram was built in Larvik by Colin Archer."},
 		{[]string{"insertdelete"}, "after an insert: 3 documents\nafter a delete: 2 documents; found: fram"},
-		{[]string{"instore", docs, question}, "The moon draws the water"},
 		{[]string{"ollama", server.URL, "m", docs, question}, "3 calls to index 3 documents"},
 		{[]string{"ownchunker"}, "2 chunks; found: Amundsen sailed her south."},
 		{[]string{"ownembedder"}, "found: owl"},

@@ -51,8 +51,15 @@ func run(ctx context.Context, out io.Writer, server, name, folder, question stri
 		return err
 	}
 	var chunks []graphrag.Chunk // of which find and read make pages
-	for _, id := range system.List() {
-		of, _ := system.Get(id)
+	documents, err := system.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range documents {
+		of, _, err := system.Get(ctx, id)
+		if err != nil {
+			return err
+		}
 		chunks = append(chunks, of...)
 	}
 	tools, err := agent.NewTools(graphrag.Question{Text: question, K: 5}, agent.ToolOptions{

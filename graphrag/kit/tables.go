@@ -106,6 +106,9 @@ func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables
 	if err == nil {
 		t.collection, err = st.Create(ctx, name, store.Schema{Analyzer: analyzer, Tables: map[string]store.TableSchema{chunksTable: schema, documentsTable: {}, settingsTable: {}}})
 	}
+	if errors.Is(err, store.ErrReadOnly) {
+		_, err = st.Open(ctx, name) // there is none of that name
+	}
 	return t, err
 }
 

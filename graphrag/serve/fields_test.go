@@ -3,7 +3,6 @@
 package serve_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -63,19 +62,18 @@ func conditions(r *rand.Rand) graphrag.Condition {
 // Fields of any type are kept as they are or refused: in memory, in a store, after Save and Open, and
 // through the service's JSON, conditions and their negations find the same documents.
 func TestFieldsAreTheSameEverywhere(t *testing.T) {
-	make := func(place kit.Place) *kit.System {
+	make := func() *kit.System {
 		k, err := kit.Offline(kit.OfflineOptions{})
 		texttest.OK(t, err)
-		k.Place = place
-		s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Flat: true, Build: func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
-			return c.Shelf.Sparse(ctx, c.Chunks, bm25.Options{})
-		}})
+		s, err := kit.New(kit.Frame{Name: "flat", Kit: k, Words: &bm25.Options{}})
 		texttest.OK(t, err)
 		return s
 	}
 	store, err := disk.Open(t.TempDir(), disk.Options{})
 	texttest.OK(t, err)
-	memory, stored, served, opened := make(kit.Place{}), make(kit.Place{Store: store, Prefix: "p"}), make(kit.Place{}), make(kit.Place{})
+	memory, served, opened := make(), make(), make()
+	stored, err := kit.Open(t.Context(), memory.Frame(), store, "p")
+	texttest.OK(t, err)
 	r := rand.New(rand.NewPCG(1, 2))
 	var docs []graphrag.Document
 	refused := 0
@@ -85,7 +83,7 @@ func TestFieldsAreTheSameEverywhere(t *testing.T) {
 			d.Fields["h"] = kinds(r)
 		}
 		normal, err := d.Normal()
-		if _, indexed := make(kit.Place{}).Index(t.Context(), graphrag.Documents(d)); (indexed == nil) != (err == nil) {
+		if _, indexed := make().Index(t.Context(), graphrag.Documents(d)); (indexed == nil) != (err == nil) {
 			t.Fatalf("%#v: %v, and %v at Index", d.Fields, err, indexed)
 		}
 		if err != nil {

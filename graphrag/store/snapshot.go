@@ -14,7 +14,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -47,7 +46,7 @@ type plainRecord struct {
 }
 
 // Export writes a generation into a folder, which must not hold a snapshot, as plain
-// files that any engine, or no engine, can read: a backup, and the way to another store.
+// files that other programs can read; [Copy] is the way to another store.
 //
 //	TABLE.records.jsonl  a record a line, without its vector
 //	TABLE.vectors.f32    the vectors of the records that have one ("vector": true), in
@@ -123,37 +122,8 @@ func create(name string, write func(io.Writer) error) error {
 	return errors.Join(write(w), w.Flush(), f.Sync(), f.Close())
 }
 
-// importBatch is how many items are put at a time.
-const importBatch = 1000
-
-// Import puts what Export wrote into a generation, and flushes it. The schema must be
-// that of the export: [ErrMismatch] says that it is not, or that the files are not whole.
-func Import(ctx context.Context, dir string, s Schema, g Generation) error {
-	data, err := os.ReadFile(filepath.Join(dir, manifestName))
-	var m manifest
-	if err == nil {
-		err = json.Unmarshal(data, &m)
-	}
-	if err == nil {
-		err = m.check(s)
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
-		if err == nil {
-			err = importTable(ctx, dir, name, s.Tables[name], m.Records[name], g)
-		}
-	}
-	if err == nil {
-		err = read(filepath.Join(dir, triplesName), m.Triples, func(t Triple) (Triple, error) { return t, nil },
-			func(batch []Triple) error { return g.Triples().PutTriples(ctx, batch...) })
-	}
-	if err == nil {
-		err = g.Flush(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("store: import %s: %w", dir, err)
-	}
-	return nil
-}
+// copyBatch is how many items are put at a time.
+const copyBatch = 1000
 
 // Fork is [Collection].Fork of engines whose generations share nothing: it copies the published one.
 func Fork(ctx context.Context, c Collection, next, from string) (Generation, error) {
@@ -172,13 +142,14 @@ func Fork(ctx context.Context, c Collection, next, from string) (Generation, err
 	}
 	g, err := c.Write(ctx, next)
 	if err == nil {
-		err = copyInto(ctx, c.Schema(), old, g)
+		err = Copy(ctx, c.Schema(), old, g)
 	}
 	return g, errors.Join(err, old.Close())
 }
 
-// copyInto puts what a generation holds into another.
-func copyInto(ctx context.Context, s Schema, from, to Generation) error {
+// Copy puts what a generation holds into another, perhaps of another store, whose collection has the same
+// schema, and flushes it.
+func Copy(ctx context.Context, s Schema, from, to Generation) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Tables)) {
 		a, err1 := from.Table(name)
 		b, err2 := to.Table(name)
@@ -197,11 +168,11 @@ func copyInto(ctx context.Context, s Schema, from, to Generation) error {
 
 // putAll puts items, many at a time.
 func putAll[T any](items iter.Seq2[T, error], put func([]T) error) error {
-	batch := make([]T, 0, importBatch)
+	batch := make([]T, 0, copyBatch)
 	for x, err := range items {
-		if err == nil && len(batch) == importBatch {
+		if err == nil && len(batch) == copyBatch {
 			err = put(batch)
-			batch = make([]T, 0, importBatch)
+			batch = make([]T, 0, copyBatch)
 		}
 		if err != nil {
 			return err
@@ -212,65 +183,4 @@ func putAll[T any](items iter.Seq2[T, error], put func([]T) error) error {
 		return nil
 	}
 	return put(batch)
-}
-
-func (m manifest) check(s Schema) error {
-	if m.Version != version {
-		return fmt.Errorf("%w: the snapshot is of version %d, and %d is known", ErrMismatch, m.Version, version)
-	}
-	a, _ := json.Marshal(m.Schema.Tables)
-	b, _ := json.Marshal(s.Tables)
-	if !reflect.DeepEqual(a, b) {
-		return fmt.Errorf("%w: the snapshot has the tables %s, not %s", ErrMismatch, a, b)
-	}
-	return nil
-}
-
-func importTable(ctx context.Context, dir, name string, schema TableSchema, n int, g Generation) error {
-	table, err := g.Table(name)
-	if err != nil {
-		return err
-	}
-	f, err := os.Open(filepath.Join(dir, name+".vectors.f32"))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	vectors := bufio.NewReaderSize(f, 1<<18)
-	return read(filepath.Join(dir, name+".records.jsonl"), n, func(line plainRecord) (Record, error) {
-		r := Record{ID: line.ID, Scope: line.Scope, Title: line.Title, Text: line.Text, Fields: line.Fields, Data: line.Data}
-		if !line.Vector {
-			return r, nil
-		}
-		r.Vector = make([]float32, schema.Dim)
-		if err := binary.Read(vectors, binary.LittleEndian, r.Vector); err != nil {
-			return r, fmt.Errorf("%s: %w: the vector of %q: %w", f.Name(), ErrMismatch, r.ID, err)
-		}
-		return r, nil
-	}, func(batch []Record) error { return table.Put(ctx, batch...) })
-}
-
-// read reads n lines and puts what is made of them, many at a time.
-func read[L, T any](name string, n int, item func(L) (T, error), put func([]T) error) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	d := json.NewDecoder(bufio.NewReaderSize(f, 1<<18))
-	return putAll(func(yield func(T, error) bool) {
-		for i := range n {
-			var line L
-			var x T
-			err := d.Decode(&line)
-			if err != nil {
-				err = fmt.Errorf("%s: %w: item %d of %d: %w", name, ErrMismatch, i+1, n, err)
-			} else {
-				x, err = item(line)
-			}
-			if !yield(x, err) {
-				return
-			}
-		}
-	}, put)
 }
