@@ -118,7 +118,9 @@ func (w *work) Reply(ctx context.Context, model string, req llm.Request, ask fun
 		k.Reply.Usage = llm.Usage{CachedCalls: 1}
 		return k.Reply, nil
 	}
-	if err := share.Ask(ctx, key); err != nil {
+	if err := share.Ask(ctx, key); errors.Is(err, share.ErrItem) {
+		return llm.Reply{}, &llm.Error{Kind: llm.ErrEmpty, Billed: llm.BilledNo, Err: err} // of this reply alone: others are asked for
+	} else if err != nil {
 		return llm.Reply{}, err
 	}
 	k := kept{Request: request}

@@ -433,6 +433,8 @@ func TestStore(t *testing.T) {
 		{[]string{"-where", `team = "b"`, "What draws the water?"}, "   7  “"},
 		{[]string{"What does the red light mean?"}, "   rows.jsonl:3  “"},
 		{[]string{"-docs", filepath.Join(dir, "rows.csv"), "-where", "year > 2000", "How often does the tide fall?"}, "   x  “"},
+		{[]string{"-system", "hipporag2", "-docs", filepath.Join(dir, "rows.jsonl")}, ""}, // in memory, of what the store keeps
+		{[]string{"-system", "hipporag2", "What does the barn owl hear?"}, "The barn owl hears a mouse under the snow.\n   owl  “"},
 	} {
 		out, errs, err := ask(t, "", append([]string{"-store", place, "-system", "bm25"}, x.args...)...)
 		if err != nil || !strings.Contains(out, x.want) {
@@ -440,10 +442,10 @@ func TestStore(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"keeps its index in memory": {"-system", "wild", "What?"},
-		"-store goes with":          {"-system", "bm25"},
-		"unknown field":             {"-system", "bm25", "-where", "nothing = 1", "What?"},
-		"there is no store yet":     {"-system", "bm25", "-store", filepath.Join(dir, "none"), "What?"},
+		"nothing is indexed in": {"-system", "wild", "What?"},
+		"-store goes with":      {"-system", "bm25"},
+		"unknown field":         {"-system", "bm25", "-where", "nothing = 1", "What?"},
+		"there is no store yet": {"-system", "bm25", "-store", filepath.Join(dir, "none"), "What?"},
 	} {
 		if out, errs, err := ask(t, "", append([]string{"-store", place}, args...)...); err == nil || !strings.Contains(err.Error()+errs, want) {
 			t.Errorf("%q: %q, %v; want %s", args, out, err, want)

@@ -131,6 +131,9 @@ func built(ctx context.Context, s settings, st store.Store, system *kit.System, 
 		}
 	}
 	stats, err := x.Build(ctx, system)
+	if err == nil && stats.Documents == 0 {
+		err = fmt.Errorf("nothing is indexed in %s for -system %s: name the documents by -docs", s.store, system.Name())
+	}
 	return false, counted(stats, err, log)
 }
 

@@ -12,11 +12,14 @@ import (
 	"sync/atomic"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
-	"github.com/wildgraph/wildgraph/llm"
 )
 
-// ErrMissing is the end of a share: replies that other shares ask for are not there yet.
-var ErrMissing = errors.New("replies of other shares are missing")
+// ErrMissing is the end of a share: replies that other shares ask for are not there yet. ErrItem is that of an
+// item, after which nothing is asked for it.
+var (
+	ErrMissing = errors.New("replies of other shares are missing")
+	ErrItem    = errors.New("a reply of another share is missing")
+)
 
 // Share is the state of one process.
 type Share struct {
@@ -39,9 +42,8 @@ func With(ctx context.Context, mine func(key string) bool) (context.Context, *Sh
 // Missing returns the number of replies that were left to other shares.
 func (s *Share) Missing() int { return int(s.missing.Load()) }
 
-// Ask reports whether the reply of a key is to be asked for. If it is not, the error is that of one
-// reply within an item, after which nothing is asked for the same item; elsewhere it is [ErrMissing].
-// Without a share in the context everything is asked for.
+// Ask returns nil if the reply of a key is to be asked for, else [ErrItem] within an item and [ErrMissing]
+// elsewhere. Without a share in the context everything is asked for.
 func Ask(ctx context.Context, key string) error {
 	s, _ := ctx.Value(shareKey{}).(*Share)
 	if s == nil {
@@ -56,7 +58,7 @@ func Ask(ctx context.Context, key string) error {
 		return ErrMissing
 	}
 	i.missing.Store(true)
-	return &llm.Error{Kind: llm.ErrEmpty, Billed: llm.BilledNo, Err: ErrMissing}
+	return ErrItem
 }
 
 // Item returns a context for an item of a step: what one item asks for depends on its replies before.
