@@ -58,4 +58,4 @@ func (a asked) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphr
 }
 
 // List are the files that the desk's condition leaves.
-func (a asked) List() []string { return a.d.list(a.d.o.Where) }
+func (a asked) List(context.Context) ([]string, error) { return a.d.list(a.d.o.Where), nil }
