@@ -255,7 +255,12 @@ func NewDomain(name string, docs []graphrag.Document, items []Item) Domain {
 			fmt.Fprintf(sum, "%s\n", fields)
 		}
 	}
-	d.Documents = func() iter.Seq2[graphrag.Document, error] { return graphrag.Documents(docs...) }
+	d.Documents = func() iter.Seq2[graphrag.Document, error] {
+		if len(docs) == 0 { // answers of other programs are scored without any
+			return func(func(graphrag.Document, error) bool) {}
+		}
+		return graphrag.Documents(docs...)
+	}
 	d.Fingerprint = hex.EncodeToString(sum.Sum(nil)[:16])
 	return d
 }

@@ -111,14 +111,14 @@ const (
 )
 
 // Want is how many ranked chunks the question asks for.
-func (q Question) Want() int { return max(q.reads(), q.Depth, 0) }
+func (q Question) Want() int { return max(q.Reads(), q.Depth) }
 
-// reads is K, or what 0 stands for.
-func (q Question) reads() int {
+// Reads returns K, or the number of chunks that K of 0 or less stands for.
+func (q Question) Reads() int {
 	if q.K == 0 && q.Tokens == 0 && q.Depth == 0 {
 		return DefaultK
 	}
-	return q.K
+	return max(q.K, 0)
 }
 
 // Form is how an answer should look. The empty Form leaves it to the reader.
@@ -162,7 +162,7 @@ func (f Found) Read(q Question) []Hit {
 	if f.Evidence != nil {
 		return f.Evidence
 	}
-	return f.Ranked[:min(max(q.reads(), 0), len(f.Ranked))]
+	return f.Ranked[:min(q.Reads(), len(f.Ranked))]
 }
 
 // Step is one thing that a retriever did on its way.

@@ -16,4 +16,4 @@ package main
 
 import "github.com/wildgraph/wildgraph/examples/ask/program"
 
-func main() { program.Main(nil) }
+func main() { program.Main(program.Stores{}) }

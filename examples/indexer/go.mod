@@ -7,7 +7,6 @@ require (
 	github.com/wildgraph/wildgraph/graphrag/index/temporal v0.0.0
 	github.com/wildgraph/wildgraph/graphrag/store/opensearch v0.0.0
 	github.com/wildgraph/wildgraph/graphrag/store/postgres v0.0.0
-	go.temporal.io/api v1.54.0
 	go.temporal.io/sdk v1.38.0
 )
 
@@ -47,6 +46,7 @@ require (
 	github.com/xuri/nfp v0.0.1 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	github.com/yuin/goldmark v1.8.7 // indirect
+	go.temporal.io/api v1.54.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/net v0.55.0 // indirect
 	golang.org/x/oauth2 v0.35.0 // indirect

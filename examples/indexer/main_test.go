@@ -3,14 +3,13 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/wildgraph/wildgraph/graphrag/embed/embedtest"
+	"github.com/wildgraph/wildgraph/graphrag/index"
 )
 
 // library writes documents of one chunk each, whose names hang together.
@@ -26,74 +25,21 @@ func library(t *testing.T, n int) string {
 	return dir
 }
 
-// contents are the files of a folder, by name.
-func contents(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := make(map[string]string)
-	for _, e := range entries {
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
+func TestOpen(t *testing.T) {
+	for place, want := range map[string]string{filepath.Join(t.TempDir(), "none"): "there is no store", "postgres://127.0.0.1:1/none": "127.0.0.1"} {
+		s, err := open(t.Context(), place, true)
+		if err == nil {
+			s.Close()
 		}
-		files[e.Name()] = string(data)
-	}
-	return files
-}
-
-// Offline, into a folder, twice: the second run finds everything done.
-func TestLocal(t *testing.T) {
-	docs, dir := library(t, 5), t.TempDir()
-	var last map[string]string
-	for i := range 2 {
-		var stdout, stderr bytes.Buffer
-		out := filepath.Join(dir, fmt.Sprint(i))
-		args := []string{"-docs", docs, "-store", filepath.Join(dir, "store"), "-knowledge", "triples", "-reports", "-export", out}
-		if err := run(t.Context(), args, &stdout, &stderr); err != nil {
-			t.Fatalf("%v\n%s", err, stderr.String())
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", place, err, want)
 		}
-		if !strings.Contains(stdout.String(), "publish              1") || !strings.Contains(stdout.String(), "cost 0") {
-			t.Errorf("%s", stdout.String())
-		}
-		files := contents(t, out)
-		if n := strings.Count(files["chunks.records.jsonl"], "\n"); n != 5 {
-			t.Errorf("%d chunks", n)
-		}
-		for name := range last {
-			if last[name] != files[name] {
-				t.Errorf("%s differs", name)
-			}
-		}
-		last = files
 	}
 }
 
-// An encoder in a folder embeds without a server.
-func TestEncoder(t *testing.T) {
-	encoder := t.TempDir()
-	if err := embedtest.WriteBERT(encoder); err != nil {
-		t.Fatal(err)
-	}
-	var stdout bytes.Buffer
-	args := []string{"-docs", library(t, 5), "-store", filepath.Join(t.TempDir(), "store"), "-embed-model", encoder}
-	if err := run(t.Context(), args, &stdout, new(bytes.Buffer)); err != nil || !strings.Contains(stdout.String(), "embed                1") {
-		t.Errorf("error %v: %s", err, stdout.String())
-	}
-}
-
-func TestFlags(t *testing.T) {
-	for want, args := range map[string][]string{
-		"-store is missing": {"-docs", "x"},
-		"-docs is missing":  {"-store", "x"},
-		"one process":       {"-store", "x", "-docs", "x", "-temporal", "localhost:7233"},
-		"none/config.json":  {"-store", t.TempDir(), "-docs", "x", "-embed-model", "file:none"},
-		"Dim is 3":          {"-store", t.TempDir(), "-docs", "x", "-dim", "3"},
-	} {
-		if err := run(t.Context(), args, new(bytes.Buffer), new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %q", args, err, want)
-		}
+func TestLine(t *testing.T) {
+	p := index.Progress{Round: 2, Shares: 8, Done: 3, Missing: 1200}
+	if got, want := line(p), "round 2: 3 of 8 shares, 1,200 replies missing before; 0 calls, 0 texts embedded"; got != want {
+		t.Errorf("%q", got)
 	}
 }

@@ -68,8 +68,8 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 			_, err = s.do(ctx, Move{Calls: []Call{{Tool: ToolSearch, Query: q.Text}}})
 		}
 		out := tools.all(s.cited)
-		if out.Declined = stop == stopRefused; (out.Declined || stop == stopGaveUp) && q.K > 0 { // the closest passages
-			out.Evidence = out.Evidence[:min(q.K, len(out.Evidence))]
+		if out.Declined = stop == stopRefused; (out.Declined || stop == stopGaveUp) && q.Reads() > 0 { // the closest passages
+			out.Evidence = out.Evidence[:min(q.Reads(), len(out.Evidence))]
 		}
 		out.Steps = s.stopped(stop)
 		return out, cmp.Or(err, ctx.Err())

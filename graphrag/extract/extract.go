@@ -13,7 +13,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
-	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
@@ -86,7 +86,7 @@ func (o ModelOptions) finish(c graphrag.Chunk, x *kg.Extraction) {
 // raw is each without its finish.
 func (o ModelOptions) raw(ctx context.Context, chunks []graphrag.Chunk, one func(context.Context, graphrag.Chunk, *kg.Extraction) error) ([]kg.Extraction, error) {
 	out := make([]kg.Extraction, len(chunks))
-	err := par.Each(ctx, len(chunks), cmp.Or(o.Concurrency, 8), func(i int) error {
+	err := share.Each(ctx, len(chunks), cmp.Or(o.Concurrency, 8), func(ctx context.Context, i int) error {
 		c := chunks[i]
 		out[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc}
 		if strings.TrimSpace(c.Text) == "" {

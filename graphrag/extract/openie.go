@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
@@ -135,11 +136,18 @@ func sentence(text string, names []string) (head, relation, tail string) {
 // dropRepeated keeps each fact and mention once: repetitions of a model must not raise the
 // weight of a fact.
 func dropRepeated(x *kg.Extraction) {
-	seen := make(map[[4]string]int)
-	again := func(key ...string) bool { k := [4]string(key); seen[k]++; return seen[k] > 1 }
-	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool { return again(f.Head, f.Relation, f.Tail, f.Description) })
+	seen := make(map[[6]string]int)
+	again := func(key ...string) bool {
+		var k [6]string
+		copy(k[:], key)
+		seen[k]++
+		return seen[k] > 1
+	}
+	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool {
+		return again(f.Head, f.Relation, f.Tail, f.Description, strings.Join(f.Keywords, sep), strconv.FormatFloat(f.Weight, 'g', -1, 64))
+	})
 	clear(seen)
 	x.Mentions = slices.DeleteFunc(x.Mentions, func(m kg.Mention) bool {
-		return m.Span == (kg.Span{}) && again(m.Name, m.Type, m.Description, "")
+		return m.Span == (kg.Span{}) && again(m.Name, m.Type, m.Description)
 	})
 }

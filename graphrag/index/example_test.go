@@ -8,59 +8,70 @@ import (
 	"os"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/index"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store/disk"
+	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// An index in a folder, without a model, and a question to it.
+// Two shares ask a model for what a system needs; the system is built of the replies.
 func Example() {
-	ctx := context.Background()
+	if err := example(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// 1 document
+	// round 1: 2 of 2 shares
+	// round 2: 2 of 2 shares
+	// [log000.md]
+}
+
+func example(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "index")
 	if err != nil {
-		fmt.Println(err)
-		return
+		return err
 	}
 	defer os.RemoveAll(dir)
 	s, err := disk.Open(dir, disk.Options{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		return err
 	}
 	defer s.Close()
-	x, err := index.Open(ctx, index.Options{Store: s, Name: "ships", Knowledge: index.Triples})
+	model := llmtest.NewScript("m").
+		Reply(llmtest.Stage(extract.StageRecords), `("entity"<|>FRAM<|>ship<|>A ship.)##<|COMPLETE|>`).
+		Reply(llmtest.Any, "The Fram is a ship.")
+	recipe := func() (*kit.System, error) { return chronicle(model, nil) }
+	x, err := index.Open(ctx, index.Options{Store: s, Name: "logs", System: recipe})
 	if err != nil {
-		fmt.Println(err)
-		return
+		return err
 	}
 	defer x.Close()
-	job, err := x.Submit(ctx, graphrag.Documents(
-		graphrag.Document{ID: "fram", Text: "The Fram sailed to Antarctica with Roald Amundsen."},
-		graphrag.Document{ID: "maud", Text: "The Maud sailed the Northeast Passage with Roald Amundsen."},
-	))
+	n, err := x.Put(ctx, graphrag.Documents(ships(1)...))
 	if err != nil {
-		fmt.Println(err)
-		return
+		return err
 	}
-	progress, err := index.Run(ctx, x, job, index.RunOptions{})
-	for _, stage := range progress.Stages {
-		fmt.Println(stage.Name, stage.Done, "of", stage.Tasks)
+	fmt.Println(n, "document")
+	p := index.Progress{Shares: 2}
+	for shares := p.Next(); shares != nil; shares = p.Next() {
+		for _, share := range shares { // by one process each
+			done, err := x.Do(ctx, share)
+			if err != nil {
+				return err
+			}
+			p.Add(done)
+		}
+		fmt.Printf("round %d: %d of %d shares\n", p.Round, p.Done, p.Shares)
 	}
-	fmt.Println(err)
-
-	c, _ := s.Open(ctx, "ships")
-	g, _ := c.Pin(ctx)
-	defer g.Close()
-	chunks, _ := g.Table("chunks")
-	found, _ := retrieve.Stored{Table: chunks}.Sparse().Retrieve(ctx, graphrag.Question{Text: "Which ship sailed to Antarctica?", K: 1})
-	fmt.Println(found.Ranked[0].Chunk.Doc)
-	// Output:
-	// documents 1 of 1
-	// cut 1 of 1
-	// write 1 of 1
-	// extract 1 of 1
-	// graph 1 of 1
-	// publish 1 of 1
-	// <nil>
-	// fram
+	system, err := recipe()
+	if err != nil {
+		return err
+	}
+	defer system.Close()
+	if _, err := x.Build(ctx, system); err != nil {
+		return err
+	}
+	documents, err := system.List(ctx)
+	fmt.Println(documents)
+	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
+	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/report"
@@ -199,12 +200,12 @@ func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) 
 		if gctx.Err() != nil {
 			break
 		}
-		g.Go(func() error { return f(gctx, i) })
+		g.Go(func() error { return f(share.Item(gctx), i) })
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	return ctx.Err()
+	return cmp.Or(ctx.Err(), share.End(ctx))
 }
 
 // Checks collects the errors in the options of a recipe, worded as the library does. Its

@@ -150,12 +150,12 @@ func ByModel(o ModelOptions) (Kit, error) {
 // names and texts, and the extractive reader compares sentences by it. Its tokens are
 // charged to the usage of the call.
 func (k Kit) WithEmbedder(e embed.Embedder) Kit {
-	paid := rememberingEmbedder{llm.MeteredEmbedder(e, k.Count)}
-	k.Embed = func(context.Context, []string) (embed.Embedder, error) { return paid, nil }
 	k.Encoder, k.Trained = "the embedder", true
 	if m, ok := e.(interface{ Name() string }); ok {
 		k.Encoder = m.Name()
 	}
+	paid := rememberingEmbedder{llm.MeteredEmbedder(e, k.Count), k.Encoder}
+	k.Embed = func(context.Context, []string) (embed.Embedder, error) { return paid, nil }
 	if m, ok := e.(embed.Model); ok {
 		k.Dim = m.Dim()
 	}

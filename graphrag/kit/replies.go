@@ -152,6 +152,20 @@ func (r *replies) add(other *replies) {
 	r.dim = cmp.Or(other.dim, r.dim)
 }
 
+// Replies keeps replies and vectors outside of a system, so that several processes can share them. It calls
+// ask for what it lacks, and returns an error if that is not to be asked for here.
+type Replies interface {
+	Reply(ctx context.Context, model string, req llm.Request, ask func() (llm.Reply, error)) (llm.Reply, error)
+	Vectors(ctx context.Context, embedder, kind string, texts []string, ask func([]string) ([][]float32, error)) ([][]float32, error)
+}
+
+type outsideKey struct{}
+
+// WithReplies returns a context under which a system is built of the replies that r keeps.
+func WithReplies(ctx context.Context, r Replies) context.Context {
+	return context.WithValue(ctx, outsideKey{}, r)
+}
+
 // remembering is a model that answers from the cache of the context, if there is one.
 type remembering struct{ llm.Model }
 
@@ -163,7 +177,14 @@ func (r remembering) Generate(ctx context.Context, req llm.Request) (llm.Reply, 
 		used(ctx, reply)
 		return reply, nil
 	}
-	reply, err := r.Model.Generate(ctx, req)
+	ask := func() (llm.Reply, error) { return r.Model.Generate(ctx, req) }
+	var reply llm.Reply
+	var err error
+	if outside, _ := ctx.Value(outsideKey{}).(Replies); outside != nil {
+		reply, err = outside.Reply(ctx, r.Name(), req, ask)
+	} else {
+		reply, err = ask()
+	}
 	if err == nil && keyed {
 		kept.keep(key, reply)
 	}
@@ -181,7 +202,10 @@ func metered(m llm.Model) llm.Model { return llm.Metered(remembering{m}) }
 
 // rememberingEmbedder is an embedder that takes vectors from the cache of the context: that
 // of the system while it is built, and one of its own for each question.
-type rememberingEmbedder struct{ embed.Embedder }
+type rememberingEmbedder struct {
+	embed.Embedder
+	name string
+}
 
 func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	count(ctx, stepEmbed, graphrag.Stage{Asked: len(texts)})
@@ -202,7 +226,7 @@ func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string)
 	if len(missing) == 0 {
 		return out, ctx.Err()
 	}
-	fresh, err := r.Embedder.EmbedDocuments(ctx, missing)
+	fresh, err := r.ask(ctx, "document", missing, func(texts []string) ([][]float32, error) { return r.Embedder.EmbedDocuments(ctx, texts) })
 	if err != nil || len(fresh) != len(missing) {
 		return fresh, err // the caller reports a wrong number
 	}
@@ -222,11 +246,22 @@ func (r rememberingEmbedder) EmbedQuery(ctx context.Context, text string) ([]flo
 	if v, ok := kept.vector(text); ok {
 		return v, nil
 	}
-	v, err := r.Embedder.EmbedQuery(ctx, text)
-	if err == nil {
-		err = kept.keepVector(text, v)
+	fresh, err := r.ask(ctx, "query", []string{text}, func(texts []string) ([][]float32, error) {
+		v, err := r.Embedder.EmbedQuery(ctx, texts[0])
+		return [][]float32{v}, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	return v, err
+	return fresh[0], kept.keepVector(text, fresh[0])
+}
+
+// ask asks for vectors, or finds them outside of the system.
+func (r rememberingEmbedder) ask(ctx context.Context, kind string, texts []string, ask func([]string) ([][]float32, error)) ([][]float32, error) {
+	if outside, _ := ctx.Value(outsideKey{}).(Replies); outside != nil {
+		return outside.Vectors(ctx, r.name, kind, texts, ask)
+	}
+	return ask(texts)
 }
 
 // Saved returns what was made of a kind under the key in an earlier change of the system, or makes it.

@@ -13,8 +13,8 @@
 //
 // # One language of structure
 //
-// The text of every document is Markdown: that of Markdown and text files as it is,
-// so that offsets into the text are offsets into the file, that of other formats written
+// The text of every document is Markdown: that of Markdown and text files as it is but for
+// struck text, so that offsets into the text are offsets into the file, that of other formats written
 // anew, with [File.Source], [File.Line] and [File.Place] leading back. So what is cut, indexed, stored and
 // given to a model is one readable text, and whoever wants the structure of any piece
 // of it asks [Blocks]. A piece that begins inside of a table or a list lacks what it
@@ -29,7 +29,7 @@
 // is not known is an error that wraps [ErrFormat], and [Folder] counts it. Rows of CSV
 // files and short records of JSON files are rows of a table under its header, longer
 // records sections; definitions of source code are sections under their first line.
-// Texts are UTF-8, UTF-16 with a mark, what a page declares, or Windows-1252.
+// Texts are UTF-8, UTF-16, UTF-32, what a page declares or the bytes tell, or Windows-1252.
 //
 // # Fields
 //

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/llm"
@@ -159,7 +159,7 @@ func (n *namer) name(ctx context.Context, t *Tree) error {
 	}
 	batches := (len(t.Communities) + size - 1) / size
 	failed := make([][]Failure, batches)
-	err := par.Each(ctx, batches, atOnce, func(i int) (err error) {
+	err := share.Each(ctx, batches, atOnce, func(ctx context.Context, i int) (err error) {
 		some := t.Communities[i*size : min((i+1)*size, len(t.Communities))]
 		if n.model == nil {
 			return n.quoted(ctx, &some[0])

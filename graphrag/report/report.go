@@ -12,7 +12,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag/community"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
-	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 	"github.com/wildgraph/wildgraph/llm"
@@ -214,7 +214,7 @@ func Write(ctx context.Context, g *Graph, h community.Hierarchy, o Options) (*Se
 // level writes the reports of one level.
 func (p *packer) level(ctx context.Context, level int32) error {
 	communities := p.enter(level)
-	err := par.Each(ctx, len(communities), p.o.Concurrency, func(i int) error { return p.report(ctx, communities[i]) })
+	err := share.Each(ctx, len(communities), p.o.Concurrency, func(ctx context.Context, i int) error { return p.report(ctx, communities[i]) })
 	for _, c := range communities { // what could not be written is read about one level up
 		if parent := p.h.Communities[c].Parent; p.reports[c] == nil && parent >= 0 {
 			p.want(parent)

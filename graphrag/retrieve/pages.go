@@ -149,7 +149,7 @@ func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	}
 	budget, most := q.Tokens, len(order)
 	if budget <= 0 {
-		budget, most = q.K*p.o.Longest, min(most, max(q.K, 0))
+		budget, most = q.Reads()*p.o.Longest, min(most, q.Reads())
 	}
 	spread := p.o.Spread
 	if read.Overview {

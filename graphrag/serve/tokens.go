@@ -71,7 +71,10 @@ func ReadTokens(r io.Reader) (map[string]Token, error) {
 	if len(tokens) == 0 {
 		return nil, errors.New("serve: there is no token: give one, or leave the file out to serve this machine alone")
 	}
-	return tokens, checkTokens(tokens)
+	if err := checkTokens(tokens); err != nil {
+		return nil, err
+	}
+	return tokens, nil
 }
 
 // object reads a JSON object; read reads the value of a key.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
-	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
@@ -153,7 +153,7 @@ const concurrency = 8
 func (t *Tree) grow(ctx context.Context, s Summarizer, tops [][]int32, groups [][][]int32, workers int) error {
 	level, all := len(t.Levels), slices.Concat(groups...)
 	summaries := make([]Summary, len(all))
-	err := par.Each(ctx, len(all), workers, func(i int) (err error) {
+	err := share.Each(ctx, len(all), workers, func(ctx context.Context, i int) (err error) {
 		texts := make([]string, len(all[i]))
 		for j, n := range all[i] {
 			texts[j] = t.Nodes[n].Text

@@ -12,32 +12,37 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// rewriting is a form of numbers and the plain one of each match.
+// rewriting is a form of numbers and the plain one of each match. A text without any of some
+// characters has none.
 type rewriting struct {
+	needs string
 	form  *regexp.Regexp
 	plain func(groups []string) string
 }
 
 // rewritings are tried in this order. None crosses a digit, a point or a slash at its ends.
 var rewritings = []rewriting{
-	{regexp.MustCompile(`(10)([⁺⁻]?[⁰¹²³⁴-⁹]+)`), func(g []string) string { return g[1] + "^" + norm.NFKC.String(g[2]) }},
-	{regexp.MustCompile(`(?:(\d+(?:[.,]\d+)?)\s*[×x·*⋅]\s*)?10\^\{?([-−+]?\d{1,3})\}?`), func(g []string) string { return power(g[1], g[2]) }},
-	{regexp.MustCompile(`(\d+(?:\.\d+)?)[eE]\+?(\d{1,2})`), func(g []string) string { return power(g[1], g[2]) }},
-	{regexp.MustCompile(`(?:(\d{1,3})[ \x{a0}\x{2009}]?)?([¼½¾⅐-⅞])`), func(g []string) string {
+	{"⁰¹²³⁴⁵⁶⁷⁸⁹", regexp.MustCompile(`(10)([⁺⁻]?[⁰¹²³⁴-⁹]+)`), func(g []string) string { return g[1] + "^" + norm.NFKC.String(g[2]) }},
+	{"^", regexp.MustCompile(`(?:(\d+(?:[.,]\d+)?)\s*[×x·*⋅]\s*)?10\^\{?([-−+]?\d{1,3})\}?`), func(g []string) string { return power(g[1], g[2]) }},
+	{"eE", regexp.MustCompile(`(\d+(?:\.\d+)?)[eE]\+?(\d{1,2})`), func(g []string) string { return power(g[1], g[2]) }},
+	{"¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", regexp.MustCompile(`(?:(\d{1,3})[ \x{a0}\x{2009}]?)?([¼½¾⅐-⅞])`), func(g []string) string {
 		above, below, _ := strings.Cut(norm.NFKC.String(g[2]), "⁄")
 		return mixed(g[0], g[1], above, below)
 	}},
-	{regexp.MustCompile(`(?:(\d{1,3}) )?([1-9])/([2-9])`), func(g []string) string { return mixed(g[0], g[1], g[2], g[3]) }},
-	{regexp.MustCompile(`[.,](\d{1,9})`), func(g []string) string { return "0." + g[1] }},
-	{regexp.MustCompile(`(\d{1,3}(?:\.\d{3})+),(\d{1,9})`), func(g []string) string { return digitsOf(g[1]) + "." + g[2] }},
-	{regexp.MustCompile(`(\d{1,3}(?:(?:[ .]\d{3}){2,}|(?:[\x{a0}\x{202f}\x{2009}'’]\d{3})+| 000))(\.\d{1,9})?`), func(g []string) string { return digitsOf(g[1]) + g[2] }},
-	{regexp.MustCompile(`(\d{1,9}),(\d{1,2})`), func(g []string) string { return g[1] + "." + g[2] }},
+	{"/", regexp.MustCompile(`(?:(\d{1,3}) )?([1-9])/([2-9])`), func(g []string) string { return mixed(g[0], g[1], g[2], g[3]) }},
+	{".,", regexp.MustCompile(`[.,](\d{1,9})`), func(g []string) string { return "0." + g[1] }},
+	{",", regexp.MustCompile(`(\d{1,3}(?:\.\d{3})+),(\d{1,9})`), func(g []string) string { return digitsOf(g[1]) + "." + g[2] }},
+	{" .'’\u00a0\u202f\u2009", regexp.MustCompile(`(\d{1,3}(?:(?:[ .]\d{3}){2,}|(?:[\x{a0}\x{202f}\x{2009}'’]\d{3})+| 000))(\.\d{1,9})?`), func(g []string) string { return digitsOf(g[1]) + g[2] }},
+	{",", regexp.MustCompile(`(\d{1,9}),(\d{1,2})`), func(g []string) string { return g[1] + "." + g[2] }},
 }
 
 // plainNumbers writes powers of ten, fractions, groups and decimals of a text with digits and a point
 // alone: 10⁶, 2½, 1 500 000, 0,5.
 func plainNumbers(text string) string {
 	for _, r := range rewritings {
+		if !strings.ContainsAny(text, r.needs) {
+			continue
+		}
 		var out strings.Builder
 		from := 0
 		for _, at := range r.form.FindAllStringSubmatchIndex(text, -1) {

@@ -24,7 +24,7 @@ type settings struct {
 	lab.Settings
 	docs, index, question, questions string
 	store                            string
-	open                             OpenStore
+	stores                           Stores
 	system                           all.System
 	k                                int
 	json, verbose, mcp, incomplete   bool
@@ -39,12 +39,12 @@ type settings struct {
 var shared = []string{"embed-model", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "cache", "prices", "reply-tokens", "temperature", "concurrency", "seed", "set", "kg", "schema", "prompt", "show-prompts"}
 
 // parse reads the command line. Every problem that it sees is reported at once.
-func parse(args []string, getenv func(string) string, stderr io.Writer) (settings, error) {
+func parse(args []string, getenv func(string) string, stderr io.Writer, more func(*flag.FlagSet)) (settings, error) {
 	s := settings{}
 	fs := cli.NewFlags("ask")
 	fs.Usage = func() { usage(stderr, fs) }
 	fs.StringVar(&s.docs, "docs", "", "the `FOLDER` of files, or one file")
-	fs.StringVar(&s.store, "store", "", "`FOLDER` of a store, for corpora larger than memory (-system bm25, or naiverag with -embed-model): with -docs, a folder or rows of JSONL or CSV, it is indexed there; without, it answers what was indexed")
+	fs.StringVar(&s.store, "store", "", "`FOLDER` of a store: with -docs, a folder or rows of JSONL or CSV, it is indexed there; without, it answers what was indexed. For corpora larger than memory -system is bm25, or naiverag with -embed-model; of others documents and paid replies are kept there")
 	fs.Func("where", "`CONDITION` that limits questions to some files, such as 'folder = \"notes\" and year >= 2024'; the fields are those of front matter, folder and kind", func(v string) error {
 		s.where = new(graphrag.Condition)
 		return s.where.UnmarshalText([]byte(v))
@@ -69,6 +69,9 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	for _, name := range shared {
 		f := everything.Lookup(name)
 		fs.Var(f.Value, f.Name, f.Usage)
+	}
+	if more != nil {
+		more(fs)
 	}
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return s, err

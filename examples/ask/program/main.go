@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -19,19 +20,28 @@ import (
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
+	"github.com/wildgraph/wildgraph/graphrag/index"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
-// OpenStore opens what -store names, for reading alone if nothing is indexed there.
-type OpenStore func(ctx context.Context, place string, reading bool) (store.Store, error)
+// Stores are the engines of -store, and how an index is built there.
+type Stores struct {
+	// Open opens what -store names, for reading alone if nothing is indexed there.
+	Open func(ctx context.Context, place string, reading bool) (store.Store, error)
+	// Flags adds flags to those of the program. Share, if it is set, asks for a share of the replies of
+	// an index together with other processes. It reports whether the process ends then: one without
+	// documents of its own is a worker.
+	Flags func(*flag.FlagSet)
+	Share func(ctx context.Context, x *index.Index, worker bool, log io.Writer) (ended bool, err error)
+}
 
-// Main runs ask with the command line of the process, and ends the process. open is nil for folders.
-func Main(open OpenStore) {
+// Main runs ask with the command line of the process, and ends the process. The zero value opens folders.
+func Main(stores Stores) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(cli.Fail(os.Stderr, "ask", run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr}, open)))
+	os.Exit(cli.Fail(os.Stderr, "ask", run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr}, stores)))
 }
 
 // patience is how long a person waits before it is said what for.
@@ -44,8 +54,8 @@ type streams struct {
 }
 
 // run is the program without its process.
-func run(ctx context.Context, args []string, getenv func(string) string, std streams, open OpenStore) (err error) {
-	s, err := parse(args, getenv, std.err)
+func run(ctx context.Context, args []string, getenv func(string) string, std streams, stores Stores) (err error) {
+	s, err := parse(args, getenv, std.err, stores.Flags)
 	if err != nil {
 		return err
 	}
@@ -58,8 +68,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 		ctx = trace.With(ctx, spans)
 		defer func() { err = cmp.Or(writeTrace(s.trace, spans), err) }()
 	}
-	if s.open = open; open == nil {
-		s.open = openStore
+	if s.stores = stores; stores.Open == nil {
+		s.stores.Open = openStore
 	}
 	if s.store != "" {
 		return stored(ctx, s, std)

@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 func ask(t *testing.T, typed string, args ...string) (out, errs string, err error) {
 	t.Helper()
 	var o, e bytes.Buffer
-	err = run(t.Context(), args, func(string) string { return "" }, streams{strings.NewReader(typed), &o, &e}, nil)
+	err = run(t.Context(), args, func(string) string { return "" }, streams{strings.NewReader(typed), &o, &e}, Stores{})
 	return o.String(), e.String(), err
 }
 
@@ -393,7 +393,7 @@ func TestAnswerComesWhileItIsWritten(t *testing.T) {
 	desktest.SlowModel(t, shown)
 	out := &screen{awaited: strings.TrimSpace(desktest.Beginning), seen: shown}
 	var errs bytes.Buffer
-	err := run(t.Context(), []string{"-docs", notes(t), "-model", "fake"}, func(string) string { return "" }, streams{strings.NewReader("Who hears mice?\nWhat does the barn owl hear?\n"), out, &errs}, nil)
+	err := run(t.Context(), []string{"-docs", notes(t), "-model", "fake"}, func(string) string { return "" }, streams{strings.NewReader("Who hears mice?\nWhat does the barn owl hear?\n"), out, &errs}, Stores{})
 	if err != nil || !strings.Contains(out.String(), desktest.Beginning+"below the snow.\n") {
 		t.Errorf("%v: %s%s", err, out, &errs)
 	}

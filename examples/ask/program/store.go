@@ -21,6 +21,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/index"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	api "github.com/wildgraph/wildgraph/graphrag/serve"
@@ -55,22 +56,23 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 	if err != nil {
 		return err
 	}
-	st, err := s.open(ctx, s.store, s.docs == "")
+	frame := base.Frame()
+	inMemory := frame.Words == nil && !frame.Vectors
+	st, err := s.stores.Open(ctx, s.store, s.docs == "" && !inMemory)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	system, err := kit.Open(ctx, base.Frame(), st, base.Name())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, system.Close()) }()
-	if s.docs != "" {
-		stats, err := system.Index(ctx, rows(ctx, s.docs))
-		if err != nil {
+	system, build := base, built
+	if !inMemory {
+		if system, err = kit.Open(ctx, frame, st, base.Name()); err != nil {
 			return err
 		}
-		fmt.Fprintf(std.err, "%s documents, %s passages\n", text.Digits(stats.Documents), text.Digits(stats.Chunks))
+		build = indexed
+	}
+	defer func() { err = errors.Join(err, system.Close()) }()
+	if ended, err := build(ctx, s, st, system, std.err); ended || err != nil {
+		return err
 	}
 	if s.serve != "" {
 		return serveStore(ctx, system, s, std.err)
@@ -92,6 +94,44 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 		return cli.ErrNoAnswer
 	}
 	return nil
+}
+
+// indexed indexes -docs, if there are any, in the store.
+func indexed(ctx context.Context, s settings, _ store.Store, system *kit.System, log io.Writer) (ended bool, err error) {
+	if s.docs == "" {
+		return false, nil
+	}
+	stats, err := system.Index(ctx, rows(ctx, s.docs))
+	return false, counted(stats, err, log)
+}
+
+func counted(stats graphrag.IndexStats, err error, log io.Writer) error {
+	if err == nil {
+		fmt.Fprintf(log, "%s documents, %s passages\n", text.Digits(stats.Documents), text.Digits(stats.Chunks))
+	}
+	return err
+}
+
+// built builds a system whose index is in memory of the documents and replies in the store, where -docs
+// are put before.
+func built(ctx context.Context, s settings, st store.Store, system *kit.System, log io.Writer) (ended bool, err error) {
+	x, err := index.Open(ctx, index.Options{Store: st, Name: system.Name(), System: func() (*kit.System, error) { return kit.New(system.Frame()) }})
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	if s.docs != "" {
+		if _, err := x.Put(ctx, rows(ctx, s.docs)); err != nil {
+			return false, err
+		}
+	}
+	if s.stores.Share != nil {
+		if ended, err := s.stores.Share(ctx, x, s.docs == "" && s.question == "" && s.serve == "", log); ended || err != nil {
+			return ended, err
+		}
+	}
+	stats, err := x.Build(ctx, system)
+	return false, counted(stats, err, log)
 }
 
 // serveStore answers in OpenAI's form, and sees each second what was published.

@@ -91,10 +91,10 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 		switch {
 		case int(n) < len(s.corpus.Chunks):
 			chunks = append(chunks, n)
-			if place < q.K {
+			if place < q.Reads() {
 				found.Evidence = append(found.Evidence, graphrag.Hit{Chunk: s.corpus.Chunks[n], Score: 1 / float64(len(chunks)), Source: Name})
 			}
-		case place < q.K:
+		case place < q.Reads():
 			found.Derived = append(found.Derived, graphrag.Derived{Kind: "summary", Text: s.tree.Nodes[n].Text, Provenance: s.corpus.Provenance(s.tree.Sources(n))})
 		}
 	}

@@ -28,7 +28,7 @@ func (s *searcher) context(q graphrag.Question, entities, facts []scored, ranked
 		e := &s.edges[f.ID]
 		stated[i] = graphrag.Row("relation", s.g.Entities[e.from].Name+" – "+s.g.Entities[e.to].Name, e.text, s.corpus.Provenance(e.passages))
 	}
-	evidence := ranked[:min(max(q.K, 0), len(ranked))]
+	evidence := ranked[:min(q.Reads(), len(ranked))]
 	said := func(d graphrag.Derived) string { return d.Text }
 	n := fit([3][]int{lengths(s.count, described, said), lengths(s.count, stated, said),
 		lengths(s.count, evidence, func(h graphrag.Hit) string { return h.Chunk.Text })}, [3]int{EntityBudget, FactBudget, ChunkBudget})

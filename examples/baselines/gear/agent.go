@@ -182,7 +182,7 @@ func (s *searcher) finish(r graphrag.Retriever) graphrag.Retriever {
 			return graphrag.Found{}, err
 		}
 		if len(places) < len(candidates) {
-			places = places[:min(len(places), max(q.K, 0))]
+			places = places[:min(len(places), q.Reads())]
 			found.Evidence = make([]graphrag.Hit, len(places))
 			for i, p := range places {
 				found.Evidence[i] = candidates[p]

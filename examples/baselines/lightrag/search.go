@@ -221,6 +221,6 @@ func (s *searcher) evidence(q graphrag.Question, ranked []graphrag.Hit, derived 
 	if s.o.Paper {
 		left = PaperTokens
 	}
-	first := ranked[:min(max(q.K, 0), len(ranked))]
+	first := ranked[:min(q.Reads(), len(ranked))]
 	return append([]graphrag.Hit{}, retrieve.Within(first, left, func(h graphrag.Hit) int { return s.count(h.Chunk.Text) })...)
 }

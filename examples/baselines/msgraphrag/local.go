@@ -260,7 +260,7 @@ func (l *local) sources(entities []int32, likeness []float64) []int32 {
 // read are the first K chunks, as far as the budget goes.
 func (l *local) read(ranked []graphrag.Hit, q graphrag.Question) []graphrag.Hit {
 	budget := int(float64(l.o.Tokens) * l.o.ChunkShare)
-	first := ranked[:min(max(q.K, 0), len(ranked))]
+	first := ranked[:min(q.Reads(), len(ranked))]
 	return append([]graphrag.Hit{}, retrieve.Within(first, budget, func(h graphrag.Hit) int { return l.kit.Count(h.Chunk.Text) })...)
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"iter"
 	"runtime"
 	"strings"
 	"text/tabwriter"
@@ -47,9 +46,7 @@ func sampleOf(set *benchmark.Dataset, d benchmark.Domain) (sampled, error) {
 			docs, taken = append(docs, doc), taken+len(doc.Text)
 		}
 	}
-	out.Documents = func() iter.Seq2[graphrag.Document, error] {
-		return graphrag.Documents(docs...)
-	}
+	out.Documents = benchmark.NewDomain("", docs, nil).Documents
 	if taken > 0 {
 		out.pages = float64(total) / float64(taken)
 	}

@@ -21,11 +21,11 @@ func Example() {
 		return
 	}
 	defer c.Close()
-	o := temporal.Options{Queue: "ships", Slots: 8, Limits: map[string]index.Limit{index.Chat: {Concurrent: 64, PerSecond: 20}}}
+	o := temporal.Options{Queue: "ships", Shares: 64, Slots: 2}
 	w, err := temporal.NewWorker(c, (*index.Index)(nil), o)
 	fmt.Println(w != nil, err)
-	fmt.Println(temporal.ID(index.Job{Root: index.Batch{Ref: "af1e"}}, o))
+	fmt.Println(temporal.ID("logs", o))
 	// Output:
 	// true <nil>
-	// ships-af1e
+	// ships-logs
 }

@@ -3,7 +3,6 @@ module github.com/wildgraph/wildgraph/graphrag/index/temporal
 go 1.25.0
 
 require (
-	github.com/google/go-cmp v0.7.0
 	github.com/wildgraph/wildgraph v0.0.0
 	go.temporal.io/api v1.54.0
 	go.temporal.io/sdk v1.38.0
@@ -11,7 +10,6 @@ require (
 
 require (
 	github.com/blevesearch/snowballstem v0.9.0 // indirect
-	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/davecgh/go-spew v1.1.1 // indirect
 	github.com/edsrzf/mmap-go v1.2.0 // indirect
 	github.com/facebookgo/clock v0.0.0-20150410010913-600d898af40a // indirect

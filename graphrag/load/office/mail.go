@@ -191,11 +191,11 @@ func (l *letter) part(h textproto.MIMEHeader, body io.Reader, usual string, dept
 		d := graphrag.Document{Fields: graphrag.Fields{}}
 		l.level++
 		c.text, err = l.message(decoded(h, body), depth+1, &d)
-		if l.level--; err == nil || errors.Is(err, errEncrypted) {
-			c.text = "\n" + strings.TrimSpace(c.text) + "\n"
-			return c, err
+		if l.level--; err != nil { // such as an encrypted one
+			return content{attached: []string{cmp.Or(name, kind)}}, nil
 		}
-		return content{attached: []string{cmp.Or(name, kind)}}, nil
+		c.text = "\n" + strings.TrimSpace(c.text) + "\n"
+		return c, nil
 	case disposition != "inline" && name != "" || disposition == "attachment" || kind != "text/plain" && kind != "text/html":
 		if disposition != "inline" { // pictures in the text
 			c.attached = append(c.attached, cmp.Or(name, load.Single(kind)))

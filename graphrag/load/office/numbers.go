@@ -83,7 +83,7 @@ func (n numbers) listStyle(e *element) {
 	l := &counter{count: new([9]int)}
 	for _, k := range e.kids {
 		i := k.number("level", 1, 9) - 1
-		if k.name != "list-level-style-number" {
+		if k.name != "list-level-style-number" && k.name != "outline-level-style" {
 			continue
 		}
 		text := ""

@@ -137,6 +137,9 @@ func (o *prose) open(e *element, b block) block {
 	name := e.attr("style-name")
 	if b.level = max(o.styles[name].level, heading(name)); e.name == "h" {
 		b.level = e.number("outline-level", 1, 6)
+		if e.attr("is-list-header") != "true" && strings.TrimSpace(b.text) != "" {
+			b.label = o.next("Outline", b.level-1)
+		}
 	}
 	if o.depth > 0 && o.first {
 		b.depth, b.label = o.depth, o.next(o.list, o.depth-1)
@@ -277,7 +280,7 @@ func openText(p *pack) {
 			p.missing = append(p.missing, e.name+"s")
 		}
 	}
-	o.optional("styles.xml", handlers{"style": o.define, "list-style": o.listStyle, "header": header, "footer": header})
+	o.optional("styles.xml", handlers{"style": o.define, "list-style": o.listStyle, "outline-style": o.listStyle, "header": header, "footer": header})
 	o.each("content.xml", handlers{
 		"style": o.define, "list-style": o.listStyle, "p": o.paragraph, "h": o.paragraph, "table-row": o.row, "/table": o.table,
 		"<list": func(e *element) {

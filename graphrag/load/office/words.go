@@ -57,14 +57,20 @@ func (w *words) line(e *element) string {
 // said is the text of a part, with its marks.
 func (w *words) said(e *element) string {
 	var b strings.Builder
-	w.all(&b, e)
+	if e != nil {
+		w.all(&b, e)
+	}
 	return b.String()
 }
 
 func (w *words) all(b *strings.Builder, e *element) {
-	if e != nil {
-		for _, k := range e.kids {
-			w.write(b, k)
+	last := ""
+	for _, k := range e.kids {
+		if k.name == "oMath" && last == k.name {
+			b.WriteString("; ")
+		}
+		if w.write(b, k); k.name != "" {
+			last = k.name
 		}
 	}
 }

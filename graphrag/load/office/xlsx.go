@@ -208,10 +208,8 @@ func (b *book) shown(c *element) string {
 		return digits(v*100) + "%"
 	case of.show == '0' && v >= 0 && v == math.Trunc(v) && v < 1e15:
 		return fmt.Sprintf("%0*.0f", of.size, v)
-	case len(s) > 15 || strings.ContainsAny(s, "eE"):
-		return digits(v)
 	}
-	return s
+	return digits(v)
 }
 
 // digits are the 15 that Excel shows of 0.30000000000000004, without an exponent where they can be.

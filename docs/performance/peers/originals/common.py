@@ -1,6 +1,7 @@
 # What the drivers of the originals share: arguments BASE DATA N ROUND SET OUT, figures and results.
 import gzip, json, os, resource, sys, tempfile, time, urllib.request
 base, N, ROUND, SET, OUT = "http://" + sys.argv[1], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5], sys.argv[6]
+OUT = OUT if OUT == "-" else os.path.abspath(OUT)
 data = json.load(open(sys.argv[2]))
 docs, questions = [p["title"] + "\n" + p["text"] for p in data["passages"][:N]], data["questions"]
 NOTE = "A new note\nAda Lovelace wrote to Charles Babbage in London about the Analytical Engine, and Babbage answered her from Dorset Street."

@@ -34,7 +34,7 @@ type found struct {
 }
 
 // fold is the rule by which names are compared: HippoRAG knows their ASCII letters alone.
-func fold(name string) string { return kg.FoldASCII.Key(name) }
+func fold(name string) string { return strings.Join(strings.Fields(kg.FoldASCII.Key(name)), " ") }
 
 func pair(a, b string) [2]string { return [2]string{min(fold(a), fold(b)), max(fold(a), fold(b))} }
 
@@ -188,59 +188,89 @@ func same[T comparable](a, b []T) bool {
 	return true
 }
 
-func head[T any](list []T, n int) []T { return list[:min(n, len(list))] }
-
-func TestLightRAG(t *testing.T) {
-	theirs := golden(t, "lightrag")
-	for _, mode := range []string{"local", "global", "hybrid", "mix"} {
-		o := ours(t, false, "lightrag:"+mode)
-		t.Log(len(theirs.nodes), len(o.nodes), missing(theirs.nodes, o.nodes), missing(o.nodes, theirs.nodes))
-		t.Log(len(theirs.edges), len(o.edges), missing(theirs.edges, o.edges), missing(o.edges, theirs.edges))
-		for k, w := range theirs.edges {
-			if x, ok := o.edges[k]; ok && x != w {
-				t.Log(k, w, x)
+// compare tells the differences of two graphs that are not expected. That ours weighs more is expected
+// where names are, because GraphRAG drops a relation whose end is listed in another spelling.
+func compare(t *testing.T, theirs, ours outcome, expected func(names ...string) bool) {
+	t.Helper()
+	for what, of := range map[string][]string{"theirs only": missing(theirs.nodes, ours.nodes), "ours only": missing(ours.nodes, theirs.nodes)} {
+		for _, name := range of {
+			if !expected(name) {
+				t.Errorf("%s: the entity %q", what, name)
 			}
 		}
-		both, passages, equal := 0, 0, 0
-		for i, a := range theirs.asked[mode] {
-			b := o.asked[""][i]
-			if slices.Equal(a.entities, b.entities) && slices.Equal(a.relations, b.relations) {
-				equal++
-			}
-			if same(a.entities, b.entities) && same(a.relations, b.relations) {
-				both++
-				if same(a.passages, b.passages) {
-					passages++
-				} else if mode == "local" {
-					t.Log(a.passages, b.passages)
-				}
-			}
+	}
+	for k, w := range theirs.edges {
+		if x, ok := ours.edges[k]; ok && x != w && (x < w || !expected("")) {
+			t.Errorf("%q weighs %v, ours %v", k, w, x)
+		} else if !ok && !expected(k[0], k[1]) {
+			t.Errorf("theirs only: the relation %q", k)
 		}
-		t.Log(mode, "same entities and relations", both, "in the same order", equal, "same passages", passages, len(theirs.asked[mode]))
+	}
+	for k := range ours.edges {
+		if _, ok := theirs.edges[k]; !ok && !expected(k[0], k[1]) {
+			t.Errorf("ours only: the relation %q", k)
+		}
 	}
 }
 
+// unlike reports whether a difference of the hard replies is one of those that the packages of the systems
+// name: ends that are not listed, loops, and names that are numbers or longer than 256 characters.
+func unlike(names ...string) bool {
+	for _, n := range names {
+		if strings.Contains(n, "somebody unlisted") || strings.Contains(n, "long name") || strings.Trim(n, "0123456789 ") == "" {
+			return true
+		}
+	}
+	return len(names) == 2 && names[0] == names[1]
+}
+
+func none(...string) bool { return false }
+
+// Of the same natural replies the programs make the same graph, to the weight of each relation; of hard
+// ones the same but for named differences.
+func TestGraphs(t *testing.T) {
+	for program, name := range map[string]string{"lightrag": "lightrag", "graphrag": "msgraphrag"} {
+		t.Run(program, func(t *testing.T) { compare(t, golden(t, program), ours(t, false, name), none) })
+		t.Run(program+" hard", func(t *testing.T) { compare(t, golden(t, program+"-hard"), ours(t, true, name), unlike) })
+	}
+}
+
+// LightRAG's four modes read the same passages wherever they find the same entities and relations.
+func TestLightRAG(t *testing.T) {
+	theirs := golden(t, "lightrag")
+	for mode, want := range map[string]int{"local": 47, "global": 44, "hybrid": 49, "mix": 49} {
+		both := 0
+		for i, b := range ours(t, false, "lightrag:"+mode).asked[""] {
+			a := theirs.asked[mode][i]
+			if !same(a.entities, b.entities) || !same(a.relations, b.relations) {
+				continue
+			}
+			if both++; !same(a.passages, b.passages) {
+				t.Errorf("%s, question %d: passages %v, ours %v", mode, i, a.passages, b.passages)
+			}
+		}
+		if both < want {
+			t.Errorf("%s: the same entities and relations for %d of %d questions, want %d", mode, both, len(theirs.asked[mode]), want)
+		}
+	}
+}
+
+// GraphRAG's local search puts the same entities first.
+func TestGraphRAG(t *testing.T) {
+	theirs := golden(t, "graphrag").asked["local"]
+	for i, b := range ours(t, false, "msgraphrag").asked[""][:len(theirs)] {
+		if len(b.entities) != 10 || !slices.Equal(theirs[i].entities[:10], b.entities) {
+			t.Errorf("question %d: entities %q, ours %q", i, theirs[i].entities, b.entities)
+		}
+	}
+}
+
+// HippoRAG puts the same five passages first, in its order, with the settings of its program.
 func TestHippoRAG(t *testing.T) {
-	for _, hard := range []bool{false, true} {
-		name := "hipporag"
-		if hard {
-			name += "-hard"
+	theirs := golden(t, "hipporag").asked[""]
+	for i, b := range ours(t, false, "hipporag2:program").asked[""] {
+		if !slices.Equal(theirs[i].passages[:5], b.passages[:5]) {
+			t.Errorf("question %d: passages %v, ours %v", i, theirs[i].passages[:8], b.passages[:8])
 		}
-		theirs, o := golden(t, name), ours(t, hard, "hipporag2:program")
-		t.Log(len(theirs.nodes), len(o.nodes), missing(theirs.nodes, o.nodes), missing(o.nodes, theirs.nodes))
-		t.Log(len(theirs.edges), len(o.edges), missing(theirs.edges, o.edges), missing(o.edges, theirs.edges))
-		top, all := 0, 0
-		for i, a := range theirs.asked[""] {
-			b := o.asked[""][i]
-			if slices.Equal(head(a.passages, 5), head(b.passages, 5)) {
-				top++
-			} else {
-				t.Log(i, head(a.passages, 8), head(b.passages, 8))
-			}
-			if slices.Equal(head(a.passages, 50), head(b.passages, 50)) {
-				all++
-			}
-		}
-		t.Log("top 5 identical", top, "top 50", all, len(theirs.asked[""]))
 	}
 }

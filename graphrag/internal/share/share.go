@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package share lets several processes index the same documents, each of which asks a model for a
+// share of the replies. A process goes through all of the work, and stops at the end of a step in which
+// replies of other shares are missing.
+package share
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/wildgraph/wildgraph/graphrag/internal/par"
+	"github.com/wildgraph/wildgraph/llm"
+)
+
+// ErrMissing is the end of a share: replies that other shares ask for are not there yet.
+var ErrMissing = errors.New("replies of other shares are missing")
+
+// Share is the state of one process.
+type Share struct {
+	mine    func(key string) bool
+	missing atomic.Int64
+}
+
+type (
+	shareKey struct{}
+	itemKey  struct{}
+	item     struct{ missing atomic.Bool }
+)
+
+// With returns a context under which the keys of replies that are mine are asked for.
+func With(ctx context.Context, mine func(key string) bool) (context.Context, *Share) {
+	s := &Share{mine: mine}
+	return context.WithValue(ctx, shareKey{}, s), s
+}
+
+// Missing returns the number of replies that were left to other shares.
+func (s *Share) Missing() int { return int(s.missing.Load()) }
+
+// Ask reports whether the reply of a key is to be asked for. If it is not, the error is that of one
+// reply within an item, after which nothing is asked for the same item; elsewhere it is [ErrMissing].
+// Without a share in the context everything is asked for.
+func Ask(ctx context.Context, key string) error {
+	s, _ := ctx.Value(shareKey{}).(*Share)
+	if s == nil {
+		return nil
+	}
+	i, _ := ctx.Value(itemKey{}).(*item)
+	if s.mine(key) && (i == nil || !i.missing.Load()) {
+		return nil
+	}
+	s.missing.Add(1)
+	if i == nil {
+		return ErrMissing
+	}
+	i.missing.Store(true)
+	return &llm.Error{Kind: llm.ErrEmpty, Billed: llm.BilledNo, Err: ErrMissing}
+}
+
+// Item returns a context for an item of a step: what one item asks for depends on its replies before.
+func Item(ctx context.Context) context.Context {
+	if ctx.Value(shareKey{}) == nil || ctx.Value(itemKey{}) != nil {
+		return ctx
+	}
+	return context.WithValue(ctx, itemKey{}, new(item))
+}
+
+// End returns [ErrMissing] at the end of a step in which replies are missing: what the next step asks for
+// depends on all of them.
+func End(ctx context.Context) error {
+	s, _ := ctx.Value(shareKey{}).(*Share)
+	if s == nil || ctx.Value(itemKey{}) != nil || s.missing.Load() == 0 {
+		return nil
+	}
+	return ErrMissing
+}
+
+// Each is [par.Each] for the items of a step that asks a model.
+func Each(ctx context.Context, n, workers int, do func(ctx context.Context, i int) error) error {
+	err := par.Each(ctx, n, workers, func(i int) error { return do(Item(ctx), i) })
+	return cmp.Or(err, End(ctx))
+}
