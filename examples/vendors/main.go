@@ -34,7 +34,7 @@ func main() {
 	}
 	switch which {
 	case "ask":
-		program.Main(nil)
+		program.Main(program.Stores{})
 	case "wildgraphbench":
 		bench.Main()
 	}
