@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -51,16 +52,13 @@ func run(ctx context.Context, out io.Writer, server, name, folder, question stri
 		return err
 	}
 	var chunks []graphrag.Chunk // of which find and read make pages
-	documents, err := system.List(ctx)
+	ids, err := system.List(ctx)
+	for _, id := range ids {
+		of, _, failed := system.Get(ctx, id)
+		chunks, err = append(chunks, of...), errors.Join(err, failed)
+	}
 	if err != nil {
 		return err
-	}
-	for _, id := range documents {
-		of, _, err := system.Get(ctx, id)
-		if err != nil {
-			return err
-		}
-		chunks = append(chunks, of...)
 	}
 	tools, err := agent.NewTools(graphrag.Question{Text: question, K: 5}, agent.ToolOptions{
 		Retriever: system, Pages: find.New(chunks), Count: parts.Count,

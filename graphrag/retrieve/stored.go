@@ -19,7 +19,7 @@ type Stored struct {
 	Table store.Table
 	// Where is a condition on the chunks, see [store.TextQuery].
 	Where graphrag.Condition
-	// Effort is that of searches by vectors, see [store.VectorQuery].
+	// Effort is passed on to searches by vectors, see [store.VectorQuery].
 	Effort float64
 }
 

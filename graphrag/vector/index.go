@@ -191,7 +191,7 @@ func (x *Index) encode(first int) {
 	}
 }
 
-func (x *Index) row(i int) []float32 { return x.rows.part(i, 1) }
+func (x *Index) row(i int) []float32 { return x.rows.read(i, 1) }
 
 // check returns the norm of a vector, or what is wrong with it.
 func (x *Index) check(v []float32) (float64, error) {
@@ -252,11 +252,16 @@ func (s *slabs[T]) grow(height int) {
 	}
 }
 
+// read is part of what may lie in a folder, where it is checked, see [Index.Err].
+func (s *slabs[T]) read(first, n int) []T {
+	if s.sums != nil {
+		s.sums.Check(first*s.width, (first+n)*s.width)
+	}
+	return s.part(first, n)
+}
+
 // part are n rows from first on, all in one slab.
 func (s *slabs[T]) part(first, n int) []T {
-	if s.sums != nil {
-		s.sums.Check(first*s.width, (first+n)*s.width) // see Err
-	}
 	slab, at := s.parts[first/s.tall], first%s.tall
 	return slab[at*s.width : (at+n)*s.width]
 }

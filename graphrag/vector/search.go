@@ -186,9 +186,9 @@ func (x *Index) scan(s *scratch, first, last int) {
 		n := min(blockRows, last-first)
 		high := roundUp(n, rowGroup)
 		if x.kernels.codesPay {
-			x.scanCodes(s, x.codes.values.part(first, high), x.codes.bounds.part(first, n), first, nil)
+			x.scanCodes(s, x.codes.values.read(first, high), x.codes.bounds.part(first, n), first, nil)
 		} else {
-			x.scanRows(s, x.rows.part(first, high), n, first, nil)
+			x.scanRows(s, x.rows.read(first, high), n, first, nil)
 		}
 	}
 }
@@ -202,7 +202,7 @@ func (x *Index) scanIDs(s *scratch, ids []int32) {
 		if x.kernels.codesPay {
 			s.values, s.bounds = slices.Grow(s.values[:0], blockRows*x.stride), s.bounds[:0]
 			for _, id := range some {
-				s.values = append(s.values, x.codes.values.part(int(id), 1)...)
+				s.values = append(s.values, x.codes.values.read(int(id), 1)...)
 				s.bounds = append(s.bounds, x.codes.bounds.part(int(id), 1)...)
 			}
 			x.scanCodes(s, s.values[:high*x.stride], s.bounds, 0, some)

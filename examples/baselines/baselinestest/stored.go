@@ -96,7 +96,7 @@ func (e hashes) EmbedDocuments(ctx context.Context, texts []string) (out [][]flo
 	return out, err
 }
 
-// evidence is what a system tells of its documents, and finds for questions, under conditions and scopes too.
+// evidence lists the documents of a system, and what it finds for questions, under conditions and scopes too.
 func evidence(t *testing.T, s *kit.System, conditions bool) (out []string) {
 	t.Helper()
 	ids, err := s.List(t.Context())
@@ -107,9 +107,9 @@ func evidence(t *testing.T, s *kit.System, conditions bool) (out []string) {
 		out = append(out, fmt.Sprint(id, ok, chunks))
 	}
 	tag := graphrag.Has("tags", Pages[2].ID)
-	few, all, none := graphrag.Between("n", 1, 2), graphrag.Not(tag), graphrag.Equal("nothing", 1)
+	few, others, none := graphrag.Between("n", 1, 2), graphrag.Not(tag), graphrag.Equal("nothing", 1)
 	for _, q := range Questions {
-		for _, where := range []*graphrag.Condition{nil, &few, &all, &none} {
+		for _, where := range []*graphrag.Condition{nil, &few, &others, &none} {
 			for _, scope := range []*graphrag.Condition{nil, &few, &tag} {
 				ctx := t.Context()
 				if !conditions && (where != nil || scope != nil) {

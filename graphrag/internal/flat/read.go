@@ -125,8 +125,8 @@ func View[T any](f *Folder, name string) ([]T, error) {
 	return v, errors.Join(err, f.Err())
 }
 
-// Lazy is the array of a name, in place, of which nothing was checked: whoever reads a part calls
-// Check before, and Err of the folder before a result is used. So an array may be larger than memory.
+// Lazy is the array of a name, in place, of which nothing was checked: the reader of a part calls Check
+// before, and Err of the folder before it uses a result. So an array may be larger than memory.
 func Lazy[T any](f *Folder, name string) ([]T, *Sums, error) {
 	a, ok := f.m.Arrays[name]
 	var zero T
@@ -140,7 +140,7 @@ func Lazy[T any](f *Folder, name string) ([]T, *Sums, error) {
 	return valuesOf[T](b), &Sums{folder: f, name: name, bytes: b, width: a.Width, sums: a.Sums, good: make([]atomic.Uint64, (len(a.Sums)/4+63)/64)}, nil
 }
 
-// Sums are the checksums of an array. Those of nil are good.
+// Sums are the checksums of an array; nil has none to compare.
 type Sums struct {
 	folder *Folder
 	name   string

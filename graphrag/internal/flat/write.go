@@ -15,13 +15,13 @@ import (
 	"unsafe"
 )
 
-// manifestName is the file that makes a folder whole, smallName that of all small arrays.
+// manifestName is the file that makes a folder whole, smallName holds all small arrays.
 const (
 	manifestName = "manifest.json"
 	smallName    = "small"
 )
 
-// manifest describes a folder. Sum is that of its JSON where it is 0.
+// manifest describes a folder. Sum is the checksum of its JSON with a Sum of 0.
 type manifest struct {
 	Kind    string           `json:"kind"`
 	Version int              `json:"version"`

@@ -158,8 +158,8 @@ func (c *collection) Pin(ctx context.Context) (store.Generation, error) {
 }
 
 // same reports whether a generation has the same segments in another state of the entry.
-func (e *entry) same(other *entry, generation string) bool {
-	return maps.EqualFunc(e.Generations[generation], other.Generations[generation], slices.Equal[[]int])
+func (e *entry) same(other *entry, name string) bool {
+	return maps.EqualFunc(e.Generations[name], other.Generations[name], slices.Equal[[]int])
 }
 
 // Publish implements [store.Collection]. What was not flushed is flushed, and small

@@ -91,13 +91,13 @@ func (c *columnWriter) fill(rows int32) {
 
 func (c *columnWriter) write(w *flat.Writer, name string) error {
 	codes, err1 := flat.NewArray[int32](w, name)
-	values, err2 := newTexts(w, name+"-values")
+	distinct, err2 := newTexts(w, name+"-values")
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	codes.Append(c.codes...)
 	for _, s := range c.values {
-		values.append(s)
+		distinct.append(s)
 	}
 	return nil
 }
@@ -129,8 +129,8 @@ func (c column) all() []any {
 	return out
 }
 
-// meeting is what a condition leaves of a stack: of each segment the rows that are live and meet
-// it, and their vectors; nil is all.
+// meeting holds, of each segment of a stack, the live rows that meet a condition, and their vectors; nil
+// is all.
 type meeting struct {
 	rows, vectors []bm25.Docs
 	words         func() (*bm25.Collection, error) // of a table with words
@@ -159,8 +159,8 @@ func (s *stack) among(c graphrag.Condition) *meeting {
 		}
 		all = false
 		m.rows[i] = bm25.Docs(c.Select(segment.len(), func(field string) ([]any, []int32) {
-			column := segment.columns[field]
-			return column.all(), column.codes
+			c := segment.columns[field]
+			return c.all(), c.codes
 		}))
 		for w, dead := range s.dead[i] {
 			m.rows[i][w] &^= dead

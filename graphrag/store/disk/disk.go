@@ -201,17 +201,17 @@ func (s *Store) forget(c *collection, name string, of parts) error {
 	return errors.Join(errs...)
 }
 
-// drop has those of some segments that the catalog does not name removed after their last use; s.mu
-// is held.
+// drop marks the segments that the catalog does not name, so that their last user removes them; s.mu is
+// held.
 func (s *Store) drop(some ...*segment) {
 	named := s.catalog.names()
-	for _, segment := range some {
-		segment.dropped.Store(!named[strconv.Itoa(segment.number)])
+	for _, x := range some {
+		x.dropped.Store(!named[strconv.Itoa(x.number)])
 	}
 }
 
-// reload reads the catalog of a store that another process may write; s.mu is held, or nobody else has
-// s yet. Generations that changed are opened again when they are pinned.
+// reload reads the catalog of a store that another process may write; s.mu is held, or s is new.
+// Generations that changed are opened again when they are pinned.
 func (s *Store) reload() error {
 	now, err := readCatalog(s.dir)
 	if err != nil {

@@ -80,42 +80,42 @@ type flush struct {
 // write flushes the tables side by side: most of the time they wait for the disk.
 func (f *flush) write(ctx context.Context, records map[string]*pending[store.Record], triples *pending[store.Triple], all bool) error {
 	tables := slices.Collect(f.g.tables())
-	return par.Each(ctx, len(tables), len(tables), func(i int) error { return f.table(ctx, tables[i], records[tables[i]], triples, all) })
+	return par.Each(ctx, len(tables), len(tables), func(i int) error { return f.one(ctx, tables[i], records[tables[i]], triples, all) })
 }
 
-func (f *flush) table(ctx context.Context, table string, records *pending[store.Record], triples *pending[store.Triple], all bool) error {
-	s, o := f.of(table), f.g.home.store.o
+func (f *flush) one(ctx context.Context, name string, records *pending[store.Record], triples *pending[store.Triple], all bool) error {
+	s, o := f.of(name), f.g.home.store.o
 	var write func(dir string) error
 	if records != nil {
 		if put, h := records.sorted(s.segments); len(put)+len(h) > 0 {
 			write = func(dir string) error {
-				return writeTable(ctx, dir, f.g.schema.Tables[table], len(put), values(records.all(put)), h, nil, o)
+				return writeTable(ctx, dir, f.g.schema.Tables[name], len(put), values(records.all(put)), h, nil, o)
 			}
 		}
 	} else if put, h := triples.sorted(s.segments); len(put)+len(h) > 0 {
 		write = func(dir string) error { return writeEdges(ctx, dir, triples.all(put), h, o) }
 	}
 	if write != nil {
-		if err := f.push(table, len(s.segments), write); err != nil {
+		if err := f.push(name, len(s.segments), write); err != nil {
 			return err
 		}
 	}
 	for {
-		from := f.of(table).crowded(o.SegmentRows, all)
+		from := f.of(name).crowded(o.SegmentRows, all)
 		if from < 0 {
 			return nil
 		}
-		if err := f.merge(ctx, table, from); err != nil {
+		if err := f.merge(ctx, name, from); err != nil {
 			return err
 		}
 	}
 }
 
 // of returns the stack of a table.
-func (f *flush) of(table string) *stack {
+func (f *flush) of(name string) *stack {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.stacks[table]
+	return f.stacks[name]
 }
 
 // push writes a segment and puts it on the first on segments of a stack.

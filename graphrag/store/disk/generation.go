@@ -38,34 +38,30 @@ type generation struct {
 func openGeneration(home *collection, name string) (*generation, error) {
 	g := &generation{home: home, name: name, schema: home.entry.Schema}
 	g.clear()
-	type part struct {
-		table   string
-		segment *segment
-		number  int
-	}
-	var parts []part
-	for table := range g.tables() {
-		for _, n := range home.entry.Generations[name][table] {
-			parts = append(parts, part{table: table, number: n})
+	var of []string // the table of each segment
+	var numbers []int
+	for t := range g.tables() {
+		for _, n := range home.entry.Generations[name][t] {
+			of, numbers = append(of, t), append(numbers, n)
 		}
 	}
-	err := par.Each(context.Background(), len(parts), 0, func(i int) (err error) {
-		parts[i].segment, err = g.openSegment(parts[i].table, parts[i].number)
+	all := make([]*segment, len(of))
+	err := par.Each(context.Background(), len(of), 0, func(i int) (err error) {
+		all[i], err = g.openSegment(of[i], numbers[i])
 		return err
 	})
-	of := map[string][]*segment{}
-	var opened []*segment
-	for _, p := range parts {
-		if p.segment != nil {
-			of[p.table], opened = append(of[p.table], p.segment), append(opened, p.segment)
+	opened, byTable := all[:0:0], map[string][]*segment{}
+	for i, s := range all {
+		if s != nil {
+			opened, byTable[of[i]] = append(opened, s), append(byTable[of[i]], s)
 		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, release(opened))
 	}
 	stacks := map[string]*stack{}
-	for table := range g.tables() {
-		stacks[table] = openStack(of[table])
+	for t := range g.tables() {
+		stacks[t] = openStack(byTable[t])
 	}
 	g.view = newView(stacks)
 	return g, release(opened)
@@ -399,7 +395,7 @@ func (v *view) release() error {
 	return release(v.segments())
 }
 
-// segments are those of all stacks.
+// segments returns the segments of all stacks.
 func (v *view) segments() (all []*segment) {
 	for _, s := range v.stacks {
 		all = append(all, s.segments...)

@@ -38,7 +38,6 @@ type segment struct {
 	rows   *flat.Folder
 	hides  hides
 	ids    texts // of the rows
-	gone   texts // ids deleted from earlier segments
 
 	// Of a table.
 	scopes, titles, bodies, data texts

@@ -180,8 +180,8 @@ func testConditions(t *testing.T, s *suite) {
 	}
 }
 
-// testOwnWords wants the hits by words under a condition, met by some records, to be those of these alone
-// where the store says so, and else no others.
+// testOwnWords compares the hits by words under a condition, met by some records, with the hits of an index of
+// these records, where the store promises that, and else their ids.
 func testOwnWords(t *testing.T, s *suite, table store.Table, where graphrag.Condition, some []store.Record) {
 	t.Helper()
 	const query = "city river king ship music war science island film"
@@ -199,11 +199,11 @@ func testOwnWords(t *testing.T, s *suite, table store.Table, where graphrag.Cond
 		want = append(want, store.Hit{ID: some[x.ID].ID, Score: x.Score})
 	}
 	if !s.s.Can().OwnWords {
-		got, all := idsOf(hits[0]), idsOf(want)
+		got, ids := idsOf(hits[0]), idsOf(want)
 		slices.Sort(got)
-		slices.Sort(all)
-		if !slices.Equal(got, all) {
-			t.Fatalf("under %s words find %d records, want %d", where, len(got), len(all))
+		slices.Sort(ids)
+		if !slices.Equal(got, ids) {
+			t.Fatalf("under %s words find %d records, want %d", where, len(got), len(ids))
 		}
 		return
 	}

@@ -30,8 +30,8 @@ type Factory struct {
 	// suite closes it too. If nil, tests of crashes are left out.
 	Crash func(t *testing.T, s store.Store) store.Store
 
-	// Reader opens a store as another process does that only reads, while this one goes on. If nil,
-	// it is not tested.
+	// Reader opens a store as another process opens it for reading alone, beside this one. If nil, it is
+	// not tested.
 	Reader func(t *testing.T, s store.Store) store.Store
 }
 

@@ -129,15 +129,15 @@ func testLikeNeighbors(t *testing.T, ts store.Triples, facts []store.Triple) {
 	} {
 		hits, err := ts.SearchTriples(t.Context(), store.TextQuery{Text: near.Like, K: len(facts)})
 		must(t, err)
-		all, err := ts.Neighbors(t.Context(), []string{"hub"}, store.Near{End: near.End, Relation: near.Relation})
+		around, err := ts.Neighbors(t.Context(), []string{"hub"}, store.Near{End: near.End, Relation: near.Relation})
 		must(t, err)
 		var want []store.Triple
 		for _, h := range hits[0] {
-			if slices.Contains(all[0], h.Triple) {
+			if slices.Contains(around[0], h.Triple) {
 				want = append(want, h.Triple)
 			}
 		}
-		for _, f := range all[0] {
+		for _, f := range around[0] {
 			if !slices.Contains(want, f) {
 				want = append(want, f)
 			}
