@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/gob"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -332,9 +331,9 @@ func fenceAfter(open, line string) string {
 
 // unstruck returns a text without the parts that ~~ strikes, outside of code, and its mapping to the
 // text.
-func unstruck(s string) (string, anchors) {
+func unstruck(s string) (string, text.Mapping) {
 	if !strings.Contains(s, "~~") {
-		return s, anchors{}
+		return s, nil
 	}
 	w, open, from := writer{}, "", 0
 	for i, n := 0, 0; i < len(s); i += n {
@@ -365,7 +364,7 @@ func unstruck(s string) (string, anchors) {
 		}
 	}
 	w.add(s[from:], from)
-	return w.out.String(), w.anchors
+	return w.out.String(), w.mapping
 }
 
 // struck returns the length of the struck text after the n tildes at the beginning of s, 0 if nothing
@@ -514,17 +513,6 @@ func lines(s string) func(yield func(int, string) bool) {
 	}
 }
 
-// lineStarts returns the offsets of the lines of a text.
-func lineStarts(s string) []int {
-	starts := []int{0}
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\n' {
-			starts = append(starts, i+1)
-		}
-	}
-	return starts
-}
-
 // Bounds of what is parsed: lines of a text, cells of a row, and values of JSON. A file beyond them
 // is read as text.
 const (
@@ -538,13 +526,9 @@ func manyLines(s string) bool { return strings.Count(s, "\n") > maxLines }
 
 // kept is the serialized form of a File.
 type kept struct {
-	Document   graphrag.Document // without fields
-	Fields     []byte            // in JSON, which tells times from texts
-	Text, File []int
-	Lines      []int
-	Size       int
-	Unit       string
-	Places     []string
+	Document graphrag.Document // without fields
+	Fields   []byte            // in JSON, which tells times from texts
+	In       layout
 }
 
 // MarshalBinary serializes the file, so that it need not be parsed again.
@@ -556,7 +540,7 @@ func (f *File) MarshalBinary() ([]byte, error) {
 	}
 	plain := f.Document
 	plain.Fields = nil
-	err = gob.NewEncoder(&b).Encode(kept{plain, fields, f.anchors.text, f.anchors.file, f.lines, f.size, f.unit, f.places})
+	err = gob.NewEncoder(&b).Encode(kept{plain, fields, f.in})
 	return b.Bytes(), err
 }
 
@@ -566,9 +550,6 @@ func (f *File) UnmarshalBinary(data []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&k); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(k.Fields, &k.Document.Fields); err != nil || len(k.Text) != len(k.File) {
-		return errors.New("load: a kept file is damaged")
-	}
-	*f = File{Document: k.Document, anchors: anchors{k.Text, k.File}, lines: k.Lines, size: k.Size, unit: k.Unit, places: k.Places}
-	return nil
+	*f = File{Document: k.Document, in: k.In}
+	return json.Unmarshal(k.Fields, &f.Document.Fields)
 }

@@ -6,6 +6,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 const fence = "```\n"
@@ -89,12 +91,12 @@ func isComment(line string) bool {
 // writer writes the text of a document as Markdown, with a mapping to the file.
 type writer struct {
 	out     strings.Builder
-	anchors anchors
+	mapping text.Mapping
 }
 
 // add writes a piece of text from an offset of the file.
 func (w *writer) add(s string, at int) {
-	w.anchors.add(w.out.Len(), at)
+	w.mapping.Add(w.out.Len(), at)
 	w.out.WriteString(s)
 }
 
@@ -118,7 +120,7 @@ func (w *writer) blank() {
 }
 
 func (w *writer) file(name, source string) *File {
-	f := &File{anchors: w.anchors}
+	f := &File{in: layout{Mapping: w.mapping}}
 	f.Document.Text = w.out.String()
 	f.finish(name, source)
 	return f

@@ -184,7 +184,7 @@ func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	if err := w.Err(); err != nil {
 		return nil, err
 	}
-	f := &File{Document: d, unit: unit, lines: w.marks, places: w.names}
+	f := &File{Document: d, in: layout{Unit: unit, Lines: w.marks, Places: w.names}}
 	f.Document.Text = w.out.String()
 	f.finish(name, f.Document.Text)
 	return f, nil
