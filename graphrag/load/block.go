@@ -77,7 +77,7 @@ func Plain(s string) string {
 	if strings.ContainsAny(s, "*`\\~<_\x00") {
 		s = unmarked(s, code)
 	}
-	return strings.Join(strings.Fields(s), " ")
+	return oneLine(s)
 }
 
 // maxSpan bounds code and struck text within a line, in bytes.
@@ -171,7 +171,7 @@ func isMark(s string, i int) bool {
 // Escape returns a text on one line as Markdown that [Plain] shows as the text and [Blocks] reads
 // as a paragraph: with backslashes before what would be markup. Addresses stay as they are.
 func Escape(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = oneLine(s)
 	out := inline(s)
 	if at := blockMark(s); at >= 0 && out[at] != '\\' {
 		out = out[:at] + `\` + out[at:]

@@ -82,7 +82,7 @@ func Paged(name, title string, pages []string) *File {
 			text.WriteString(page + "\n\n")
 		}
 	}
-	f.Document.Title = strings.Join(strings.Fields(title), " ")
+	f.Document.Title = oneLine(title)
 	f.Document.Text = strings.TrimSuffix(text.String(), "\n")
 	f.finish(name, f.Document.Text)
 	return f

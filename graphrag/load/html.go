@@ -26,7 +26,7 @@ func HTML(name, page string) *File {
 		f.Document.Text, f.in.Mapping = strings.TrimRight(p.out.String(), "\n"), p.mapping
 		if f.Document.Text != "" {
 			f.Document.Text += "\n"
-			f.Document.Title = strings.Join(strings.Fields(p.title), " ")
+			f.Document.Title = oneLine(p.title)
 			break
 		}
 	}
@@ -361,7 +361,7 @@ func (p *pageText) said(n *html.Node, bytes int) (s string, link bool) {
 		more, of := p.said(c, bytes-len(s))
 		s, link = s+more, link || of
 	}
-	return strings.Join(strings.Fields(s), " "), link
+	return oneLine(s), link
 }
 
 // joins are the marks between the parts of formulas (MathML).
