@@ -7,6 +7,7 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -294,12 +295,9 @@ func Lead(s string, at int) string {
 	case open != "":
 		out.WriteString(open)
 	case isRow(first):
-		header, ok := tableHeader(s, floor, line)
-		if !ok {
-			break
-		}
+		header := tableHeader(s, floor, line)
 		out.WriteString(header)
-		if line < at && at-line <= maxLine {
+		if header != "" && line < at && at-line <= maxLine {
 			out.WriteString(s[line:at])
 		}
 	case line == at && isItem(first):
@@ -389,30 +387,31 @@ func lineBegin(s string, floor, at int) (int, bool) {
 	return floor + i + 1, i >= 0 || floor == 0
 }
 
-// above returns the line above the one that begins at start; false at the floor.
-func above(s string, floor, start int) (begin int, line string, ok bool) {
-	if start <= floor {
-		return 0, "", false
+// linesAbove yields the lines above the one that begins at start, down to the floor, with their offsets.
+func linesAbove(s string, floor, start int) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for start > floor {
+			begin, ok := lineBegin(s, floor, start-1)
+			if !ok || !yield(begin, s[begin:start]) {
+				return
+			}
+			start = begin
+		}
 	}
-	if begin, ok = lineBegin(s, floor, start-1); !ok {
-		return 0, "", false
-	}
-	return begin, s[begin:start], true
 }
 
 // headings returns the headings above a line, outermost first, with increasing levels.
-func headings(s string, floor, start int) string {
-	out, level := "", 7
-	for {
-		begin, line, ok := above(s, floor, start)
-		if !ok || level == 1 {
-			return out
-		}
+func headings(s string, floor, start int) (out string) {
+	level := 7
+	for _, line := range linesAbove(s, floor, start) {
 		if l := headingLevel(line); l > 0 && l < level && len(line) <= maxLine {
 			out, level = strings.TrimRight(line, "\r\n")+"\n\n"+out, l
 		}
-		start = begin
+		if level == 1 {
+			break
+		}
 	}
+	return out
 }
 
 // headingLevel returns the level of a line "## Heading", 0 for other lines.
@@ -433,50 +432,38 @@ func isDelimiter(line string) bool {
 	return strings.Contains(line, "-") && strings.Contains(line, "|") && strings.Trim(line, "|:- \t") == ""
 }
 
-// tableHeader returns the header and the delimiter row of the table of a line.
-func tableHeader(s string, floor, start int) (string, bool) {
-	for {
-		begin, line, ok := above(s, floor, start)
-		if !ok || strings.TrimSpace(line) == "" {
-			return "", false
+// tableHeader returns the header and the delimiter row of the table of a line, "" if there is none.
+func tableHeader(s string, floor, start int) string {
+	end := 0 // of the delimiter row
+	for begin, line := range linesAbove(s, floor, start) {
+		switch {
+		case end > 0 && end-begin <= 2*maxLine:
+			return s[begin:end]
+		case end > 0 || strings.TrimSpace(line) == "":
+			return ""
+		case isDelimiter(line):
+			end = begin + len(line)
 		}
-		if isDelimiter(line) {
-			top, header, ok := above(s, floor, begin)
-			if !ok || len(header)+len(line) > 2*maxLine {
-				return "", false
-			}
-			return s[top:start], true
-		}
-		start = begin
 	}
+	return ""
 }
 
 // isItem reports whether a line is an item of a list.
 func isItem(line string) bool {
-	t := strings.TrimLeft(line, " \t")
-	if t == "" {
-		return false
-	}
-	if strings.IndexByte("-*+", t[0]) >= 0 {
-		return len(t) > 1 && t[1] == ' '
-	}
-	i := 0
-	for i < len(t) && i < 9 && '0' <= t[i] && t[i] <= '9' {
-		i++
-	}
-	return i > 0 && i+1 < len(t) && (t[i] == '.' || t[i] == ')') && t[i+1] == ' '
+	mark, _, more := strings.Cut(strings.TrimLeft(line, " \t"), " ")
+	number := strings.TrimRight(mark, ".)")
+	return more && (mark == "-" || mark == "*" || mark == "+" ||
+		number != "" && len(mark) == len(number)+1 && len(number) <= 9 && strings.Trim(number, "0123456789") == "")
 }
 
 // leadIn returns the line before the list of a line if it introduces the list: it ends with a
 // colon, or is the item around a nested list.
 func leadIn(s string, floor, start int) string {
 	indent := indentOf(firstLine(s, start))
-	for {
-		begin, line, ok := above(s, floor, start)
-		if !ok || headingLevel(line) > 0 {
-			return ""
-		}
+	for _, line := range linesAbove(s, floor, start) {
 		switch t := strings.TrimSpace(line); {
+		case headingLevel(line) > 0:
+			return ""
 		case t == "" || len(t) > maxLine:
 		case isItem(line) && indentOf(line) < indent:
 			return line
@@ -486,8 +473,8 @@ func leadIn(s string, floor, start int) string {
 		default:
 			return ""
 		}
-		start = begin
 	}
+	return ""
 }
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
@@ -501,7 +488,7 @@ func lineEnd(s string, start int) int {
 }
 
 // lines yields the lines of a text with their offsets.
-func lines(s string) func(yield func(int, string) bool) {
+func lines(s string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for at := 0; at < len(s); {
 			end := lineEnd(s, at)
