@@ -23,10 +23,10 @@ func HTML(name, page string) *File {
 	for _, all := range []bool{false, true} {
 		p := &pageText{tree: t, source: page, all: all, left: len(page), cells: make(map[*html.Node]string)}
 		p.children(t.root)
-		f.Document.Text, f.anchors = strings.TrimRight(p.out.String(), "\n"), p.anchors
+		f.Document.Text, f.in.Mapping = strings.TrimRight(p.out.String(), "\n"), p.mapping
 		if f.Document.Text != "" {
 			f.Document.Text += "\n"
-			f.Document.Title = strings.Join(strings.Fields(p.title), " ")
+			f.Document.Title = oneLine(p.title)
 			break
 		}
 	}
@@ -361,7 +361,7 @@ func (p *pageText) said(n *html.Node, bytes int) (s string, link bool) {
 		more, of := p.said(c, bytes-len(s))
 		s, link = s+more, link || of
 	}
-	return strings.Join(strings.Fields(s), " "), link
+	return oneLine(s), link
 }
 
 // joins are the marks between the parts of formulas (MathML).
@@ -492,7 +492,7 @@ func (p *pageText) word(raw string, at int) {
 // it is larger.
 func (p *pageText) place(at int) {
 	p.at = max(p.at, at)
-	p.anchors.add(p.out.Len(), p.at)
+	p.mapping.Add(p.out.Len(), p.at)
 }
 
 // verbatim writes code.
