@@ -56,7 +56,7 @@ func archived(read func(*pack)) load.Format {
 		if p.err = err; err == nil {
 			for _, part := range archive.File {
 				p.parts[part.Name] = part
-				pictures = pictures || slices.Contains([]string{"media/", "Pictures/"}, aside.FindString(part.Name))
+				pictures = pictures || strings.Contains(part.Name, "media/") || strings.Contains(part.Name, "Pictures/")
 			}
 			read(p)
 		}
@@ -75,30 +75,31 @@ func archived(read func(*pack)) load.Format {
 	}
 }
 
-// aside finds parts that have text of their own, or pictures.
-var aside = regexp.MustCompile(`charts/chart|comments|diagrams/data|footer\d|header\d|media/|Pictures/`)
+// aside finds parts that have text of their own.
+var aside = regexp.MustCompile(`charts/chart|comments|diagrams/data|footer\d|header\d`)
 
-// leaves notes what is not read: elements that were met, and parts with a text by the kinds that
-// the format tells.
-func (p *pack) leaves(kinds map[string]string) {
-	for name, kind := range map[string]string{"annotation": "comments", "note": "footnotes", "footnoteReference": "footnotes", "endnoteReference": "endnotes", "object": "objects"} {
-		if p.met[name] {
-			p.missing = append(p.missing, kind)
-		}
-	}
+// unread names what is not read, by elements that are met and by kinds of parts.
+var unread = map[string]string{
+	"annotation": "comments", "note": "footnotes", "footnoteReference": "footnotes", "endnoteReference": "endnotes", "object": "objects",
+	"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams", "header": "headers", "footer": "footers",
+}
+
+// leaves notes what is not read.
+func (p *pack) leaves() {
 	if p.err != nil {
 		return
 	}
 	defer func() { p.err = nil }()
 	for name := range p.parts {
-		kind := kinds[strings.TrimRight(aside.FindString(name), "0123456789")]
-		if kind == "" {
-			continue
+		kind := strings.TrimRight(aside.FindString(name), "0123456789")
+		text := func(e *element) { p.met[kind] = p.met[kind] || strings.TrimSpace(e.all()) != "" }
+		if kind != "" {
+			p.each(name, handlers{"t": text, "v": text, "text": text})
 		}
-		texts := 0
-		p.each(name, handlers{"t": func(e *element) { texts += len(strings.TrimSpace(e.all())) }, "v": func(*element) { texts++ }, "text": func(*element) { texts++ }})
-		if texts > 0 {
-			p.missing = append(p.missing, kind)
+	}
+	for name := range p.met {
+		if p.met[name] && unread[name] != "" {
+			p.missing = append(p.missing, unread[name])
 		}
 	}
 }
@@ -206,11 +207,7 @@ func (p *pack) properties(part string, names map[string]string) {
 	of := handlers{}
 	for _, table := range []map[string]string{fieldNames, names} {
 		for name, field := range table {
-			of[name] = func(e *element) {
-				if value := load.Single(e.all()); field != "" && value != "" {
-					p.field(field, value)
-				}
-			}
+			of[name] = func(e *element) { p.field(field, load.Single(e.all())) }
 		}
 	}
 	p.optional(part, of)
@@ -219,9 +216,10 @@ func (p *pack) properties(part string, names map[string]string) {
 func (p *pack) field(name, value string) {
 	old, twice := p.d.Fields[name]
 	switch {
+	case name == "" || value == "":
 	case name == "keywords":
 		list, _ := old.([]string)
-		for _, key := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }) {
+		for key := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ';' }) {
 			if key = strings.TrimSpace(key); key != "" {
 				list = append(list, key)
 			}

@@ -21,7 +21,6 @@ const maxColumns = 128
 type prose struct {
 	*pack
 	*words
-	styles map[string]style
 	numbers
 	rows  []load.Line // of the table that is open
 	depth int         // of lists of ODT that are open
@@ -31,16 +30,8 @@ type prose struct {
 	of    map[string]string // relations
 }
 
-// style is one of paragraphs or words, by its ID.
-type style struct {
-	level  int // of a heading
-	list   string
-	depth  int
-	parent string
-}
-
 func (p *pack) prose() *prose {
-	return &prose{pack: p, words: &words{looks: make(map[string]look)}, styles: make(map[string]style), numbers: numbers{make(map[string]*counter), make(map[string]*counter)}}
+	return &prose{pack: p, words: &words{styles: make(map[string]style)}, numbers: make(numbers)}
 }
 
 // block is a paragraph, a heading of a level from 1, or an item of a depth from 1, with a number
@@ -93,16 +84,13 @@ func (o *prose) content(e *element) {
 
 // block reads a paragraph.
 func (o *prose) block(e *element) (b block) {
-	if b.text = o.line(e); o.looks[e.attr("style-name")+e.at("pPr", "pStyle").attr("val")].gone {
+	if b.text = o.line(e); o.styles[e.attr("style-name")+e.at("pPr", "pStyle").attr("val")].gone {
 		b.text = ""
 	}
 	if e.name == "h" || o.bare {
 		return o.open(e, b)
 	}
 	props := e.at("pPr")
-	if props.at("buNone") == nil && props.attr("lvl") != "" {
-		b.depth = props.number("lvl", 0, 8) + 1
-	}
 	s := o.style(props.at("pStyle").attr("val"))
 	if b.level = s.level; props.at("outlineLvl") != nil {
 		b.level = outline(props.at("outlineLvl"))
@@ -169,7 +157,6 @@ func outline(e *element) int {
 
 // define notes a style.
 func (o *prose) define(e *element) {
-	id := e.attr("styleId") + e.attr("name")
 	s := style{level: heading(e.at("name").attr("val")), parent: e.at("basedOn").attr("val")}
 	if s.level = max(s.level, heading(e.attr("parent-style-name"))); s.level == 0 {
 		s.level = outline(e.at("pPr", "outlineLvl"))
@@ -177,12 +164,12 @@ func (o *prose) define(e *element) {
 	if of := e.at("pPr", "numPr"); of != nil {
 		s.list, s.depth = of.at("numId").attr("val"), of.at("ilvl").number("val", 0, 8)
 	}
-	o.styles[id] = s
 	for _, props := range []*element{e.at("text-properties"), e.at("rPr")} {
 		if props != nil {
-			o.looks[id] = look{struck(props), raised(props)}
+			s.gone, s.script = struck(props), script(props)
 		}
 	}
+	o.styles[e.attr("styleId")+e.attr("name")] = s
 }
 
 // row adds a row of a table. A merged cell is repeated in its rows, and stands in its first column alone.
@@ -245,9 +232,9 @@ func word(p *pack) {
 	o.of = of
 	beside := func(kind string) string { return cmp.Or(of[kind], path.Join(path.Dir(main), kind+".xml")) }
 	o.optional(beside("styles"), handlers{"style": o.define})
-	o.optional(beside("numbering"), handlers{"abstractNum": o.abstract, "num": o.num})
+	o.optional(beside("numbering"), handlers{"abstractNum": o.numbers.define, "num": o.numbers.define})
 	o.each(main, handlers{"p": o.paragraph, "tr": o.row, "/tbl": o.table, "altChunk": o.chunk})
-	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams", "header": "headers", "footer": "footers"})
+	p.leaves()
 }
 
 // chunk adds a document of another format that Word takes in when it opens the file.
@@ -275,14 +262,10 @@ func openText(p *pack) {
 		"creator": "", "initial-creator": "author", "creation-date": "created", "date": "edited", "keyword": "keywords"})
 	o := p.prose()
 	o.bare = true
-	header := func(e *element) {
-		if strings.TrimSpace(e.all()) != "" {
-			p.missing = append(p.missing, e.name+"s")
-		}
-	}
-	o.optional("styles.xml", handlers{"style": o.define, "list-style": o.listStyle, "outline-style": o.listStyle, "header": header, "footer": header})
+	header := func(e *element) { p.met[e.name] = p.met[e.name] || strings.TrimSpace(e.all()) != "" }
+	o.optional("styles.xml", handlers{"style": o.define, "list-style": o.numbers.define, "outline-style": o.numbers.define, "header": header, "footer": header})
 	o.each("content.xml", handlers{
-		"style": o.define, "list-style": o.listStyle, "p": o.paragraph, "h": o.paragraph, "table-row": o.row, "/table": o.table,
+		"style": o.define, "list-style": o.numbers.define, "p": o.paragraph, "h": o.paragraph, "table-row": o.row, "/table": o.table,
 		"<list": func(e *element) {
 			if o.depth++; o.depth == 1 {
 				o.list = e.attr("style-name")
@@ -294,7 +277,7 @@ func openText(p *pack) {
 		"/list":      func(*element) { o.depth = max(0, o.depth-1) },
 		"<list-item": func(*element) { o.first = true },
 	})
-	p.leaves(nil)
+	p.leaves()
 }
 
 // slides reads a PPTX file: a section for each slide that is not hidden, in the order of the
@@ -306,7 +289,7 @@ func slides(p *pack) {
 	for i, part := range parts {
 		p.slide(part, i+1)
 	}
-	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams"})
+	p.leaves()
 }
 
 // holder is the kind of placeholder that a shape of a slide is.
@@ -358,7 +341,7 @@ func (p *pack) slide(part string, n int) {
 
 // shape writes the paragraphs of a shape: of a body they are items, unless they have no bullet.
 func (o *prose) shape(e *element, body bool) {
-	delete(o.lists, "auto")
+	delete(o.numbers, "auto")
 	e.find(func(k *element) {
 		b := o.block(k)
 		props := k.at("pPr")

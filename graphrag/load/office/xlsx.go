@@ -90,7 +90,7 @@ func workbook(p *pack) {
 	if b.formulas {
 		p.missing = append(p.missing, "values of formulas, which were never calculated: save it by a program that does")
 	}
-	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams"})
+	p.leaves()
 }
 
 // row reads a row of a sheet.
