@@ -75,11 +75,13 @@ func (o *prose) content(e *element) {
 		switch k.name {
 		case "p", "h":
 			o.paragraph(k)
+		case "sp":
+			o.shape(k)
 		default:
 			k.find(o.row, " tr table-row ")
 			o.table(nil)
 		}
-	}, " p h tbl table ")
+	}, " p h sp tbl table ")
 }
 
 // block reads a paragraph.
@@ -91,7 +93,7 @@ func (o *prose) block(e *element) (b block) {
 		return o.open(e, b)
 	}
 	props := e.at("pPr")
-	s := o.style(props.at("pStyle").attr("val"))
+	s := o.style(props.at("pStyle").attr("val"), 16)
 	if b.level = s.level; props.at("outlineLvl") != nil {
 		b.level = outline(props.at("outlineLvl"))
 	}
@@ -104,18 +106,15 @@ func (o *prose) block(e *element) (b block) {
 	return b
 }
 
-// style is one with what it has of its parents.
-func (o *prose) style(id string) style {
+// style is one with what it has of some parents.
+func (o *prose) style(id string, parents int) style {
 	s := o.styles[id]
-	for parent, n := s.parent, 0; parent != "" && n < 16; n++ {
-		of := o.styles[parent]
-		if s.level == 0 {
-			s.level = of.level
-		}
+	if s.parent != "" && parents > 0 {
+		of := o.style(s.parent, parents-1)
+		s.level = cmp.Or(s.level, of.level)
 		if s.list == "" {
 			s.list, s.depth = of.list, of.depth
 		}
-		parent = of.parent
 	}
 	return s
 }
@@ -211,9 +210,8 @@ func (o *prose) cell(e *element) string {
 
 // room reports whether there is room for more cells, and no error.
 func (p *pack) room(cells int) bool {
-	if !p.Room(cells) {
-		p.fail(p.Err())
-	}
+	p.Room(cells)
+	p.fail(p.Err())
 	return p.err == nil
 }
 
@@ -294,60 +292,62 @@ func slides(p *pack) {
 
 // holder is the kind of placeholder that a shape of a slide is.
 func holder(sp *element) string {
-	if ph := sp.at("nvSpPr", "nvPr", "ph"); ph != nil {
-		return cmp.Or(ph.attr("type"), "body")
+	ph := sp.at("nvSpPr", "nvPr", "ph")
+	if kind := ph.attr("type"); ph == nil || kind != "" {
+		return strings.ReplaceAll(kind, "ctrTitle", "title")
 	}
-	return ""
+	return "body"
 }
 
-func isTitle(kind string) bool { return kind == "title" || kind == "ctrTitle" }
-
-// slide reads a slide twice, since the title may come last.
+// slide writes a slide that is not hidden, and its notes.
 func (p *pack) slide(part string, n int) {
 	o := p.prose()
-	title, shown := "", true
-	p.each(part, handlers{"<sld": func(e *element) { shown = e.attr("show") != "0" }, "sp": func(e *element) {
-		if isTitle(holder(e)) {
-			e.find(func(k *element) { title += o.line(k) + " " }, " p ")
+	o.place = fmt.Sprintf("slide %d", n)
+	shown := false
+	p.each(part, handlers{"sld": func(e *element) {
+		if shown = e.attr("show") != "0"; !shown {
+			return
 		}
+		title := ""
+		e.find(func(sp *element) {
+			if holder(sp) == "title" {
+				title += o.line(sp) + " "
+			}
+		}, " sp ")
+		if title = load.Single(title); title != "" && p.Empty() { // the title in the metadata is often the program's
+			p.d.Title = title
+		}
+		o.put(block{text: cmp.Or(title, fmt.Sprintf("Slide %d", n)), level: 2})
+		o.content(e)
 	}})
-	if !shown {
+	notes := p.relations(part)["notesSlide"]
+	if notes == "" || !shown {
 		return
 	}
-	o.place, title = fmt.Sprintf("slide %d", n), load.Single(title)
-	if title != "" && p.Empty() { // the title in the metadata is often the program's
-		p.d.Title = title
-	}
-	o.put(block{text: cmp.Or(title, fmt.Sprintf("Slide %d", n)), level: 2})
-	p.each(part, handlers{"tr": o.row, "/tbl": o.table, "sp": func(e *element) {
-		if h := holder(e); !isTitle(h) && h != "sldNum" && h != "dt" && h != "ftr" {
-			o.shape(e, h == "body")
-		}
-	}})
 	label := "Notes: "
-	if notes := p.relations(part)["notesSlide"]; notes != "" {
-		p.each(notes, handlers{"sp": func(e *element) {
-			if holder(e) == "body" {
-				e.find(func(k *element) {
-					if text := load.Single(o.line(k)); text != "" {
-						o.put(block{text: label + text})
-						label = ""
-					}
-				}, " p ")
+	p.each(notes, handlers{"sp": func(e *element) {
+		e.find(func(k *element) {
+			if text := load.Single(o.line(k)); text != "" && holder(e) == "body" {
+				o.put(block{text: label + text})
+				label = ""
 			}
-		}})
-	}
+		}, " p ")
+	}})
 }
 
 // shape writes the paragraphs of a shape: of a body they are items, unless they have no bullet.
-func (o *prose) shape(e *element, body bool) {
+func (o *prose) shape(e *element) {
+	kind := holder(e)
+	if kind == "title" || kind == "sldNum" || kind == "dt" || kind == "ftr" {
+		return
+	}
 	delete(o.numbers, "auto")
 	e.find(func(k *element) {
 		b := o.block(k)
 		props := k.at("pPr")
 		depth := props.number("lvl", 0, 8)
 		of := props.at("buAutoNum")
-		if b.depth = 0; props.at("buNone") == nil && (body || of != nil) {
+		if props.at("buNone") == nil && (kind == "body" || of != nil) {
 			b.depth = depth + 1
 		}
 		if strings.TrimSpace(b.text) != "" {

@@ -100,6 +100,8 @@ func (w *words) write(b *strings.Builder, e *element) {
 		b.WriteString(html.EscapeString(e.all()))
 	case "r", "span":
 		w.run(b, e)
+	case "p":
+		b.WriteString(w.inside(e) + " ")
 	case "tab", "br", "cr", "s", "line-break", "ptab":
 		b.WriteByte(' ')
 	case "noBreakHyphen":
