@@ -383,6 +383,9 @@ func (p *pageText) formula(n *html.Node) {
 			p.gap = true
 		}
 		for i, c := range kids {
+			if s, _ := p.said(c, maxTag); s == "" {
+				continue
+			}
 			if i > 0 {
 				p.glue(marks[i-1 : i])
 			}

@@ -110,8 +110,8 @@ func (p *pack) fail(err error) {
 	}
 }
 
-// open returns a part, which is read within the bounds of the whole archive; nil after an error.
-func (p *pack) open(name string) io.ReadCloser {
+// part reads a part within the bounds of the whole archive, unless there was an error.
+func (p *pack) part(name string, read func(io.Reader) error) {
 	part := p.parts[name]
 	switch {
 	case part == nil:
@@ -120,46 +120,45 @@ func (p *pack) open(name string) io.ReadCloser {
 		p.fail(errEncrypted)
 	}
 	if p.err != nil {
-		return nil
+		return
 	}
 	r, err := part.Open()
-	if err != nil {
-		p.fail(err)
-		return nil
+	if err == nil {
+		defer r.Close()
+		err = read(unpacked{r, p})
 	}
-	return unpacked{r, p}
+	if err != nil {
+		p.fail(fmt.Errorf("%.80q: %w", name, err))
+	}
 }
 
 type unpacked struct {
-	io.ReadCloser
+	io.Reader
 	p *pack
 }
 
 func (u unpacked) Read(b []byte) (int, error) {
-	n, err := u.ReadCloser.Read(b)
+	n, err := u.Reader.Read(b)
 	if u.p.left -= int64(n); u.p.left < 0 {
 		err = errBomb
 	}
 	return n, err
 }
 
-// read reads a part that is a page, a text or a message in it.
-func (p *pack) read(name, as string) string {
-	r := p.open(name)
-	if r == nil {
-		return ""
-	}
-	defer r.Close()
-	data, err := io.ReadAll(r)
-	var f *load.File
-	if err == nil {
-		f, err = load.Options{Formats: map[string]load.Format{".mht": mailFile}}.Read(as, data)
-	}
-	if err != nil {
-		p.fail(fmt.Errorf("%.80q: %w", name, err))
-		return ""
-	}
-	return f.Document.Text
+// read is the text of a part that is a page, a text or a message in it.
+func (p *pack) read(name, as string) (text string) {
+	p.part(name, func(r io.Reader) error {
+		data, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		f, err := load.Options{Formats: map[string]load.Format{".mht": mailFile}}.Read(as, data)
+		if err == nil {
+			text = f.Document.Text
+		}
+		return err
+	})
+	return text
 }
 
 // relations are the parts that a part refers to, by "#" and the ID of the relationship, and the

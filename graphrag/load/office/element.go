@@ -5,7 +5,6 @@ package office
 import (
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -119,30 +118,27 @@ var leftOut = map[string]bool{
 
 // each reads a part that is XML. What nests too deep is an error, and so are entities of its own.
 func (p *pack) each(name string, of handlers) {
-	r := p.open(name)
-	if r == nil {
-		return
-	}
-	defer r.Close()
-	s := &scan{Decoder: xml.NewDecoder(r), handlers: of, pack: p, open: []*element{nil}}
-	s.CharsetReader = charset.NewReaderLabel
-	for p.err == nil {
-		t, err := s.Token()
-		if errors.Is(err, io.EOF) {
-			return
+	p.part(name, func(r io.Reader) error {
+		s := &scan{Decoder: xml.NewDecoder(r), handlers: of, pack: p, open: []*element{nil}}
+		s.CharsetReader = charset.NewReaderLabel
+		for p.err == nil {
+			t, err := s.Token()
+			switch t := t.(type) {
+			case xml.StartElement:
+				err = s.start(&element{name: t.Name.Local, attrs: t.Attr})
+			case xml.EndElement:
+				s.end(t.Name.Local)
+			case xml.CharData:
+				err = s.add(&element{text: string(t)})
+			}
+			if errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
 		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			err = s.start(&element{name: t.Name.Local, attrs: t.Attr})
-		case xml.EndElement:
-			s.end(t.Name.Local)
-		case xml.CharData:
-			err = s.add(&element{text: string(t)})
-		}
-		if err != nil {
-			p.fail(fmt.Errorf("%.80q: %w", name, err))
-		}
-	}
+		return nil
+	})
 }
 
 // scan is the state of each.

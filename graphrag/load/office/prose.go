@@ -40,6 +40,7 @@ type block struct {
 	text         string
 	level, depth int
 	label        string
+	boxes        []*element // that are anchored in it
 }
 
 // put writes a block.
@@ -61,10 +62,8 @@ func (o *prose) put(b block) {
 // paragraph writes a paragraph, and then the boxes that are anchored in it.
 func (o *prose) paragraph(e *element) {
 	b := o.block(e)
-	boxes := o.boxes
-	o.boxes = nil
 	o.put(b)
-	for _, box := range boxes {
+	for _, box := range b.boxes {
 		o.content(box)
 	}
 }
@@ -89,7 +88,8 @@ func (o *prose) block(e *element) (b block) {
 	if b.text = o.line(e); o.styles[e.attr("style-name")+e.at("pPr", "pStyle").attr("val")].gone {
 		b.text = ""
 	}
-	if e.name == "h" || o.bare {
+	b.boxes, o.boxes = o.boxes, nil
+	if o.bare {
 		return o.open(e, b)
 	}
 	props := e.at("pPr")
@@ -199,9 +199,7 @@ func (o *prose) cell(e *element) string {
 	e.find(func(p *element) {
 		of := o.block(p)
 		b.WriteString(of.label + " " + of.text + " ")
-		boxes := o.boxes
-		o.boxes = nil
-		for _, box := range boxes {
+		for _, box := range of.boxes {
 			b.WriteString(o.cell(box) + " ")
 		}
 	}, " p h ")

@@ -139,46 +139,48 @@ func (w *words) run(b *strings.Builder, e *element) {
 	}
 }
 
-// apart keeps two numbers of a formula apart, and space any words.
-const apart, space = "<mn></mn>", "<mspace></mspace>"
+// apart keeps two numbers of a formula apart.
+const apart = "<mn></mn>"
 
-// formula is a part of a formula (ECMA-376 part 1, 22.1) in MathML, "" of an element that is none.
+// formulas are the parts of formulas (ECMA-376 part 1, 22.1) in MathML: [name] is a part of them, {name}
+// one that gets brackets if it has operators, (name usual) a sign among the properties.
+var formulas = map[string]string{
+	"f": "<mfrac>{num}{den}</mfrac>", "choose": "[num], [den]", "rad": "<msqrt>[e]</msqrt>", "root": "<mroot>{e}{deg}</mroot>",
+	"sSup": "<msup>{e}{sup}</msup>", "sSub": "<msub>{e}{sub}</msub>", "sSubSup": "<msubsup>{e}{sub}{sup}</msubsup>",
+	"sPre": "<msubsup><mrow></mrow>{sub}{sup}</msubsup>[e]", "nary": " <msubsup><mo>(chr ∫)</mo>{sub}{sup}</msubsup> [e]",
+	"limLow": "[e]<msub><mrow></mrow>{lim}</msub>", "limUpp": "[e]<msup><mrow></mrow>{lim}</msup>", "acc": "[e](chr )",
+}
+
+// formulaPart is one of a text of formulas.
+var formulaPart = regexp.MustCompile(`\{\w+\}|\[\w+\]|\(\w+ .?\)`)
+
+// formula is a part of a formula in MathML, "" of an element that is none.
 func (w *words) formula(e *element) string {
-	inner := func(name string) string { return strings.TrimSpace(w.inside(e.at(name))) }
-	operand := func(name string) string { return "<mrow>" + w.operand(e.at(name)) + "</mrow>" }
-	switch e.name {
-	case "oMath":
-		return "<math>" + apart + strings.ReplaceAll(w.inside(e), " ", space) + apart + "</math>"
-	case "f":
-		if e.at("fPr", "type").attr("val") == "noBar" {
-			return inner("num") + "," + space + inner("den")
-		}
-		return "<mfrac>" + operand("num") + operand("den") + "</mfrac>"
-	case "rad":
-		if deg := operand("deg"); deg != "<mrow></mrow>" {
-			return "<mroot>" + operand("e") + deg + "</mroot>"
-		}
-		return "<msqrt>" + inner("e") + "</msqrt>"
-	case "sSup", "sSub", "sSubSup":
-		return scripts(w.operand(e.at("e")), inner("sub"), inner("sup"))
-	case "sPre":
-		return scripts("", inner("sub"), inner("sup")) + inner("e")
-	case "limLow":
-		return inner("e") + scripts("", inner("lim"), "")
-	case "limUpp":
-		return inner("e") + scripts("", "", inner("lim"))
-	case "nary":
-		return space + scripts(property(e, "chr", "∫"), inner("sub"), inner("sup")) + space + inner("e")
-	case "acc":
-		return inner("e") + property(e, "chr", "")
-	case "d":
+	name := e.name
+	switch {
+	case name == "oMath":
+		return "<math>" + apart + strings.ReplaceAll(w.inside(e), " ", "<mspace></mspace>") + apart + "</math>"
+	case name == "d":
 		return property(e, "begChr", "(") + w.list(e, property(e, "sepChr", "|")) + property(e, "endChr", ")")
-	case "m", "eqArr":
-		return w.list(e, ";"+space)
-	case "mr":
-		return w.list(e, space)
+	case name == "m" || name == "eqArr":
+		return w.list(e, "; ")
+	case name == "mr":
+		return w.list(e, " ")
+	case name == "rad" && e.at("deg").all() != "":
+		name = "root"
+	case name == "f" && e.at("fPr", "type").attr("val") == "noBar":
+		name = "choose"
 	}
-	return ""
+	return formulaPart.ReplaceAllStringFunc(formulas[name], func(part string) string {
+		name, usual, _ := strings.Cut(part[1:len(part)-1], " ")
+		switch part[0] {
+		case '{':
+			return "<mrow>" + w.operand(e.at(name)) + "</mrow>"
+		case '[':
+			return strings.TrimSpace(w.inside(e.at(name)))
+		}
+		return property(e, name, usual)
+	})
 }
 
 // operand is what is in a part of a formula that gets brackets, without brackets around all of it.
@@ -186,7 +188,7 @@ func (w *words) operand(e *element) string {
 	if d := e.at("d"); d != nil && d.all() == e.all() && property(d, "begChr", "(") == "(" {
 		return w.list(d, property(d, "sepChr", "|"))
 	}
-	return w.inside(e)
+	return strings.TrimSpace(w.inside(e))
 }
 
 // list is the elements or rows in a part of a formula, with a mark between.
@@ -198,18 +200,6 @@ func (w *words) list(e *element, mark string) string {
 		}
 	}
 	return strings.Join(parts, mark)
-}
-
-// scripts is a base with what stands below and above it.
-func scripts(base, below, above string) string {
-	name, out := "m", "<mrow>"+base+"</mrow>"
-	if below != "" {
-		name, out = name+"sub", out+"<mrow>"+below+"</mrow>"
-	}
-	if above != "" {
-		name, out = name+"sup", out+"<mrow>"+above+"</mrow>"
-	}
-	return "<" + name + ">" + out + "</" + name + ">"
 }
 
 // property is a sign among the properties of a part of a formula.
