@@ -6,10 +6,12 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// amount is a number with its unit.
+// amount is a number with its unit, or a date.
 type amount struct {
+	date   date    // of dimension day
 	value  float64 // as written
 	base   float64 // in the base unit of the dimension
 	factor float64
@@ -30,9 +32,15 @@ const (
 	sameTolerance = 1e-9
 )
 
-// is reports whether two amounts are the same.
+// is reports whether b says the same as a.
 func (a amount) is(b amount) bool {
 	switch {
+	case a.dim == day && b.dim == day:
+		return a.date.within(b.date)
+	case a.dim == day:
+		return a.date.bare() && b.dim == noDimension && b.value == float64(a.date.year)
+	case b.dim == day:
+		return b.date.bare() && a.dim != ordinal && a.value == float64(b.date.year)
 	case a.ranged != b.ranged || a.side*b.side < 0:
 		return false
 	case (a.named || b.named) && a.digits != "" && b.digits != "":
@@ -56,11 +64,8 @@ func within(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(math.Abs(a), math.Abs(b))
 }
 
-// in reports whether g says the amount, as a number or as a year.
-func (a *amount) in(g *features) bool {
-	return slices.ContainsFunc(g.amounts, a.is) ||
-		a.dim != ordinal && slices.ContainsFunc(g.dates, func(d date) bool { return d.bare() && a.value == float64(d.year) })
-}
+// in reports whether g says the amount.
+func (a amount) in(g *features) bool { return slices.ContainsFunc(g.amounts, a.is) }
 
 func groupOf3(word string) bool {
 	digits, _ := endings(word)
@@ -73,13 +78,16 @@ func startsWithPercent(gap string) bool {
 
 // currencyBefore is the currency whose sign ends a gap.
 func currencyBefore(gap string) dimension {
-	g := strings.TrimRight(gap, " ")
-	for i, sign := range []string{"$", "€", "£", "¥"} {
-		if strings.HasSuffix(g, sign) {
-			return []dimension{dollars, euros, pounds, yen}[i]
-		}
+	sign, _ := utf8.DecodeLastRuneInString(strings.TrimRight(gap, " "))
+	return currencies[string(sign)]
+}
+
+// quantities finds the dates and the amounts of a statement.
+func (s *scan) quantities() (out []amount) {
+	for _, d := range s.dates() {
+		out = append(out, amount{date: d, dim: day})
 	}
-	return noDimension
+	return append(out, s.amounts()...)
 }
 
 // amounts finds the numbers of a statement that are no dates, and marks their

@@ -2,10 +2,7 @@
 
 package lexical
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // date is a day, a month, a year, or parts of these; 0 is not said. A decade is a year
 // with a span.
@@ -13,7 +10,6 @@ type date struct {
 	year       int32
 	month, day int8
 	span       int16 // years covered from year on: 0, 10 or 100
-	given      bool  // the question says it too
 }
 
 // within reports whether e says at least what d does: 17 September 2012 says
@@ -30,14 +26,8 @@ func (d date) within(e date) bool {
 	return e.year >= d.year && e.year+int32(max(e.span, 1)) <= d.year+int32(d.span)
 }
 
-// bare reports whether d is nothing but a number that may be a year.
-func (d *date) bare() bool { return d.month == 0 && d.day == 0 && d.span == 0 }
-
-// in reports whether g says the date; 1200 may be a year or a number.
-func (d *date) in(g *features) bool {
-	return slices.ContainsFunc(g.dates, d.within) ||
-		d.bare() && slices.ContainsFunc(g.amounts, func(a amount) bool { return a.dim == noDimension && a.value == float64(d.year) })
-}
+// bare reports whether d is nothing but a number that may be a year; 1200 may be a year or a number.
+func (d date) bare() bool { return d.year != 0 && d.month == 0 && d.day == 0 && d.span == 0 }
 
 // The years a number of four digits can be.
 const (

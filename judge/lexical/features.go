@@ -17,9 +17,8 @@ import (
 // features are the parts of a statement that the lexical judge compares. They are computed
 // once per statement and not changed afterwards, but for the marks of what is given.
 type features struct {
-	terms   []term // sorted by hash, each once
-	dates   []date
-	amounts []amount
+	terms   []term   // sorted by hash, each once
+	amounts []amount // and dates
 	names   []name
 	poles   []pole
 	roots   []uint64 // of the terms, sorted
@@ -112,8 +111,7 @@ type reader struct {
 func (r *reader) read(statement string) features {
 	s := &r.scan
 	s.read(r.lang.words, plainNumbers(statement))
-	f := features{dates: s.dates()}
-	f.amounts = s.amounts()
+	f := features{amounts: s.quantities()}
 	r.negations()
 	r.relations()
 	r.inName = make([]bool, len(s.tokens))
@@ -225,7 +223,6 @@ func join(all []features) features {
 	var f features
 	for _, g := range all {
 		f.terms = append(f.terms, g.terms...)
-		f.dates = append(f.dates, g.dates...)
 		f.amounts = append(f.amounts, g.amounts...)
 		f.names = append(f.names, g.names...)
 		f.poles = append(f.poles, g.poles...)

@@ -75,6 +75,7 @@ var (
 	magnitudes    = numbersOf("magnitudes")
 	fractionsOf   = numbersOf("fractionsOf")
 	degreesOf     = tableOf("degrees", dimensionOf)
+	currencies    = tableOf("currencies", dimensionOf)
 	boundsOf      = tableOf("boundsOf", func(s string) int8 { return int8(number(s)) })
 	ordinals      = numbersOf("ordinals")
 	// antonymGroups are words that cannot both be true of one thing; each line has two sides.
@@ -125,6 +126,7 @@ const (
 	percent
 	points // of percentages
 	clock  // minutes of a day
+	day    // a date
 	celsius
 	fahrenheit
 	bytes
@@ -137,7 +139,7 @@ const (
 
 // dimensionOf returns the dimension of a word of the lexicon.
 func dimensionOf(word string) dimension {
-	return dimension(1 + slices.Index(strings.Fields("length area volume mass duration calendar speed percent points clock celsius fahrenheit bytes dollars euros pounds yen ordinal"), word))
+	return dimension(1 + slices.Index(strings.Fields("length area volume mass duration calendar speed percent points clock day celsius fahrenheit bytes dollars euros pounds yen ordinal"), word))
 }
 
 // unit is a measure: a factor times the dimension's own.
