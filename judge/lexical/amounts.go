@@ -254,11 +254,8 @@ func (s *scan) digits(i int, a *amount) (rest string, end int, ok bool) {
 }
 
 func parse(digits string) float64 {
-	v := 0.0
-	for i := range len(digits) {
-		v = v*10 + float64(digits[i]-'0')
-	}
-	return v
+	n, _ := whole(digits)
+	return float64(n)
 }
 
 // spelled reads "twenty-five", "one hundred and twenty thousand", "a dozen".
@@ -296,50 +293,21 @@ words:
 // unit reads the unit behind a number that ends at token end.
 func (s *scan) unit(a *amount, end int) int {
 	next := end + 1
-	if startsWithPercent(s.gap(next)) {
+	switch w := s.word(next); {
+	case startsWithPercent(s.gap(next)) && (w == "point" || w == "points"):
+		a.dim, end = points, next
+	case startsWithPercent(s.gap(next)):
 		a.dim = percent
-		return s.points(a, end)
-	}
-	if !s.near(next, "-‑°") {
-		return end
-	}
-	w := s.word(next)
-	switch {
-	case w == "per" && s.word(next+1) == "cent":
-		w, next = "percent", next+1
-	case w == "square" || w == "cubic" || w == "sq":
-		if u, ok := units[s.word(next+1)]; ok && u.dim == length {
-			if a.dim, a.factor = area, u.factor*u.factor; w == "cubic" {
-				a.dim, a.factor = volume, u.factor*u.factor*u.factor*1e3
+	case !s.near(next, "-‑°"):
+	case strings.HasSuffix(s.gap(next), "°"):
+		a.dim, end = degreesOf[w], next
+	default:
+		for n := min(longestUnit, len(s.tokens)-next); n > 0; n-- {
+			if u, ok := units[phrase(s.tokens[next:next+n])]; ok {
+				a.dim, a.factor = u.dim, u.factor
+				return end + n
 			}
-			return next + 1
 		}
-	case strings.HasSuffix(s.gap(next), "°") || w == "degrees" && degreesOf[s.word(next+1)] != noDimension:
-		if w == "degrees" {
-			next++
-		}
-		a.dim = degreesOf[s.word(next)]
-		return next
-	}
-	u, ok := units[w]
-	if !ok {
-		return end
-	}
-	a.dim, a.factor = u.dim, u.factor
-	if u.dim == percent {
-		return s.points(a, next)
-	}
-	if per, ok := units[s.word(next+2)]; ok && u.dim == length && per.dim == duration && s.word(next+1) == "per" {
-		a.dim, a.factor, next = speed, u.factor/per.factor, next+2
-	}
-	return next
-}
-
-// points reads percentage points, whose percent ends at token end.
-func (s *scan) points(a *amount, end int) int {
-	if w := s.word(end + 1); w == "point" || w == "points" {
-		a.dim = points
-		return end + 1
 	}
 	return end
 }

@@ -36,20 +36,15 @@ const (
 )
 
 func year(word string) (int32, bool) {
-	n, ok := whole(word)
-	return int32(n), ok && len(word) == 4 && n >= firstYear && n <= lastYear
+	n, ok := wholeIn(word, 4, firstYear, lastYear)
+	return int32(n), ok
 }
 
 // dayOf reads 1..31, with or without an ordinal ending.
 func dayOf(word string) (int8, bool) {
 	digits, rest := endings(word)
-	n, ok := whole(digits)
-	return int8(n), ok && len(digits) <= 2 && n >= 1 && n <= 31 && (rest == "" || isOrdinalEnding(rest))
-}
-
-func monthNumber(word string) (int8, bool) {
-	n, ok := whole(word)
-	return int8(n), ok && len(word) <= 2 && n >= 1 && n <= 12
+	n, ok := wholeIn(digits, 2, 1, 31)
+	return int8(n), ok && (rest == "" || isOrdinalEnding(rest))
 }
 
 // dates finds the dates of a statement and marks their tokens used.
@@ -104,9 +99,9 @@ func (s *scan) aroundMonth(out []date, i int, month int8) ([]date, int) {
 func (s *scan) numericDate(out []date, i int) ([]date, int) {
 	w := s.word(i)
 	if y, ok := year(w); ok {
-		if m, ok := monthNumber(s.word(i + 1)); ok && s.between(i+1, "-/.") {
+		if m, ok := wholeIn(s.word(i+1), 2, 1, 12); ok && s.between(i+1, "-/.") {
 			if d, ok := dayOf(s.word(i + 2)); ok && s.between(i+2, "-/.") {
-				return append(out, date{year: y, month: m, day: d}), i + 2
+				return append(out, date{year: y, month: int8(m), day: d}), i + 2
 			}
 		}
 		if end, ok := s.rangeEnd(i+1, y); ok {

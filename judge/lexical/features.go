@@ -4,6 +4,8 @@ package lexical
 
 import (
 	"cmp"
+	"hash/fnv"
+	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -190,11 +192,11 @@ func (r *reader) term(f *features, i int) {
 		}
 		f.poles = append(f.poles, pole{group, word, side})
 	}
+	weight := float32(wordWeight)
 	if r.inName[i] {
-		f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: nameWeight, mask: mask, name: true, decisive: i == 0 && decisive[t.word]})
-		return
+		weight = nameWeight
 	}
-	f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: wordWeight, mask: mask, decisive: decisive[t.word]})
+	f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: weight, mask: mask, name: r.inName[i], decisive: decisive[t.word] && (i == 0 || !r.inName[i])})
 }
 
 // sort orders the terms and keeps each once, with its largest weight and all
@@ -235,11 +237,9 @@ func join(all []features) features {
 
 // hashOf is FNV-1a with 64 bits: equal words, equal hashes, in every process.
 func hashOf(s string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return h
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, s)
+	return h.Sum64()
 }
 
 // name is a span of capitalised words.
