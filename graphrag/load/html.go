@@ -333,7 +333,7 @@ func (p *pageText) script(n *html.Node) {
 	p.glue(mark)
 	p.children(n)
 	p.glue(end)
-	p.raised = mark != "" && end == ""
+	p.raised = digits >= "0" && digits <= "9" && end == ""
 }
 
 // overNext reports whether a raised number is the numerator of a fraction.
@@ -383,6 +383,9 @@ func (p *pageText) formula(n *html.Node) {
 			p.gap = true
 		}
 		for i, c := range kids {
+			if s, _ := p.said(c, maxTag); s == "" {
+				continue
+			}
 			if i > 0 {
 				p.glue(marks[i-1 : i])
 			}
@@ -474,7 +477,7 @@ func (p *pageText) word(raw string, at int) {
 		p.gap = true
 		return
 	}
-	p.gap = p.gap || p.raised && '0' <= word[0] && word[0] <= '9'
+	p.gap = p.gap || p.raised && '0' <= word[0] && word[0] <= '9' && !strings.ContainsRune("+-=(,", rune(p.last()))
 	if p.space() && !p.head {
 		word = Escape(word)
 	} else {
