@@ -126,6 +126,10 @@ func TestStale(t *testing.T) {
 	if some.asked[1] != 0 || some.asked[2] != 0 || some.asked[3] == 0 || some.stale[0] != 0 || some.stale[1] == 0 || some.stale[2] <= some.stale[1] {
 		t.Errorf("with Stale: reports asked for %v, stale %v", some.asked, some.stale)
 	}
+	exact.change(t, true, graphrag.Document{ID: "apart.md", Text: "N0 N0a N0b N0."}) // before all others in the order of names
+	if asked := exact.asked[len(exact.asked)-1]; asked != 1 {
+		t.Errorf("a community of its own asks for %d reports", asked)
+	}
 	dir := t.TempDir()
 	baselinestest.OK(t, some.Save(t.Context(), dir))
 	opened := growing(t, .5)
