@@ -197,8 +197,8 @@ func TestRebuilt(t *testing.T) {
 		"half of the rest":  {damage("g*/parsed", half), "parsed"},
 		"a broken system":   {damage("g*/system.wildgraph", half), "opening"},
 		"another version": {damage("g*/manifest.json", func(data []byte) []byte {
-			return []byte(strings.Replace(string(data), `"version":6`, `"version":7`, 1))
-		}), "version 7"},
+			return []byte(strings.Replace(string(data), `"version":7`, `"version":8`, 1))
+		}), "version 8"},
 		"no generation": {damage("current", func([]byte) []byte { return []byte("generation-gone\n") }), "generation-gone"},
 		"a path":        {damage("current", func([]byte) []byte { return []byte("../../etc\n") }), "etc"},
 	} {

@@ -28,7 +28,7 @@ const (
 	manifestName = "manifest.json"
 	parsedName   = "parsed"
 	prefix       = "generation-"
-	version      = 6
+	version      = 7
 	// abandoned is the age after which an unpublished generation counts as abandoned.
 	abandoned = time.Hour
 )

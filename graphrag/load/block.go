@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"encoding/gob"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -78,7 +78,7 @@ func Plain(s string) string {
 	if strings.ContainsAny(s, "*`\\~<_\x00") {
 		s = unmarked(s, code)
 	}
-	return strings.Join(strings.Fields(s), " ")
+	return oneLine(s)
 }
 
 // maxSpan bounds code and struck text within a line, in bytes.
@@ -172,7 +172,7 @@ func isMark(s string, i int) bool {
 // Escape returns a text on one line as Markdown that [Plain] shows as the text and [Blocks] reads
 // as a paragraph: with backslashes before what would be markup. Addresses stay as they are.
 func Escape(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = oneLine(s)
 	out := inline(s)
 	if at := blockMark(s); at >= 0 && out[at] != '\\' {
 		out = out[:at] + `\` + out[at:]
@@ -295,12 +295,9 @@ func Lead(s string, at int) string {
 	case open != "":
 		out.WriteString(open)
 	case isRow(first):
-		header, ok := tableHeader(s, floor, line)
-		if !ok {
-			break
-		}
+		header := tableHeader(s, floor, line)
 		out.WriteString(header)
-		if line < at && at-line <= maxLine {
+		if header != "" && line < at && at-line <= maxLine {
 			out.WriteString(s[line:at])
 		}
 	case line == at && isItem(first):
@@ -332,9 +329,9 @@ func fenceAfter(open, line string) string {
 
 // unstruck returns a text without the parts that ~~ strikes, outside of code, and its mapping to the
 // text.
-func unstruck(s string) (string, anchors) {
+func unstruck(s string) (string, text.Mapping) {
 	if !strings.Contains(s, "~~") {
-		return s, anchors{}
+		return s, nil
 	}
 	w, open, from := writer{}, "", 0
 	for i, n := 0, 0; i < len(s); i += n {
@@ -365,7 +362,7 @@ func unstruck(s string) (string, anchors) {
 		}
 	}
 	w.add(s[from:], from)
-	return w.out.String(), w.anchors
+	return w.out.String(), w.mapping
 }
 
 // struck returns the length of the struck text after the n tildes at the beginning of s, 0 if nothing
@@ -390,30 +387,31 @@ func lineBegin(s string, floor, at int) (int, bool) {
 	return floor + i + 1, i >= 0 || floor == 0
 }
 
-// above returns the line above the one that begins at start; false at the floor.
-func above(s string, floor, start int) (begin int, line string, ok bool) {
-	if start <= floor {
-		return 0, "", false
+// linesAbove yields the lines above the one that begins at start, down to the floor, with their offsets.
+func linesAbove(s string, floor, start int) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for start > floor {
+			begin, ok := lineBegin(s, floor, start-1)
+			if !ok || !yield(begin, s[begin:start]) {
+				return
+			}
+			start = begin
+		}
 	}
-	if begin, ok = lineBegin(s, floor, start-1); !ok {
-		return 0, "", false
-	}
-	return begin, s[begin:start], true
 }
 
 // headings returns the headings above a line, outermost first, with increasing levels.
-func headings(s string, floor, start int) string {
-	out, level := "", 7
-	for {
-		begin, line, ok := above(s, floor, start)
-		if !ok || level == 1 {
-			return out
-		}
+func headings(s string, floor, start int) (out string) {
+	level := 7
+	for _, line := range linesAbove(s, floor, start) {
 		if l := headingLevel(line); l > 0 && l < level && len(line) <= maxLine {
 			out, level = strings.TrimRight(line, "\r\n")+"\n\n"+out, l
 		}
-		start = begin
+		if level == 1 {
+			break
+		}
 	}
+	return out
 }
 
 // headingLevel returns the level of a line "## Heading", 0 for other lines.
@@ -434,50 +432,38 @@ func isDelimiter(line string) bool {
 	return strings.Contains(line, "-") && strings.Contains(line, "|") && strings.Trim(line, "|:- \t") == ""
 }
 
-// tableHeader returns the header and the delimiter row of the table of a line.
-func tableHeader(s string, floor, start int) (string, bool) {
-	for {
-		begin, line, ok := above(s, floor, start)
-		if !ok || strings.TrimSpace(line) == "" {
-			return "", false
+// tableHeader returns the header and the delimiter row of the table of a line, "" if there is none.
+func tableHeader(s string, floor, start int) string {
+	end := 0 // of the delimiter row
+	for begin, line := range linesAbove(s, floor, start) {
+		switch {
+		case end > 0 && end-begin <= 2*maxLine:
+			return s[begin:end]
+		case end > 0 || strings.TrimSpace(line) == "":
+			return ""
+		case isDelimiter(line):
+			end = begin + len(line)
 		}
-		if isDelimiter(line) {
-			top, header, ok := above(s, floor, begin)
-			if !ok || len(header)+len(line) > 2*maxLine {
-				return "", false
-			}
-			return s[top:start], true
-		}
-		start = begin
 	}
+	return ""
 }
 
 // isItem reports whether a line is an item of a list.
 func isItem(line string) bool {
-	t := strings.TrimLeft(line, " \t")
-	if t == "" {
-		return false
-	}
-	if strings.IndexByte("-*+", t[0]) >= 0 {
-		return len(t) > 1 && t[1] == ' '
-	}
-	i := 0
-	for i < len(t) && i < 9 && '0' <= t[i] && t[i] <= '9' {
-		i++
-	}
-	return i > 0 && i+1 < len(t) && (t[i] == '.' || t[i] == ')') && t[i+1] == ' '
+	mark, _, more := strings.Cut(strings.TrimLeft(line, " \t"), " ")
+	number := strings.TrimRight(mark, ".)")
+	return more && (mark == "-" || mark == "*" || mark == "+" ||
+		number != "" && len(mark) == len(number)+1 && len(number) <= 9 && strings.Trim(number, "0123456789") == "")
 }
 
 // leadIn returns the line before the list of a line if it introduces the list: it ends with a
 // colon, or is the item around a nested list.
 func leadIn(s string, floor, start int) string {
 	indent := indentOf(firstLine(s, start))
-	for {
-		begin, line, ok := above(s, floor, start)
-		if !ok || headingLevel(line) > 0 {
-			return ""
-		}
+	for _, line := range linesAbove(s, floor, start) {
 		switch t := strings.TrimSpace(line); {
+		case headingLevel(line) > 0:
+			return ""
 		case t == "" || len(t) > maxLine:
 		case isItem(line) && indentOf(line) < indent:
 			return line
@@ -487,8 +473,8 @@ func leadIn(s string, floor, start int) string {
 		default:
 			return ""
 		}
-		start = begin
 	}
+	return ""
 }
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
@@ -502,7 +488,7 @@ func lineEnd(s string, start int) int {
 }
 
 // lines yields the lines of a text with their offsets.
-func lines(s string) func(yield func(int, string) bool) {
+func lines(s string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for at := 0; at < len(s); {
 			end := lineEnd(s, at)
@@ -512,17 +498,6 @@ func lines(s string) func(yield func(int, string) bool) {
 			at = end
 		}
 	}
-}
-
-// lineStarts returns the offsets of the lines of a text.
-func lineStarts(s string) []int {
-	starts := []int{0}
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\n' {
-			starts = append(starts, i+1)
-		}
-	}
-	return starts
 }
 
 // Bounds of what is parsed: lines of a text, cells of a row, and values of JSON. A file beyond them
@@ -538,13 +513,9 @@ func manyLines(s string) bool { return strings.Count(s, "\n") > maxLines }
 
 // kept is the serialized form of a File.
 type kept struct {
-	Document   graphrag.Document // without fields
-	Fields     []byte            // in JSON, which tells times from texts
-	Text, File []int
-	Lines      []int
-	Size       int
-	Unit       string
-	Places     []string
+	Document graphrag.Document // without fields
+	Fields   []byte            // in JSON, which tells times from texts
+	In       layout
 }
 
 // MarshalBinary serializes the file, so that it need not be parsed again.
@@ -556,7 +527,7 @@ func (f *File) MarshalBinary() ([]byte, error) {
 	}
 	plain := f.Document
 	plain.Fields = nil
-	err = gob.NewEncoder(&b).Encode(kept{plain, fields, f.anchors.text, f.anchors.file, f.lines, f.size, f.unit, f.places})
+	err = gob.NewEncoder(&b).Encode(kept{plain, fields, f.in})
 	return b.Bytes(), err
 }
 
@@ -566,9 +537,6 @@ func (f *File) UnmarshalBinary(data []byte) error {
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&k); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(k.Fields, &k.Document.Fields); err != nil || len(k.Text) != len(k.File) {
-		return errors.New("load: a kept file is damaged")
-	}
-	*f = File{Document: k.Document, anchors: anchors{k.Text, k.File}, lines: k.Lines, size: k.Size, unit: k.Unit, places: k.Places}
-	return nil
+	*f = File{Document: k.Document, in: k.In}
+	return json.Unmarshal(k.Fields, &f.Document.Fields)
 }

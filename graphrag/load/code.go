@@ -6,6 +6,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
 const fence = "```\n"
@@ -25,55 +27,61 @@ func codeFile(name, source string) *File {
 		return Markdown(name, source)
 	}
 	w := &writer{}
-	mark := fence
-	if strings.Contains(source, "```") {
-		mark = "~~~~~~\n"
-	}
-	open := false
-	var pending []int // lines of a comment, which may belong to the next definition
-	var text []string
-	var at []int
-	write := func(i int) {
-		if !open && strings.TrimSpace(text[i]) != "" {
-			w.add(mark, at[i])
-			open = true
-		}
-		if open {
-			w.add(text[i]+"\n", at[i])
-		}
-	}
-	flush := func() {
-		for _, i := range pending {
-			write(i)
-		}
-		pending = pending[:0]
-	}
-	for offset, line := range lines(source) {
-		i := len(text)
-		text, at = append(text, strings.TrimRight(line, "\r\n")), append(at, offset)
-		switch {
-		case isComment(text[i]):
-			pending = append(pending, i)
+	begin, comment := 0, -1 // of the section, and of the comment before the line
+	heading := func() {}    // of the section
+	for at, line := range lines(source) {
+		switch line = strings.TrimRight(line, "\r\n"); {
+		case isComment(line) && comment < 0:
+			comment = at
 			continue
-		case len(text[i]) <= maxLine && definition.MatchString(text[i]):
-			if open {
-				w.out.WriteString(mark)
-				open = false
+		case isComment(line):
+			continue
+		case len(line) <= maxLine && definition.MatchString(line):
+			end := at
+			if comment >= 0 {
+				end = comment
 			}
-			w.blank()
-			w.add("## ", offset)
-			w.add(strings.TrimRight(text[i], " \t{:(")+"\n\n", offset)
+			heading()
+			w.code(source[begin:end], begin)
+			begin, heading = end, func() {
+				w.blank()
+				w.add("## ", at)
+				w.add(strings.TrimRight(line, " \t{:(")+"\n\n", at)
+			}
 		}
-		flush()
-		write(i)
+		comment = -1
 	}
-	flush()
-	if open {
-		w.out.WriteString(mark)
-	}
+	heading()
+	w.code(source[begin:], begin)
 	f := w.file(name, source)
 	f.Document.Title = path.Base(name)
 	return f
+}
+
+// code writes the lines of a section at an offset between fences, from the first that is not blank on.
+func (w *writer) code(section string, begin int) {
+	mark, open := fenceOf(section), false
+	for at, line := range lines(section) {
+		if !open && strings.TrimSpace(line) == "" {
+			continue
+		}
+		if !open {
+			w.add(mark, begin+at)
+			open = true
+		}
+		w.add(strings.TrimRight(line, "\r\n")+"\n", begin+at)
+	}
+	if open {
+		w.out.WriteString(mark)
+	}
+}
+
+// fenceOf returns the line around code.
+func fenceOf(source string) string {
+	if strings.Contains(source, "```") {
+		return "~~~~~~\n"
+	}
+	return fence
 }
 
 // isComment reports whether a line without indentation is a comment or an annotation.
@@ -89,12 +97,12 @@ func isComment(line string) bool {
 // writer writes the text of a document as Markdown, with a mapping to the file.
 type writer struct {
 	out     strings.Builder
-	anchors anchors
+	mapping text.Mapping
 }
 
 // add writes a piece of text from an offset of the file.
 func (w *writer) add(s string, at int) {
-	w.anchors.add(w.out.Len(), at)
+	w.mapping.Add(w.out.Len(), at)
 	w.out.WriteString(s)
 }
 
@@ -118,11 +126,18 @@ func (w *writer) blank() {
 }
 
 func (w *writer) file(name, source string) *File {
-	f := &File{anchors: w.anchors}
+	f := &File{in: layout{Mapping: w.mapping}}
 	f.Document.Text = w.out.String()
 	f.finish(name, source)
 	return f
 }
+
+// Bounds of the column names that are repeated for rows too wide for a table: bytes of one name, and
+// of all names as a multiple of the file, so that the text stays proportional to the file.
+const (
+	maxLabel  = 200
+	maxLabels = 8
+)
 
 // maxHeader is the longest header of a table that Lead can find, and headerEvery the distance after
 // which the header is repeated, in bytes.
@@ -131,17 +146,30 @@ const (
 	headerEvery = maxBack / 4
 )
 
-// grid writes a table.
+// grid writes a table, or its rows as lists if the header is too wide.
 type grid struct {
 	w      *writer
 	header []string
 	at     []int // offsets of the header; nil: that of the first row
 	began  int   // offset of the last header in the text
-	rows   int   // 0 before the header
+	rows   int   // since the header became as wide as it is
+	wide   bool
+	labels int // bytes of names of columns that lists may still have
 }
 
-// row writes one row; at are the offsets of its cells, none for those in the text.
+// row writes one row; at are the offsets of its cells, none for those in the text. One with more cells than
+// the header begins another table.
 func (g *grid) row(cells []string, at []int) {
+	if more := len(cells) - len(g.header); more > 0 {
+		g.header, g.rows = append(g.header, make([]string, more)...), 0
+	}
+	if g.rows == 0 {
+		g.wide = g.wide || !narrow(g.header)
+	}
+	if g.wide {
+		g.items(cells, at)
+		return
+	}
 	if g.rows == 0 || g.w.out.Len()-g.began > headerEvery {
 		if g.at == nil {
 			g.at = at[:min(1, len(at))]
@@ -150,6 +178,25 @@ func (g *grid) row(cells []string, at []int) {
 		g.at = nil
 	}
 	g.line(cells, at)
+}
+
+// items writes a row as a list with an item for each cell, after the name of its column.
+func (g *grid) items(cells []string, at []int) {
+	g.w.blank()
+	g.rows++
+	for i, cell := range cells {
+		if cell = oneLine(cell); cell == "" {
+			continue
+		}
+		label := "- "
+		name := oneLine(strings.ToValidUTF8(g.header[i][:min(len(g.header[i]), maxLabel)], ""))
+		if name != "" && name != cell && len(name) <= g.labels {
+			label += name + ": "
+			g.labels -= len(name)
+		}
+		g.w.add(label, g.w.from(at, i))
+		g.w.add(cell+"\n", g.w.from(at, i))
+	}
 }
 
 // head writes the header.
@@ -178,7 +225,7 @@ func (g *grid) line(cells []string, at []int) {
 var inCell = strings.NewReplacer("|", `\|`)
 
 // cellText returns a text as a cell: on one line, with markup escaped.
-func cellText(s string) string { return inCell.Replace(inline(strings.Join(strings.Fields(s), " "))) }
+func cellText(s string) string { return inCell.Replace(inline(oneLine(s))) }
 
 // narrow reports whether a header can be that of a Markdown table: it has few enough columns, and
 // Lead can find it.
@@ -189,3 +236,6 @@ func narrow(header []string) bool {
 	}
 	return len(header) <= maxColumns && size <= maxHeader
 }
+
+// oneLine returns a text on one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -199,39 +199,25 @@ func tableFile(name, source string) *File {
 	if s.tooWide() {
 		return Markdown(name, source)
 	}
-	w := &writer{}
-	labels, titles := maxLabels*len(source), s.titles
+	w, titles := &writer{}, s.titles
 	var g *grid
-	asItems := false // the header is too wide for a table
 	rows := false
 	for cells, at := range s.records() {
-		if titles > 0 {
+		switch {
+		case titles > 0:
 			titles--
 			w.add(Escape(strings.Join(cells, " ")), at[0])
 			w.blank()
 			continue
-		}
-		if g == nil {
-			g = &grid{w: w, header: make([]string, len(cells))}
-			asItems = !narrow(g.header)
+		case g == nil:
+			g = &grid{w: w, labels: maxLabels * len(source)}
 			if s.headed(cells) {
-				copy(g.header, cells)
-				g.at = slices.Clone(at)
-				asItems = !narrow(g.header)
+				g.header, g.at = slices.Clone(cells), slices.Clone(at)
 				continue
 			}
 		}
 		rows = true
-		if more := len(cells) - len(g.header); more > 0 {
-			g.header = append(g.header, make([]string, more)...)
-			g.rows = 0 // another table from here on
-			asItems = asItems || !narrow(g.header)
-		}
-		if !asItems {
-			g.row(cells, at)
-		} else {
-			labels -= w.items(g.header, cells, at, labels)
-		}
+		g.row(cells, at)
 	}
 	if g != nil && !rows { // a header alone is a row
 		g.row(g.header, []int{s.start})

@@ -11,33 +11,6 @@ import (
 	"strings"
 )
 
-// Bounds of the column names that are repeated for rows too wide for a table: bytes of one name, and
-// of all names as a multiple of the file, so that the text stays proportional to the file.
-const (
-	maxLabel  = 200
-	maxLabels = 8
-)
-
-// items writes a row that is too wide for a table as a list with an item for each cell, with the
-// names of columns up to left bytes in all. It returns the bytes of the names.
-func (w *writer) items(header, cells []string, at []int, left int) (named int) {
-	w.blank()
-	for i, cell := range cells {
-		if cell = strings.Join(strings.Fields(cell), " "); cell == "" {
-			continue
-		}
-		label := "- "
-		if name := strings.ToValidUTF8(header[i][:min(len(header[i]), maxLabel)], ""); name != "" && named+len(name) <= left {
-			label += strings.Join(strings.Fields(name), " ") + ": "
-			named += len(name)
-		}
-		w.add(label, w.from(at, i))
-		w.add(cell, w.from(at, i))
-		w.out.WriteByte('\n')
-	}
-	return named
-}
-
 // notJSON are a text, which stays, and the numbers that other programs write into JSON.
 var notJSON = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b`)
 
@@ -247,7 +220,7 @@ func (w *writer) record(n node, headed bool) {
 	kids := n.kids
 	if i := nameOf(kids); headed && i >= 0 {
 		w.add("## ", kids[i].at)
-		w.add(strings.Join(strings.Fields(kids[i].text), " ")+"\n\n", kids[i].at)
+		w.add(oneLine(kids[i].text)+"\n\n", kids[i].at)
 		kids = slices.Delete(slices.Clone(kids), i, i+1)
 	}
 	w.values(kids, 0)
@@ -291,7 +264,7 @@ func (w *writer) values(kids []node, level int) {
 			w.blank()
 		case kid.text != "":
 			w.add(indent+"- "+label, kid.at)
-			w.add(strings.Join(strings.Fields(kid.text), " ")+"\n", kid.at)
+			w.add(oneLine(kid.text)+"\n", kid.at)
 		}
 	}
 }

@@ -97,18 +97,16 @@ func wideEncoding(data []byte) encoding.Encoding {
 // mostlyUTF8 reports whether a text that is not valid UTF-8 is a damaged one: a tenth of its bytes
 // above ASCII is bad at most. Of texts in other encodings it is two thirds.
 func mostlyUTF8(data []byte) bool {
-	good, bad := 0, 0
-	for len(data) > 0 {
-		r, n := utf8.DecodeRune(data)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			bad++
-		case n > 1:
-			good += n
-		}
-		data = data[n:]
+	valid := bytes.ToValidUTF8(data, nil)
+	bad := len(data) - len(valid)
+	return bad > 0 && aboveASCII(valid) >= 9*bad
+}
+
+func aboveASCII(data []byte) (n int) {
+	for _, c := range data {
+		n += int(c >> 7)
 	}
-	return bad > 0 && good >= 9*bad
+	return n
 }
 
 var declaration = regexp.MustCompile(`(?i)(?:charset|encoding|coding)\s*[=:]\s*["']?([a-z0-9_.:-]{2,40})`)
@@ -116,15 +114,12 @@ var declaration = regexp.MustCompile(`(?i)(?:charset|encoding|coding)\s*[=:]\s*[
 // declared returns the encoding that a page, an XML file or a comment declares; nil if there is
 // none, or if it is UTF-8, which the bytes are not.
 func declared(data []byte) encoding.Encoding {
-	m := declaration.FindSubmatch(data[:min(len(data), 1024)])
-	if m == nil {
-		return nil
+	if m := declaration.FindSubmatch(data[:min(len(data), 1024)]); m != nil {
+		if e, err := htmlindex.Get(string(m[1])); err == nil && e != unicode.UTF8 {
+			return e
+		}
 	}
-	e, err := htmlindex.Get(string(m[1]))
-	if err != nil || e == unicode.UTF8 {
-		return nil
-	}
-	return e
+	return nil
 }
 
 // detectable are the encodings that the detector finds, by its names. Among 1,300 texts of 60 to 3,000
@@ -152,19 +147,11 @@ func detected(data []byte) (encoding.Encoding, string) {
 	if end := bytes.LastIndexByte(sample, '\n'); end > detectedBytes/2 {
 		sample = sample[:end]
 	}
-	high := bytes.Count(sample, []byte("\x1b")) * leastHigh
-	for _, c := range sample {
-		if c >= utf8.RuneSelf {
-			high++
-		}
-	}
+	high := aboveASCII(sample) + bytes.Count(sample, []byte("\x1b"))*leastHigh
 	found := chardet.Detect(sample)
 	name := detectable[strings.ToLower(found.Encoding)]
-	if high < leastHigh || found.Confidence < leastSure || name == "" {
-		return nil, ""
-	}
 	e, err := htmlindex.Get(name)
-	if err != nil {
+	if high < leastHigh || found.Confidence < leastSure || err != nil {
 		return nil, ""
 	}
 	return e, name + ", which its bytes tell: convert it to UTF-8 if that is wrong"

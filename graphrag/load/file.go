@@ -32,11 +32,16 @@ type File struct {
 	// Conditions do not see fields that were not read.
 	Problem error
 
-	anchors anchors  // from the text to the file; empty if they are equal
-	lines   []int    // offsets of the lines of the file, or of its pages or paragraphs
-	size    int      // of the file
-	unit    string   // prefix of Place
-	places  []string // those of lines, if they are no numbers
+	in layout
+}
+
+// layout leads from a text to its file.
+type layout struct {
+	Mapping text.Mapping
+	Lines   []int    // offsets of the lines of the file, or of its pages or paragraphs
+	Size    int      // of the file
+	Unit    string   // prefix of Place
+	Places  []string // those of lines, if they are no numbers
 }
 
 // Blocks returns the structure of the text, see [Blocks].
@@ -44,17 +49,14 @@ func (f *File) Blocks() []Block { return Blocks(f.Document.Text) }
 
 // Source maps a span of the document's text to the file.
 func (f *File) Source(p text.Span) text.Span {
-	start := f.anchors.source(p.Start)
-	end := start
-	if p.End > p.Start {
-		end = f.anchors.source(p.End-1) + 1
-	}
-	return text.Span{Start: min(start, f.size), End: min(max(start, end), f.size)}
+	p = f.in.Mapping.Span(p)
+	start := min(p.Start, f.in.Size)
+	return text.Span{Start: start, End: min(max(start, p.End), f.in.Size)}
 }
 
 // Line maps an offset of the document's text to a line of the file, from 1.
 func (f *File) Line(offset int) int {
-	return max(1, sort.SearchInts(f.lines, f.anchors.source(offset)+1))
+	return max(1, sort.SearchInts(f.in.Lines, f.in.Mapping.Source(offset)+1))
 }
 
 // Place returns the place of an offset of the text in the file for display: the line ("12"), the
@@ -62,24 +64,25 @@ func (f *File) Line(offset int) int {
 // the slide ("slide 3"), the cell of a notebook ("cell 3"), or the paragraph under a heading of a
 // book ("The Whale ¶7").
 func (f *File) Place(offset int) string {
-	if n := f.Line(offset); n <= len(f.places) {
-		return f.places[n-1]
+	n := f.Line(offset)
+	if n <= len(f.in.Places) {
+		return f.in.Places[n-1]
 	}
-	return f.unit + strconv.Itoa(f.Line(offset))
+	return f.in.Unit + strconv.Itoa(n)
 }
 
 // Paged makes a file of the pages of a format without lines, such as PDF. Line counts pages, and
 // [File.Source] refers to the text.
 func Paged(name, title string, pages []string) *File {
-	f := &File{unit: "p"}
+	f := &File{in: layout{Unit: "p"}}
 	var text strings.Builder
 	for _, page := range pages {
-		f.lines = append(f.lines, text.Len())
+		f.in.Lines = append(f.in.Lines, text.Len())
 		if page = strings.TrimSpace(page); page != "" {
 			text.WriteString(page + "\n\n")
 		}
 	}
-	f.Document.Title = strings.Join(strings.Fields(title), " ")
+	f.Document.Title = oneLine(title)
 	f.Document.Text = strings.TrimSuffix(text.String(), "\n")
 	f.finish(name, f.Document.Text)
 	return f
@@ -87,9 +90,14 @@ func Paged(name, title string, pages []string) *File {
 
 // finish sets the fields that are common to all formats.
 func (f *File) finish(name, source string) {
-	f.Document.ID, f.Document.Source, f.size = name, name, len(source)
-	if f.lines == nil {
-		f.lines = lineStarts(source)
+	f.Document.ID, f.Document.Source, f.in.Size = name, name, len(source)
+	if f.in.Lines == nil {
+		f.in.Lines = []int{0}
+		for at, line := range lines(source) {
+			if strings.HasSuffix(line, "\n") {
+				f.in.Lines = append(f.in.Lines, at+len(line))
+			}
+		}
 	}
 	if f.Document.Title == "" {
 		f.Document.Title = titleOf(f.Document.Text, name)
@@ -104,7 +112,7 @@ func (f *File) finish(name, source string) {
 // line that is a heading or short and alone, or else the name of the file.
 func Markdown(name, source string) *File {
 	f := &File{}
-	f.Document.Text, f.anchors = unstruck(source)
+	f.Document.Text, f.in.Mapping = unstruck(source)
 	f.finish(name, source)
 	return f
 }
@@ -118,51 +126,18 @@ func titleOf(s, name string) string {
 	if title, ok := front.fields["title"].(string); ok && title != "" {
 		return Plain(title)
 	}
-	s = s[front.end:]
-	s = strings.TrimLeft(s, " \t\r\n")
-	end := lineEnd(s, 0)
-	line := strings.TrimSpace(s[:end])
-	alone := end == len(s) || strings.TrimSpace(s[end:lineEnd(s, end)]) == "" || strings.Trim(strings.TrimSpace(s[end:lineEnd(s, end)]), "=-") == ""
+	line, rest, _ := strings.Cut(strings.TrimLeft(s[front.end:], " \t\r\n"), "\n")
+	line = strings.TrimSpace(line)
+	next, _, _ := strings.Cut(rest, "\n")
+	alone := strings.Trim(next, "=- \t\r") == "" && !isRow(line) && !isItem(line) && !strings.HasPrefix(line, "```")
 	t := ""
 	if len(line) <= 32*maxTitle { // with its marks and addresses
 		t = Plain(strings.Trim(line, "# "))
 	}
-	if t != "" && len(t) <= maxTitle &&
-		(headingLevel(line) > 0 || alone && !strings.ContainsAny(t[len(t)-1:], ".!?:;|") && !isRow(line) && !isItem(line) && !strings.HasPrefix(line, "```")) {
+	if t != "" && len(t) <= maxTitle && (headingLevel(line) > 0 || alone && !strings.ContainsAny(t[len(t)-1:], ".!?:;|")) {
 		return t
 	}
 	return strings.TrimSuffix(path.Base(name), path.Ext(name))
-}
-
-// anchors map offsets of a text to offsets of its file: text[i] and the bytes after it correspond
-// to file[i] and the bytes after it.
-type anchors struct{ text, file []int }
-
-func (a *anchors) add(text, file int) {
-	n := len(a.text)
-	if n > 0 && a.text[n-1] == text {
-		a.file[n-1] = file
-		return
-	}
-	if n > 0 && text-a.text[n-1] == file-a.file[n-1] {
-		return // the last anchor implies it
-	}
-	a.text, a.file = append(a.text, text), append(a.file, file)
-}
-
-func (a anchors) source(offset int) int {
-	if len(a.text) == 0 {
-		return offset
-	}
-	i := sort.SearchInts(a.text, offset+1) - 1
-	if i < 0 {
-		return a.file[0]
-	}
-	at := a.file[i] + offset - a.text[i]
-	if i+1 < len(a.file) && a.file[i+1] >= a.file[i] {
-		at = min(at, a.file[i+1])
-	}
-	return at
 }
 
 // Folder reads the files of a folder and its subfolders that have a known extension, or none and
@@ -262,9 +237,9 @@ func (o Options) Folder(ctx context.Context, fsys fs.FS) (files []*File, skipped
 func (o Options) Nothing(skipped []error) error {
 	all := o.Extensions()
 	some := slices.DeleteFunc(slices.Clone(all), func(ext string) bool {
-		return !slices.Contains([]string{".csv", ".docx", ".html", ".json", ".md", ".pdf", ".pptx", ".txt", ".xlsx"}, ext)
+		return !strings.Contains(".csv .docx .html .json .md .pdf .pptx .txt .xlsx ", ext+" ")
 	})
-	return errors.Join(append(slices.Clone(skipped), fmt.Errorf("load: no file that can be read (%s and %d more kinds)", strings.Join(some, " "), len(all)-len(some)))...)
+	return errors.Join(errors.Join(skipped...), fmt.Errorf("load: no file that can be read (%s and %d more kinds)", strings.Join(some, " "), len(all)-len(some)))
 }
 
 // Raw is a file that is not parsed yet.
@@ -277,107 +252,88 @@ type Raw struct {
 // skipped, and does not end the sequence; the end of ctx does, without an error.
 func (o Options) Files(ctx context.Context, fsys fs.FS) iter.Seq2[Raw, error] {
 	return func(yield func(Raw, error) bool) {
-		w := &walk{fs: fsys, limit: cmp.Or(o.MaxFile, MaxFile), most: cmp.Or(o.MaxFiles, MaxFiles), formats: make(map[string]bool), others: make(map[string]int), yield: yield}
-		for _, ext := range o.Extensions() {
-			w.formats[ext] = true
-		}
-		_, w.named = fsys.(alone)
-		err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
-			if ctx.Err() != nil {
-				return ctx.Err()
+		w := &walk{Options: o, fs: fsys, others: make(map[string]int), yield: yield}
+		_ = fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error { // its errors are skipped files
+			if w.ended = w.ended || ctx.Err() != nil; w.ended {
+				return fs.SkipAll
 			}
 			return w.entry(name, d, err)
 		})
 		for _, ext := range slices.Sorted(maps.Keys(w.others)) {
-			if err == nil {
-				err = w.skip(otherKind(counted(w.others[ext]), ext))
-			}
+			w.tell(Raw{}, otherKind(text.Counted(w.others[ext], "file"), ext))
 		}
-		if err == nil && w.links > 0 {
-			_ = w.skip(fmt.Errorf("load: %d symbolic links are not followed", w.links)) // the last
+		if w.links > 0 {
+			w.tell(Raw{}, fmt.Errorf("load: %d symbolic links are not followed", w.links))
 		}
 	}
 }
 
 // walk is the state of a walk over files.
 type walk struct {
+	Options
 	fs           fs.FS
-	limit        int64
-	most         int
-	formats      map[string]bool // by extension
-	named        bool            // the folder is one file, whatever its name
 	files, links int
 	others       map[string]int
 	yield        func(Raw, error) bool
+	ended        bool // the caller wants no more
 }
 
-// errStopped ends a walk whose caller wants no more.
-var errStopped = errors.New("stopped")
-
-func (w *walk) skip(err error) error {
-	if !w.yield(Raw{}, err) {
-		return errStopped
-	}
-	return nil
-}
+// tell yields a file, or why some are skipped.
+func (w *walk) tell(raw Raw, err error) { w.ended = w.ended || !w.yield(raw, err) }
 
 // entry yields a file, or the reason why it is skipped, unless that is counted.
 func (w *walk) entry(name string, d fs.DirEntry, err error) error {
-	ext := ""
-	if d != nil {
-		ext = strings.ToLower(path.Ext(name))
+	if err != nil {
+		w.tell(Raw{}, err)
+		return nil
 	}
+	ext, most := strings.ToLower(path.Ext(name)), cmp.Or(w.MaxFiles, MaxFiles)
+	_, named := w.fs.(alone) // the folder is one file, whatever its name
 	switch {
-	case err != nil:
-		return w.skip(err)
-	case strings.HasPrefix(d.Name(), ".") && name != "." && !w.named:
+	case strings.HasPrefix(d.Name(), ".") && name != "." && !named:
 		if d.IsDir() {
 			return fs.SkipDir
 		}
 	case d.IsDir():
 	case d.Type()&fs.ModeSymlink != 0:
 		w.links++
-	case !d.Type().IsRegular() || ext != "" && !w.formats[ext]:
+	case !d.Type().IsRegular() || ext != "" && w.format(ext) == nil:
 		w.others[cmp.Or(ext, "no extension")]++
-	case w.files == w.most:
-		return cmp.Or(w.skip(fmt.Errorf("load: more than %d files: those from %s on are left out", w.most, name)), fs.SkipAll)
+	case w.files == most:
+		w.tell(Raw{}, fmt.Errorf("load: more than %d files: those from %s on are left out", most, name))
+		return fs.SkipAll
 	default:
-		return w.file(name, ext)
+		data, err := w.read(name)
+		if err == nil && ext == "" && sniff(data) == nil {
+			w.others["no extension"]++
+			break
+		}
+		w.files++
+		w.tell(Raw{name, data}, err)
 	}
 	return nil
 }
 
-// file reads a file, up to the limit.
-func (w *walk) file(name, ext string) error {
-	data, err := readFile(w.fs, name, w.limit)
-	if err == nil && ext == "" && sniff(data) == nil {
-		w.others["no extension"]++
-		return nil
-	}
-	w.files++
-	if err != nil {
-		return w.skip(err)
-	}
-	if !w.yield(Raw{Name: name, Data: data}, nil) {
-		return errStopped
-	}
-	return nil
-}
-
-func readFile(fsys fs.FS, name string, limit int64) ([]byte, error) {
-	f, err := fsys.Open(name)
+// read reads a file, up to the limit.
+func (w *walk) read(name string) ([]byte, error) {
+	f, err := w.fs.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	data, err := io.ReadAll(io.LimitReader(f, cmp.Or(w.MaxFile, MaxFile)+1))
 	if err != nil {
 		return nil, fmt.Errorf("load: %s: %w", name, err)
 	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("load: %s: larger than %d MiB", name, limit>>20)
+	return data, w.tooLarge(name, data)
+}
+
+// tooLarge returns the error of a file that is larger than the limit.
+func (o Options) tooLarge(name string, data []byte) error {
+	if limit := cmp.Or(o.MaxFile, MaxFile); int64(len(data)) > limit {
+		return fmt.Errorf("load: %s: larger than %d MiB", name, limit>>20)
 	}
-	return data, nil
+	return nil
 }
 
 // Format reads one kind of files. name becomes the ID of the document, data is the whole file. A
@@ -488,8 +444,8 @@ func (o Options) Read(name string, data []byte) (f *File, err error) {
 	if read == nil {
 		return nil, otherKind(name, cmp.Or(ext, "no extension, no text"))
 	}
-	if limit := cmp.Or(o.MaxFile, MaxFile); int64(len(data)) > limit {
-		return nil, fmt.Errorf("load: %s: larger than %d MiB", name, limit>>20)
+	if err := o.tooLarge(name, data); err != nil {
+		return nil, err
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -517,14 +473,6 @@ func sniff(data []byte) Format {
 	return ofText(Markdown)
 }
 
-// counted says how many files there are.
-func counted(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return fmt.Sprintf("%d files", n)
-}
-
 // Partial is the [File.Problem] of a file of which parts are not read on purpose, and of More
 // files of its kind in a list that [Together] made.
 type Partial struct {
@@ -541,18 +489,16 @@ func (e Partial) Error() string {
 
 // Together tells what is left out of files of a kind once.
 func Together(skipped []error) (out []error) {
-	at := make(map[Partial]int)
+	at := make(map[Partial]int) // in out, by kind
 	for _, err := range skipped {
-		p, ok := err.(Partial)
-		kind := Partial{Name: path.Ext(p.Name), Without: p.Without}
-		i, again := at[kind]
-		if ok && again {
-			first := out[i].(Partial)
-			first.More++
-			out[i] = first
-			continue
-		}
-		if ok {
+		if p, ok := err.(Partial); ok {
+			kind := Partial{Name: path.Ext(p.Name), Without: p.Without}
+			if i, again := at[kind]; again {
+				first := out[i].(Partial)
+				first.More++
+				out[i] = first
+				continue
+			}
 			at[kind] = len(out)
 		}
 		out = append(out, err)

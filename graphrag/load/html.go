@@ -23,10 +23,10 @@ func HTML(name, page string) *File {
 	for _, all := range []bool{false, true} {
 		p := &pageText{tree: t, source: page, all: all, left: len(page), cells: make(map[*html.Node]string)}
 		p.children(t.root)
-		f.Document.Text, f.anchors = strings.TrimRight(p.out.String(), "\n"), p.anchors
+		f.Document.Text, f.in.Mapping = strings.TrimRight(p.out.String(), "\n"), p.mapping
 		if f.Document.Text != "" {
 			f.Document.Text += "\n"
-			f.Document.Title = strings.Join(strings.Fields(p.title), " ")
+			f.Document.Title = oneLine(p.title)
 			break
 		}
 	}
@@ -333,7 +333,7 @@ func (p *pageText) script(n *html.Node) {
 	p.glue(mark)
 	p.children(n)
 	p.glue(end)
-	p.raised = mark != "" && end == ""
+	p.raised = digits >= "0" && digits <= "9" && end == ""
 }
 
 // overNext reports whether a raised number is the numerator of a fraction.
@@ -361,7 +361,7 @@ func (p *pageText) said(n *html.Node, bytes int) (s string, link bool) {
 		more, of := p.said(c, bytes-len(s))
 		s, link = s+more, link || of
 	}
-	return strings.Join(strings.Fields(s), " "), link
+	return oneLine(s), link
 }
 
 // joins are the marks between the parts of formulas (MathML).
@@ -383,6 +383,9 @@ func (p *pageText) formula(n *html.Node) {
 			p.gap = true
 		}
 		for i, c := range kids {
+			if s, _ := p.said(c, maxTag); s == "" {
+				continue
+			}
 			if i > 0 {
 				p.glue(marks[i-1 : i])
 			}
@@ -474,7 +477,7 @@ func (p *pageText) word(raw string, at int) {
 		p.gap = true
 		return
 	}
-	p.gap = p.gap || p.raised && '0' <= word[0] && word[0] <= '9'
+	p.gap = p.gap || p.raised && '0' <= word[0] && word[0] <= '9' && !strings.ContainsRune("+-=(,", rune(p.last()))
 	if p.space() && !p.head {
 		word = Escape(word)
 	} else {
@@ -492,7 +495,7 @@ func (p *pageText) word(raw string, at int) {
 // it is larger.
 func (p *pageText) place(at int) {
 	p.at = max(p.at, at)
-	p.anchors.add(p.out.Len(), p.at)
+	p.mapping.Add(p.out.Len(), p.at)
 }
 
 // verbatim writes code.

@@ -243,31 +243,25 @@ func (w *walker) parent(level int) int {
 
 // paragraphs reads s from body on as paragraphs between blank lines.
 func (w *walker) paragraphs(body int) {
-	s := w.source
-	for at := body; at < len(s); {
-		end := len(s)
-		for i := at; i < len(s); {
-			next := lineEnd(s, i)
-			if strings.TrimSpace(s[i:next]) == "" {
-				end = next
-				break
-			}
-			i = next
+	begin, stop := -1, 0
+	for at, line := range lines(w.source[body:] + "\n\n") {
+		blank := strings.TrimSpace(line) == ""
+		switch {
+		case !blank && begin < 0:
+			begin = body + at + len(line) - len(strings.TrimLeft(line, " \t\r\n"))
+			fallthrough
+		case !blank:
+			stop = body + at + len(strings.TrimRight(line, " \t\r\n"))
+		case begin >= 0:
+			w.blocks = append(w.blocks, Block{Kind: Paragraph, Text: w.source[begin:stop], Under: -1, Lead: -1, Start: begin, End: stop})
+			begin = -1
 		}
-		if piece := s[at:end]; strings.TrimSpace(piece) != "" {
-			start := at + len(piece) - len(strings.TrimLeft(piece, " \t\r\n"))
-			stop := at + len(strings.TrimRight(piece, " \t\r\n"))
-			w.blocks = append(w.blocks, Block{Kind: Paragraph, Text: s[start:stop], Under: -1, Lead: -1, Start: start, End: stop})
-		}
-		at = end
 	}
 }
 
 // tooDeep reports whether a line has more nesting or more columns than are parsed.
 func tooDeep(s string) bool {
-	for at := 0; at < len(s); {
-		end := lineEnd(s, at)
-		line := s[at:end]
+	for _, line := range lines(s) {
 		marks := 0
 		for i := 0; i < len(line) && strings.IndexByte("> \t-+*0123456789.):", line[i]) >= 0; i++ {
 			if strings.IndexByte(">-+*.):", line[i]) >= 0 && (line[i] == '>' || i+1 < len(line) && line[i+1] == ' ') {
@@ -277,27 +271,21 @@ func tooDeep(s string) bool {
 		if marks > maxDepth || len(line) > 2*maxColumns && isDelimiter(line) && strings.Count(line, "|") > maxColumns {
 			return true
 		}
-		at = end
 	}
 	return false
 }
 
 // frontMatter returns the lines with a key and a value between two rules at the beginning of a text;
 // nil if there are none. Lists and nested values of YAML are ignored.
-func frontMatter(s string) []Block {
-	end := frontOf(s).end
-	if end == 0 {
-		return nil
-	}
-	var out []Block
-	for at := lineEnd(s, 0); at < end; {
-		next := lineEnd(s, at)
-		line := strings.TrimRight(s[at:next], " \t\r\n")
+func frontMatter(s string) (out []Block) {
+	first := lineEnd(s, 0)
+	for at, line := range lines(s[first:max(first, frontOf(s).end)]) {
+		line = strings.TrimRight(line, " \t\r\n")
 		key, value, ok := strings.Cut(line, ":")
 		if value = strings.Trim(strings.TrimSpace(value), `"'[]{}>|`); ok && value != "" && key == strings.TrimSpace(key) {
+			at += first
 			out = append(out, Block{Kind: Meta, Text: line, Under: -1, Lead: -1, Start: at, End: at + len(line)})
 		}
-		at = next
 	}
 	return out
 }

@@ -133,12 +133,12 @@ func row(names []string, record, values map[string]any) graphrag.Document {
 		d.ID = said(record[id])
 	}
 	if title != "" {
-		d.Title = strings.Join(strings.Fields(said(record[title])), " ")
+		d.Title = oneLine(said(record[title]))
 	}
 	var text strings.Builder
 	for _, name := range names {
 		if value := said(record[name]); value != "" && name != body {
-			fmt.Fprintf(&text, "%s: %s\n", name, strings.Join(strings.Fields(value), " "))
+			fmt.Fprintf(&text, "%s: %s\n", name, oneLine(value))
 		}
 	}
 	if body != "" {

@@ -124,13 +124,10 @@ func (w *Writer) Markdown(text string, place func(at int) string) {
 
 // Code writes code between fences.
 func (w *Writer) Code(source, language, place string) {
-	mark := "```"
-	if strings.Contains(source, mark) {
-		mark = "~~~~~~"
-	}
 	if source != "" && !w.full(len(source)) {
 		w.blank()
 		w.mark(place)
+		mark := strings.TrimSpace(fenceOf(source))
 		w.out.WriteString(mark + language + "\n" + source + "\n" + mark + "\n")
 	}
 }
@@ -141,39 +138,34 @@ func (w *Writer) Table(header Line, rows []Line) {
 	for _, l := range rows {
 		width = max(width, len(l.Cells))
 	}
-	g := &grid{w: &w.writer, header: slices.Clone(header.Cells)}
-	g.header = append(g.header, make([]string, width-len(g.header))...)
-	size := func(cells []string) int {
+	size := func(l Line) int {
 		n := 3 * min(width, maxColumns)
-		for _, c := range cells {
+		for _, c := range l.Cells {
 			n += len(c) + 3
 		}
 		return n
 	}
-	labels, wide := maxLabels*size(header.Cells), !narrow(g.header)
+	g := &grid{w: &w.writer, header: append(slices.Clone(header.Cells), make([]string, width-len(header.Cells))...)}
+	wide := !narrow(g.header)
 	if wide && len(rows) == 0 { // a row that is alone
-		rows, g.header = []Line{header}, make([]string, width)
+		rows = []Line{header}
 	}
 	w.blank()
-	if !wide && !w.full(size(header.Cells)) {
+	g.labels = maxLabels * size(header)
+	if !wide && !w.full(size(header)) {
 		w.mark(header.Place)
 		g.head(nil)
 	}
 	for _, l := range rows {
-		n := size(l.Cells)
-		if w.full(n) {
+		if w.full(size(l)) {
 			return
 		}
-		labels += maxLabels * n
+		g.labels += maxLabels * size(l)
 		if wide {
 			w.blank()
 		}
 		w.mark(l.Place)
-		if wide {
-			labels -= w.items(g.header, l.Cells, nil, labels)
-		} else {
-			g.row(l.Cells, nil)
-		}
+		g.row(l.Cells, nil)
 	}
 	w.blank()
 }
@@ -184,7 +176,7 @@ func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	if err := w.Err(); err != nil {
 		return nil, err
 	}
-	f := &File{Document: d, unit: unit, lines: w.marks, places: w.names}
+	f := &File{Document: d, in: layout{Unit: unit, Lines: w.marks, Places: w.names}}
 	f.Document.Text = w.out.String()
 	f.finish(name, f.Document.Text)
 	return f, nil

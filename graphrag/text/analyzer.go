@@ -54,7 +54,7 @@ type Options struct {
 // [Standard.For].
 type Standard struct {
 	options Options
-	each    *tongues // nil: one language
+	each    *sync.Map // of the analyzers of single languages, made when they are needed; nil: one language
 	classes *classTable
 	stop    map[string]bool
 	stems   *memory    // nil: no stems
@@ -73,48 +73,26 @@ func New(o Options) (*Standard, error) {
 	if o.Language != Each {
 		return newStandard(o), nil
 	}
-	in := &tongues{options: o, of: make(map[Language]*Standard)}
-	a := *in.in(o.Otherwise)
-	a.options, a.each = o, in
+	a := *newStandard(o)
+	a.each = new(sync.Map)
 	return &a, nil
 }
 
-// newStandard makes an analyzer of one language.
+// newStandard makes an analyzer of one language, of Otherwise if that is Each.
 func newStandard(o Options) *Standard {
-	l, _ := lexiconOf(o.Language)
+	language := o.Language
+	if language == Each {
+		language = o.Otherwise
+	}
+	l, _ := lexiconOf(language)
 	a := &Standard{options: o, classes: withMarks(), stop: l.stopWords(), scans: &sync.Pool{New: func() any { return new(scanner) }}}
 	if o.plain {
 		a.classes = lettersOnly()
 	}
 	if !o.NoStems && l.stem != nil {
-		a.stems = newMemory(func(word string) string { return stemOf(l, a.stop, word) })
+		a.stems = &memory{stem: l.stemOf, stems: make(map[string]string)}
 	}
 	return a
-}
-
-// tongues are the analyzers of single languages, each made when it is first needed.
-type tongues struct {
-	options Options
-	mu      sync.RWMutex
-	of      map[Language]*Standard
-}
-
-// in is the analyzer of a language.
-func (t *tongues) in(l Language) *Standard {
-	t.mu.RLock()
-	a := t.of[l]
-	t.mu.RUnlock()
-	if a != nil {
-		return a
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.of[l] == nil {
-		o := t.options
-		o.Language = l
-		t.of[l] = newStandard(o)
-	}
-	return t.of[l]
 }
 
 // For returns the analyzer for the language of a text, itself if it is for one language.
@@ -131,7 +109,13 @@ func (a *Standard) In(l Language) *Standard {
 	if a.each == nil {
 		return a
 	}
-	return a.each.in(cmp.Or(l, a.options.Otherwise))
+	o := a.options
+	o.Language = cmp.Or(l, o.Otherwise)
+	in, ok := a.each.Load(o.Language)
+	if !ok {
+		in, _ = a.each.LoadOrStore(o.Language, newStandard(o))
+	}
+	return in.(*Standard)
 }
 
 // Default returns the analyzer of the zero [Options], the same one each time.
@@ -198,22 +182,13 @@ func (a *Standard) Spans(s string, yield func(word []byte, start, end int)) {
 // word must be lower-cased, as Words yields it. Words with a digit
 // and words over 64 bytes (identifiers, encoded data) are not stemmed.
 func (a *Standard) Term(word string) (term string, ok bool) {
-	if a.stems != nil && stemmable(word) {
-		term = a.stems.of(word)
-		return term, term != ""
-	}
 	if a.stop[word] || word == "" {
 		return "", false
 	}
-	return word, true
-}
-
-// stemOf is the stem of a word, nothing of a stop word.
-func stemOf(l lexicon, stop map[string]bool, word string) string {
-	if stop[word] || word == "" {
-		return ""
+	if a.stems != nil && len(word) <= maxStem && !strings.ContainsFunc(word, unicode.IsNumber) {
+		return cmp.Or(a.stems.of(word), word), true
 	}
-	return cmp.Or(l.stemOf(word), word)
+	return word, true
 }
 
 // Terms returns the terms of s in order, with repetitions, in the language of s.
@@ -233,19 +208,6 @@ func (a *Standard) Terms(s string) []string {
 // natural languages are about half of it.
 const maxStem = 64
 
-// stemmable reports whether a stemmer has any business with the word.
-func stemmable(word string) bool {
-	if len(word) > maxStem {
-		return false
-	}
-	for _, r := range word {
-		if unicode.IsNumber(r) {
-			return false
-		}
-	}
-	return true
-}
-
 // memory caches the stems of words: the same words are in every index, and a stem takes a
 // microsecond.
 type memory struct {
@@ -256,10 +218,6 @@ type memory struct {
 
 // mostStems is the number of cached stems at which the cache is emptied: about 20 MB.
 const mostStems = 1 << 18
-
-func newMemory(stem func(word string) string) *memory {
-	return &memory{stem: stem, stems: make(map[string]string)}
-}
 
 // of is the stem of a word.
 func (m *memory) of(word string) string {

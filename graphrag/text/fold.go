@@ -89,59 +89,41 @@ func appendFolded(b []byte, r rune) []byte {
 // loose are the characters that are trimmed from the ends of a name.
 const loose = " '.,;:!?…*_-|•·¿¡。、，；：！？"
 
-// brackets are the pairs that are taken off when they enclose a whole name.
-var brackets = [...][2]string{{"(", ")"}, {"[", "]"}, {"{", "}"}, {"（", "）"}, {"【", "】"}}
+// pairs are taken off when they enclose a whole name; of quotes, which are those after the brackets, also one
+// if the name lacks the other: "Weird Al" Yankovic keeps both.
+var pairs = [...][2]string{{"(", ")"}, {"[", "]"}, {"{", "}"}, {"（", "）"}, {"【", "】"},
+	{`"`, `"`}, {"「", "」"}, {"『", "』"}, {"《", "》"}}
 
-// quotes are taken off as brackets are, and one of a pair if the name lacks the
-// other: "Weird Al" Yankovic keeps both.
-var quotes = [...][2]string{{`"`, `"`}, {"「", "」"}, {"『", "』"}, {"《", "》"}}
+const firstQuote = 5 // in pairs
 
 func trimName(s string) string {
-	for {
-		s = strings.Trim(s, loose)
-		inner, ok := unwrap(s)
-		if !ok {
-			inner, ok = unquote(s)
-		}
-		if !ok {
-			return s
-		}
-		s = inner
+	for inner, ok := s, true; ok; inner, ok = unwrap(s) {
+		s = strings.Trim(inner, loose)
 	}
+	return s
 }
 
-// unquote takes off a pair of quotes around all of s, or one at an end that has no
-// partner in s.
-func unquote(s string) (string, bool) {
-	for _, q := range quotes {
-		inner, begins := strings.CutPrefix(s, q[0])
-		body, ends := strings.CutSuffix(inner, q[1])
+// unwrap takes off a pair around all of s, or a quote at an end that has no partner in s.
+func unwrap(s string) (string, bool) {
+	for i, p := range pairs {
+		inner, begins := strings.CutPrefix(s, p[0])
+		body, ends := strings.CutSuffix(inner, p[1])
 		switch {
-		case begins && ends && !strings.Contains(body, q[0]) && !strings.Contains(body, q[1]):
+		case begins && ends && !strings.Contains(body, p[0]) && !strings.Contains(body, p[1]):
 			return body, true
-		case begins && !strings.Contains(inner, q[1]):
+		case i < firstQuote:
+			continue
+		case begins && !strings.Contains(inner, p[1]):
 			return inner, true
 		case begins: // its partner stands inside
-		case ends && !strings.Contains(body, q[0]):
+		case ends && !strings.Contains(body, p[0]):
 			return body, true
 		}
-		if other, ok := strings.CutPrefix(s, q[1]); ok && q[0] != q[1] { // the wrong way round
+		if other, ok := strings.CutPrefix(s, p[1]); ok && p[0] != p[1] { // the wrong way round
 			return other, true
 		}
-		if other, ok := strings.CutSuffix(s, q[0]); ok && q[0] != q[1] {
+		if other, ok := strings.CutSuffix(s, p[0]); ok && p[0] != p[1] {
 			return other, true
-		}
-	}
-	return s, false
-}
-
-// unwrap takes off one pair of brackets around all of s.
-func unwrap(s string) (string, bool) {
-	for _, p := range brackets {
-		inner, begins := strings.CutPrefix(s, p[0])
-		inner, ends := strings.CutSuffix(inner, p[1])
-		if begins && ends && !strings.Contains(inner, p[0]) && !strings.Contains(inner, p[1]) {
-			return inner, true
 		}
 	}
 	return s, false

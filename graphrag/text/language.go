@@ -181,17 +181,17 @@ type stopList struct {
 var stopLists = sync.OnceValue(func() stopList {
 	list := stopList{make(map[string]struct{ of, asks uint16 }), make(map[rune]uint16)}
 	for i, l := range lexicons {
-		for _, w := range strings.Fields(l.asks) {
+		for _, w := range strings.Fields(l.words["asks"]) {
 			e := list.words[w]
 			e.of, e.asks = e.of|1<<i, e.asks|1<<i
 			list.words[w] = e
 		}
-		for _, w := range strings.Fields(l.stop) {
+		for _, w := range strings.Fields(l.words["stop"]) {
 			e := list.words[w]
 			e.of |= 1 << i
 			list.words[w] = e
 		}
-		for _, r := range l.letters {
+		for _, r := range l.words["letters"] {
 			list.letters[r] |= 1 << i
 		}
 	}

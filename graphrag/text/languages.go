@@ -52,26 +52,11 @@ func Languages() []Language {
 	return append(out, None)
 }
 
-// lexicon has the words of one language.
+// lexicon has the words of one language, by their keys in the file.
 type lexicon struct {
 	language Language
 	stem     func(*snowballstem.Env) bool // nil: no stems
-	// asks are the words that ask, stop the other stop words: articles, pronouns,
-	// prepositions, conjunctions and auxiliaries, which say little about what a text is
-	// about. Contractions appear as the pieces the apostrophe leaves ("don t", "l homme").
-	asks, stop string
-	// letters are those that few other languages write.
-	letters string
-	// short are abbreviations that stand before a name or a number, and so end no sentence, without
-	// their last full stop. Those that often end one ("usw.", "etc.") are left out, and so are those
-	// that are words too. One letter, and letters with full stops between them ("z.B."), count without
-	// being named.
-	short string
-	// ordinals says that "3." stands before words in upper case.
-	ordinals bool
-	// request are beginnings of the first word of a request for an overview, overview are words
-	// for one. Those of English are rules.
-	request, overview string
+	words    map[string]string
 }
 
 func lexiconOf(of Language) (lexicon, bool) {
@@ -83,7 +68,7 @@ func lexiconOf(of Language) (lexicon, bool) {
 	return lexicon{}, of == None
 }
 
-func (l lexicon) stopWords() map[string]bool { return set(l.asks + " " + l.stop) }
+func (l lexicon) stopWords() map[string]bool { return set(l.words["asks"] + " " + l.words["stop"]) }
 
 // stemOf is the stem of a word. What is a stop word was decided before, so whatever comes
 // is stemmed. Both spellings of ё are common, and stemmed as one.
@@ -128,18 +113,11 @@ func readLexicons(file string) (out []lexicon) {
 		key, words, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if name, ok := strings.CutPrefix(key, "["); ok {
 			language := Language(strings.TrimSuffix(name, "]"))
-			out = append(out, lexicon{language: language, stem: stemmers[language]})
-			continue
+			out = append(out, lexicon{language, stemmers[language], make(map[string]string)})
+		} else if len(out) > 0 {
+			of := out[len(out)-1].words
+			of[key] = strings.TrimSpace(of[key] + " " + words)
 		}
-		if len(out) == 0 {
-			continue
-		}
-		l := &out[len(out)-1]
-		to := map[string]*string{"asks": &l.asks, "stop": &l.stop, "letters": &l.letters, "short": &l.short, "request": &l.request, "overview": &l.overview}[key]
-		if to != nil {
-			*to = strings.TrimSpace(*to + " " + words)
-		}
-		l.ordinals = l.ordinals || key == "ordinals"
 	}
 	return out
 }

@@ -3,6 +3,8 @@
 package text
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -35,59 +37,77 @@ func StripLinks(s string) (clean string, m Mapping) {
 			break
 		}
 		var b strings.Builder
-		b.Grow(length(kept))
+		b.Grow(len(clean))
 		for _, p := range kept {
 			b.WriteString(p.In(clean))
 		}
 		clean = b.String()
-		m = m.Compose(NewMapping(kept), len(clean))
+		m = m.compose(NewMapping(kept), len(clean))
 	}
 	return clean, m
-}
-
-// length is the sum of the lengths of the spans.
-func length(spans []Span) (n int) {
-	for _, p := range spans {
-		n += p.End - p.Start
-	}
-	return n
 }
 
 // maxStrips bounds the passes of StripLinks over a text. Real pages need one
 // pass and a second that finds nothing.
 const maxStrips = 4
 
-// Mapping leads from offsets in a cleaned text to offsets in its source. The
-// zero value maps every offset to itself. A Mapping is never changed and safe
-// for concurrent use.
-type Mapping struct {
-	clean, source []int // starts of the kept pieces, both rising
-}
+// Mapping leads from offsets in a text to offsets in its source: the bytes from Anchor.Text on
+// are those from Anchor.Source on, up to the next anchor. Both rise. The zero value maps every offset
+// to itself. It is safe for concurrent use while no anchor is added.
+type Mapping []Anchor
+
+// Anchor is a place in a text and in its source.
+type Anchor struct{ Text, Source int }
 
 // NewMapping returns the mapping of a text that was cleaned by leaving out all but
 // the kept pieces of its source, which are in ascending order.
 func NewMapping(kept []Span) Mapping {
-	m := Mapping{clean: make([]int, 0, len(kept)), source: make([]int, 0, len(kept))}
+	m := make(Mapping, 0, len(kept))
 	at := 0
 	for _, p := range kept {
-		m.add(at, p.Start)
+		m.Add(at, p.Start)
 		at += p.End - p.Start
 	}
 	return m
 }
 
-// Source returns the offset in the source of the byte at offset in the
-// cleaned text. It rises with offset.
-func (m Mapping) Source(offset int) int {
-	i := sort.SearchInts(m.clean, offset+1) - 1
-	if i < 0 {
-		return offset
+// Add appends an anchor, unless the last one implies it. One at the place of the last replaces it.
+func (m *Mapping) Add(at, source int) {
+	if n := len(*m); n > 0 {
+		switch last := &(*m)[n-1]; {
+		case last.Text == at:
+			last.Source = source
+			return
+		case at-last.Text == source-last.Source:
+			return
+		}
 	}
-	return m.source[i] + offset - m.clean[i]
+	*m = append(*m, Anchor{at, source})
+}
+
+// after returns the number of anchors up to an offset of the text.
+func (m Mapping) after(offset int) int {
+	return sort.Search(len(m), func(i int) bool { return m[i].Text > offset })
+}
+
+// Source returns the offset in the source of the byte at offset in the text. It rises with offset.
+func (m Mapping) Source(offset int) int {
+	i := m.after(offset)
+	switch {
+	case len(m) == 0:
+		return offset
+	case i == 0:
+		return m[0].Source
+	}
+	at := m[i-1].Source + offset - m[i-1].Text
+	if i < len(m) && m[i].Source >= m[i-1].Source {
+		at = min(at, m[i].Source)
+	}
+	return at
 }
 
 // Span returns the piece of the source that goes from the first to the last
-// byte of a piece of the cleaned text. What was cut out between them is
+// byte of a piece of the text. What was cut out between them is
 // inside, what was cut out around them is not.
 func (m Mapping) Span(p Span) Span {
 	if p.Start >= p.End {
@@ -97,36 +117,25 @@ func (m Mapping) Span(p Span) Span {
 	return Span{m.Source(p.Start), m.Source(p.End-1) + 1}
 }
 
-func (m *Mapping) add(clean, source int) {
-	m.clean = append(m.clean, clean)
-	m.source = append(m.source, source)
-}
-
-// Compose returns the mapping that goes through next and then m, for a text
+// compose returns the mapping that goes through next and then m, for a text
 // of n bytes.
-func (m Mapping) Compose(next Mapping, n int) Mapping {
-	if m.clean == nil {
+func (m Mapping) compose(next Mapping, n int) Mapping {
+	if m == nil {
 		return next
 	}
 	var out Mapping
-	for i, start := range next.clean {
+	for i, a := range next {
 		end := n
-		if i+1 < len(next.clean) {
-			end = next.clean[i+1]
+		if i+1 < len(next) {
+			end = next[i+1].Text
 		}
-		from, to := next.source[i], next.source[i]+end-start
-		out.add(start, m.Source(from))
-		for j := sort.SearchInts(m.clean, from+1); j < len(m.clean) && m.clean[j] < to; j++ {
-			out.add(start+m.clean[j]-from, m.source[j])
+		from, to := a.Source, a.Source+end-a.Text
+		out.Add(a.Text, m.Source(from))
+		for j := m.after(from); j < len(m) && m[j].Text < to; j++ {
+			out.Add(a.Text+m[j].Text-from, m[j].Source)
 		}
 	}
 	return out
-}
-
-// bracket is an opening bracket that may turn out to begin a link.
-type bracket struct {
-	at, size int // size is 2 with the ! of an image
-	link     bool
 }
 
 // linkBytes marks the bytes at which something to strip may begin or end.
@@ -135,91 +144,62 @@ var linkBytes = [256]bool{'[': true, ']': true, '\\': true, '<': true, ':': true
 // keptSpans returns the pieces of s that are not to be stripped, nil if
 // nothing is.
 func keptSpans(s string) []Span {
-	var brackets []bracket // in order of place
-	var open []int         // those not closed yet
-	var cuts []Span        // closing parts of links and whole URLs, in order
+	var open []Span // brackets that may begin a link, with the ! of an image
+	var cuts []Span // both parts of links and whole URLs
+	done := 0       // where the last cut ends
 	for i := 0; i < len(s); {
-		c := s[i]
-		if !linkBytes[c] {
-			i++
-			continue
-		}
 		end := i + 1
-		switch c {
-		case '\\':
+		switch c := s[i]; {
+		case !linkBytes[c]:
+		case c == '\\':
 			end++
-		case '[':
-			b := bracket{at: i, size: 1}
-			if i > 0 && s[i-1] == '!' {
-				b = bracket{at: i - 1, size: 2}
-			}
-			open = append(open, len(brackets))
-			brackets = append(brackets, b)
-		case ']':
-			if len(open) == 0 {
-				break
-			}
-			b := &brackets[open[len(open)-1]]
+		case c == '[' && i > 0 && s[i-1] == '!':
+			open = append(open, Span{i - 1, end})
+		case c == '[':
+			open = append(open, Span{i, end})
+		case c == ']' && len(open) > 0:
+			b := open[len(open)-1]
 			open = open[:len(open)-1]
 			after := targetEnd(s, i+1)
 			if after == 0 {
 				break
 			}
-			if isCitation(s[b.at+b.size : i]) {
-				cuts = append(cuts, Span{b.at, after})
+			if isCitation(s[b.End:i]) {
+				cuts = append(cuts, Span{b.Start, after})
 			} else {
-				b.link = true
-				cuts = append(cuts, Span{i, after})
+				cuts = append(cuts, b, Span{i, after})
 			}
-			end = after
-		case '<':
+			end, done = after, after
+		case c == '<':
 			if n := autolink(s[i:]); n > 0 {
-				end = i + n
+				end, done = i+n, i+n
 				cuts = append(cuts, Span{i, end})
 			}
-		default:
-			done := 0
-			if len(cuts) > 0 {
-				done = cuts[len(cuts)-1].End
-			}
+		case c != ']':
 			if p, ok := bareURL(s, i, done); ok {
 				cuts = append(cuts, p)
-				end = p.End
+				end, done = p.End, p.End
 			}
 		}
 		i = end
 	}
+	return without(s, cuts)
+}
+
+// without returns what is left of s after taking out the cuts, nil if there are none.
+func without(s string, cuts []Span) []Span {
 	if len(cuts) == 0 {
 		return nil
 	}
-	return without(s, cuts, brackets)
-}
-
-// without returns what is left of s after taking out the cuts and the opening
-// brackets of links.
-func without(s string, cuts []Span, brackets []bracket) []Span {
-	kept := make([]Span, 0, 2*len(cuts))
+	slices.SortFunc(cuts, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
+	kept := make([]Span, 0, len(cuts))
 	at := 0
-	cut := func(start, end int) {
-		if start > at {
-			kept = append(kept, Span{at, start})
+	for _, p := range append(cuts, Span{len(s), len(s)}) {
+		if p.Start > at {
+			kept = append(kept, Span{at, p.Start})
 		}
-		at = max(at, end)
+		at = max(at, p.End)
 	}
-	for _, b := range brackets {
-		if !b.link {
-			continue
-		}
-		for len(cuts) > 0 && cuts[0].Start < b.at {
-			cut(cuts[0].Start, cuts[0].End)
-			cuts = cuts[1:]
-		}
-		cut(b.at, b.at+b.size)
-	}
-	for _, p := range cuts {
-		cut(p.Start, p.End)
-	}
-	cut(len(s), len(s))
 	return kept
 }
 

@@ -81,15 +81,15 @@ var overviews = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)^\W*what (were|are) (some of )?the ([\w-]+ ){0,3}?(characteristics|features|consequences|controversies|circumstances|events|results|outcomes|principles|tenets|criticisms|aspects|effects|causes|reasons|factors|developments|impacts|moments|themes|achievements|challenges|differences|reactions|arguments|issues|views|positions)\b`),
 	regexp.MustCompile(`(?i)^\W*what characteri[sz]e[sd]\b`),
 	// The same in other languages.
-	regexp.MustCompile(`(?i)^\PL*(?:(?:bitte|por favor|alsjeblieft|пожалуйста) )?(?:` + either(func(l lexicon) string { return l.request }) + `)`),
-	regexp.MustCompile(`(?i)(?:^|\PL|\p{Han}|\p{Hiragana})(?:` + either(func(l lexicon) string { return l.overview }) + `)`),
+	regexp.MustCompile(`(?i)^\PL*(?:(?:bitte|por favor|alsjeblieft|пожалуйста) )?(?:` + either("request") + `)`),
+	regexp.MustCompile(`(?i)(?:^|\PL|\p{Han}|\p{Hiragana})(?:` + either("overview") + `)`),
 }
 
-// either is a pattern of the words that lexicons have.
-func either(of func(lexicon) string) string {
+// either is a pattern of the words that lexicons have under a key.
+func either(key string) string {
 	var words []string
 	for _, l := range lexicons {
-		words = append(words, strings.Fields(of(l))...)
+		words = append(words, strings.Fields(l.words[key])...)
 	}
 	return strings.Join(words, "|")
 }

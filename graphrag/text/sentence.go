@@ -390,19 +390,6 @@ const (
 	seenLower       = 1<<4 | 1<<5 | 1<<6
 )
 
-// Abbreviations of reference works and addresses that the training text, the
-// Wall Street Journal, did not have; words that are one before a number
-// only ("art. 5", "the art. It"); and such words of other languages.
-const (
-	ownAbbreviations = "al approx app appx assn bldg ca cf chs cit dept diss eq eqs esp et-al fig figs fn gov ibid illus incl " +
-		"mt no nos op pl pp publ rd sgt st subst suppl transl univ vol vols viz vs"
-	months = "jan janv ene gen янв feb févr fév fev febr февр mar mär apr avr abr апр jun juin giu jul juil lug aug août ago авг sept set sett " +
-		"сент okt oct out ott окт nov нояб dez dec déc dic des дек"
-	// Titles stand before names, which may begin with a stop word: "mevr. De Vries". "5 m." is none.
-	titles        = "M MM me mme mlle mgr sr sra srta dra dña dr drs prof mr mrs hr hrn fr frk frl dhr mevr mw ir ing ds jhr st ste sto sta dott dott.ssa prof.ssa sig sig.ra sig.na avv mons on"
-	beforeNumbers = "art chap ch def est ex geb no nr par para pop pt ref sec sect ser tab"
-)
-
 // punktOf returns the tables of a language, the English ones of those without.
 func punktOf(l Language) *punkt { return cmp.Or(punktTables()[l], punktTables()[English]) }
 
@@ -416,19 +403,23 @@ var punktTables = sync.OnceValue(func() map[Language]*punkt {
 	if err != nil {
 		panic("text: embedded sentence tables: " + err.Error())
 	}
-	en := &punkt{set(ownAbbreviations), set(beforeNumbers), trained.Collocations, trained.SentStarters, trained.OrthoContext, nil, nil, false}
+	of := lexicons[0].words // of English, and what all languages have
+	en := &punkt{abbreviations: set(of["short"]), beforeNumbers: set(of["numbered"]), collocations: trained.Collocations,
+		starters: trained.SentStarters, context: trained.OrthoContext}
 	for word := range trained.AbbrevTypes {
 		en.abbreviations[word] = true
 	}
-	all, dates, titles := map[Language]*punkt{English: en}, set(beforeNumbers+" "+months), set(titles)
+	all := make(map[Language]*punkt)
+	dates, titles := set(of["numbered"]+" "+of["months"]), set(of["titles"])
 	for _, l := range lexicons {
-		if l.short != "" {
-			all[l.language] = &punkt{abbreviations: set(l.short), beforeNumbers: dates, stop: l.stopWords(), titles: titles, ordinals: l.ordinals}
+		if short := l.words["short"]; short != "" {
+			_, ordinals := l.words["ordinals"]
+			all[l.language] = &punkt{abbreviations: set(short), beforeNumbers: dates, stop: l.stopWords(), titles: titles, ordinals: ordinals}
 		}
 	}
 	untold := *en // a text too short to tell its language
 	untold.titles = titles
-	all[""] = &untold
+	all[English], all[""] = en, &untold
 	return all
 })
 
@@ -438,45 +429,31 @@ func (p *punkt) ends(word, next string, upper bool) bool {
 	if word == "" {
 		return upper // ". The" after a space: the end of a spaced ellipsis
 	}
-	if p.stop != nil {
-		lower := strings.ToLower(word[1+strings.LastIndexByte(word, '\''):]) // l'ing.
-		return !p.titles[word] && !(p.titles[lower] && p.abbreviations[lower]) && p.endsBefore(lower, next, upper)
-	}
-	if len(word) > 2 && word[0] < 'a' && p.titles[strings.ToLower(word)] {
+	w, n := strings.ToLower(word), strings.ToLower(strings.TrimRight(next, ".'-"))
+	switch {
+	case p.stop != nil:
+		w = w[1+strings.LastIndexByte(w, '\''):] // l'ing.
+		return !p.titles[word] && !(p.titles[w] && p.abbreviations[w]) && p.endsBefore(w, next, upper)
+	case len(word) > 2 && word[0] < 'a' && p.titles[w]:
 		return false // Dra. Ruiz
-	}
-	var buf, nextBuf [maxWord + maxWord + 1]byte
-	w := lowerASCII(buf[:0], word)
-	n := lowerASCII(nextBuf[:0], strings.TrimRight(next, ".'-"))
-	if isNumber(w) {
-		w = append(w[:0], "##number##"...)
-	}
-	if isNumber(n) {
-		if p.beforeNumbers[string(w)] {
-			return false
-		}
-		n = append(n[:0], "##number##"...)
-	}
-	size := len(w)
-	if p.collocations[string(append(append(w, ','), n...))] != 0 {
+	case isNumber(n) && p.beforeNumbers[w], p.collocations[tableWord(w)+","+tableWord(n)] != 0:
 		return false
 	}
-	w = w[:size]
-	context := p.context[string(n)]
+	context, starter := p.context[tableWord(n)], upper && p.starters[tableWord(n)] != 0
 	starts := upper && context&seenLower != 0 && context&seenUpperInside == 0
 	switch {
-	case len(word) == 1 && 'a' <= word[0]|0x20 && word[0]|0x20 <= 'z':
+	case len(word) == 1 && isASCIILetter(word[0]):
 		// An initial (section 4.3): "J. Bach", but "plan B. The".
-		return starts || upper && p.starters[string(n)] != 0 && context&seenLower != 0
+		return starts || starter && context&seenLower != 0
 	case p.isAbbreviation(w):
-		return starts || upper && p.starters[string(n)] != 0
+		return starts || starter
 	}
 	return true
 }
 
 // endsBefore is ends of a language without trained tables, of a word in lower case.
 func (p *punkt) endsBefore(word, next string, upper bool) bool {
-	w, begins := []byte(word), next
+	begins := next
 	if i := strings.IndexAny(next, "'’"); i > 0 {
 		begins = next[:i] // J'ai, L’uomo
 	}
@@ -484,56 +461,40 @@ func (p *punkt) endsBefore(word, next string, upper bool) bool {
 	switch {
 	case upper && p.stop[strings.ToLower(begins)] && !strings.HasSuffix(next, "."):
 		return true
-	case isNumber(w):
-		return !upper || !p.ordinals || len(w) > 2
-	case size == len(word) && unicode.IsLetter(first), p.isAbbreviation(w):
+	case isNumber(word):
+		return !upper || !p.ordinals || len(word) > 2
+	case size == len(word) && unicode.IsLetter(first), p.isAbbreviation(word):
 		return false
 	}
-	return !p.beforeNumbers[word] || !isNumber([]byte(strings.TrimRight(next, ".'-")))
+	return !p.beforeNumbers[word] || !isNumber(strings.TrimRight(next, ".'-"))
 }
 
 // isAbbreviation looks up a word in lower case without its last full stop.
 // Words with full stops inside (u.s, e.g, ph.d) are abbreviations.
-func (p *punkt) isAbbreviation(w []byte) bool {
-	if p.abbreviations[string(w)] {
+func (p *punkt) isAbbreviation(w string) bool {
+	i := strings.LastIndexAny(w, "-.")
+	switch {
+	case p.abbreviations[w]:
 		return true
+	case i <= 0:
+		return false
+	case w[i] == '-':
+		return p.abbreviations[w[i+1:]]
 	}
-	for i := len(w) - 1; i > 0; i-- {
-		switch w[i] {
-		case '-':
-			return p.abbreviations[string(w[i+1:])]
-		case '.':
-			return len(w)-i <= 3 && !punktDigit(w[i-1])
-		}
-	}
-	return false
+	return len(w)-i <= 3 && !isNumber(w[i-1:i])
 }
 
-// lowerASCII appends s in lower case. Letters outside ASCII stay as they are:
-// the tables have none.
-func lowerASCII(dst []byte, s string) []byte {
-	for i := 0; i < len(s) && i < maxWord; i++ {
-		c := s[i]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		dst = append(dst, c)
-	}
-	return dst
+const digits = "0123456789"
+
+// isNumber reports whether a word consists of digits and the marks between them.
+func isNumber(w string) bool {
+	return strings.Trim(w, digits+".,-") == "" && strings.ContainsAny(w, digits)
 }
 
-// isNumber reports whether w consists of digits and the marks between them.
-func isNumber(w []byte) bool {
-	digits := 0
-	for _, c := range w {
-		switch {
-		case punktDigit(c):
-			digits++
-		case c != '.' && c != ',' && c != '-':
-			return false
-		}
+// tableWord is a word as the trained tables have it.
+func tableWord(w string) string {
+	if isNumber(w) {
+		return "##number##"
 	}
-	return digits > 0
+	return w
 }
-
-func punktDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -66,38 +66,10 @@ var (
 
 func newClassTable(marks bool) *classTable {
 	t := &classTable{marks: marks}
-	basic(func(c rune) { t.plane[c] = letter }, unicode.L, unicode.N)
-	basic(func(c rune) {
-		if t.plane[c] == letter {
-			t.plane[c] = unspaced
-		}
-	}, unspacedScripts...)
-	t.plane[kanaLong], t.plane[kanaLongNarrow] = unspaced, unspaced
-	if !marks {
-		return t
-	}
-	basic(func(c rune) { t.plane[c] = mark }, unicode.M)
-	t.plane[soundMark], t.plane[halfSoundMark] = mark, mark
-	for c := rune(utf8.RuneSelf); c < 1<<16; c++ {
-		if t.plane[c] != separator && folding(c) {
-			t.plane[c] |= folds
-		}
-	}
-	for _, c := range []rune{softHyphen, zeroWidthNon, zeroWidthJoin} {
-		t.plane[c] = joiner
+	for r := range rune(len(t.plane)) {
+		t.plane[r] = t.classify(r)
 	}
 	return t
-}
-
-// basic calls do for the runes of tables that are in the basic plane.
-func basic(do func(rune), tables ...*unicode.RangeTable) {
-	for _, table := range tables {
-		for _, r := range table.R16 {
-			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
-				do(c)
-			}
-		}
-	}
 }
 
 // folding reports whether a word with the rune has to be folded: NFC may change
@@ -112,35 +84,36 @@ func folding(r rune) bool {
 }
 
 // classify answers from the range tables of package unicode.
-func (t *classTable) classify(r rune) class {
+func (t *classTable) classify(r rune) (c class) {
 	switch {
-	case t.marks && (r == soundMark || r == halfSoundMark):
-		return mark
-	case unicode.IsLetter(r), unicode.IsNumber(r):
-		if Unspaced(r) { // also 〇
-			return unspaced
-		}
-		return letter
-	case t.marks && unicode.IsMark(r):
-		return mark
+	case t.marks && (r == softHyphen || r == zeroWidthNon || r == zeroWidthJoin):
+		return joiner
+	case t.marks && (r == soundMark || r == halfSoundMark || unicode.IsMark(r)):
+		c = mark
+	case !unicode.IsLetter(r) && !unicode.IsNumber(r):
+		return separator
+	case Unspaced(r): // also 〇
+		c = unspaced
+	default:
+		c = letter
 	}
-	return separator
+	if t.marks && r >= utf8.RuneSelf && folding(r) {
+		c |= folds
+	}
+	return c
 }
 
 // at decodes the rune at s[i] and its class. A byte that is not UTF-8 is a
 // separator of size 1.
 func (sc *scanner) at(s string, i int) (r rune, size int, c class) {
 	r, size = utf8.DecodeRuneInString(s[i:])
-	if r >= 1<<16 {
+	if int(r) < len(sc.classes.plane) {
+		c = sc.classes.plane[r]
+	} else {
 		c = sc.classes.classify(r)
-		sc.folds = sc.folds || sc.classes.marks && c != separator && folding(r)
-		return r, size, c
 	}
-	if c = sc.classes.plane[r]; c >= folds {
-		sc.folds = true
-		c -= folds
-	}
-	return r, size, c
+	sc.folds = sc.folds || c >= folds
+	return r, size, c &^ folds
 }
 
 // ascii maps the bytes of words to lower case, other ASCII to 0 and the bytes

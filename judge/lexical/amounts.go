@@ -6,10 +6,12 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// amount is a number with its unit.
+// amount is a number with its unit, or a date.
 type amount struct {
+	date   date    // of dimension day
 	value  float64 // as written
 	base   float64 // in the base unit of the dimension
 	factor float64
@@ -30,9 +32,15 @@ const (
 	sameTolerance = 1e-9
 )
 
-// is reports whether two amounts are the same.
+// is reports whether b says the same as a.
 func (a amount) is(b amount) bool {
 	switch {
+	case a.dim == day && b.dim == day:
+		return a.date.within(b.date)
+	case a.dim == day:
+		return a.date.bare() && b.dim == noDimension && b.value == float64(a.date.year)
+	case b.dim == day:
+		return b.date.bare() && a.dim != ordinal && a.value == float64(b.date.year)
 	case a.ranged != b.ranged || a.side*b.side < 0:
 		return false
 	case (a.named || b.named) && a.digits != "" && b.digits != "":
@@ -56,11 +64,8 @@ func within(a, b, tolerance float64) bool {
 	return math.Abs(a-b) <= tolerance*max(math.Abs(a), math.Abs(b))
 }
 
-// in reports whether g says the amount, as a number or as a year.
-func (a *amount) in(g *features) bool {
-	return slices.ContainsFunc(g.amounts, a.is) ||
-		a.dim != ordinal && slices.ContainsFunc(g.dates, func(d date) bool { return d.bare() && a.value == float64(d.year) })
-}
+// in reports whether g says the amount.
+func (a amount) in(g *features) bool { return slices.ContainsFunc(g.amounts, a.is) }
 
 func groupOf3(word string) bool {
 	digits, _ := endings(word)
@@ -73,13 +78,16 @@ func startsWithPercent(gap string) bool {
 
 // currencyBefore is the currency whose sign ends a gap.
 func currencyBefore(gap string) dimension {
-	g := strings.TrimRight(gap, " ")
-	for i, sign := range []string{"$", "€", "£", "¥"} {
-		if strings.HasSuffix(g, sign) {
-			return []dimension{dollars, euros, pounds, yen}[i]
-		}
+	sign, _ := utf8.DecodeLastRuneInString(strings.TrimRight(gap, " "))
+	return currencies[string(sign)]
+}
+
+// quantities finds the dates and the amounts of a statement.
+func (s *scan) quantities() (out []amount) {
+	for _, d := range s.dates() {
+		out = append(out, amount{date: d, dim: day})
 	}
-	return noDimension
+	return append(out, s.amounts()...)
 }
 
 // amounts finds the numbers of a statement that are no dates, and marks their
@@ -246,11 +254,8 @@ func (s *scan) digits(i int, a *amount) (rest string, end int, ok bool) {
 }
 
 func parse(digits string) float64 {
-	v := 0.0
-	for i := range len(digits) {
-		v = v*10 + float64(digits[i]-'0')
-	}
-	return v
+	n, _ := whole(digits)
+	return float64(n)
 }
 
 // spelled reads "twenty-five", "one hundred and twenty thousand", "a dozen".
@@ -288,50 +293,21 @@ words:
 // unit reads the unit behind a number that ends at token end.
 func (s *scan) unit(a *amount, end int) int {
 	next := end + 1
-	if startsWithPercent(s.gap(next)) {
+	switch w := s.word(next); {
+	case startsWithPercent(s.gap(next)) && (w == "point" || w == "points"):
+		a.dim, end = points, next
+	case startsWithPercent(s.gap(next)):
 		a.dim = percent
-		return s.points(a, end)
-	}
-	if !s.near(next, "-‑°") {
-		return end
-	}
-	w := s.word(next)
-	switch {
-	case w == "per" && s.word(next+1) == "cent":
-		w, next = "percent", next+1
-	case w == "square" || w == "cubic" || w == "sq":
-		if u, ok := units[s.word(next+1)]; ok && u.dim == length {
-			if a.dim, a.factor = area, u.factor*u.factor; w == "cubic" {
-				a.dim, a.factor = volume, u.factor*u.factor*u.factor*1e3
+	case !s.near(next, "-‑°"):
+	case strings.HasSuffix(s.gap(next), "°"):
+		a.dim, end = degreesOf[w], next
+	default:
+		for n := min(longestUnit, len(s.tokens)-next); n > 0; n-- {
+			if u, ok := units[phrase(s.tokens[next:next+n])]; ok {
+				a.dim, a.factor = u.dim, u.factor
+				return end + n
 			}
-			return next + 1
 		}
-	case strings.HasSuffix(s.gap(next), "°") || w == "degrees" && degreesOf[s.word(next+1)] != noDimension:
-		if w == "degrees" {
-			next++
-		}
-		a.dim = degreesOf[s.word(next)]
-		return next
-	}
-	u, ok := units[w]
-	if !ok {
-		return end
-	}
-	a.dim, a.factor = u.dim, u.factor
-	if u.dim == percent {
-		return s.points(a, next)
-	}
-	if per, ok := units[s.word(next+2)]; ok && u.dim == length && per.dim == duration && s.word(next+1) == "per" {
-		a.dim, a.factor, next = speed, u.factor/per.factor, next+2
-	}
-	return next
-}
-
-// points reads percentage points, whose percent ends at token end.
-func (s *scan) points(a *amount, end int) int {
-	if w := s.word(end + 1); w == "point" || w == "points" {
-		a.dim = points
-		return end + 1
 	}
 	return end
 }

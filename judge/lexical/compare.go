@@ -71,14 +71,11 @@ func (f *features) statedIn(answer, question *features) finding {
 // that the question does not give. An ordinal number may be left out ("first
 // described in 1990") where the words are there, but not be another one.
 func (f *features) missing(g *features) string {
-	for i := range f.dates {
-		if d := &f.dates[i]; !d.given && !d.in(g) {
-			return "another date, or none"
-		}
-	}
-	for i := range f.amounts {
-		switch a := &f.amounts[i]; {
+	for _, a := range f.amounts {
+		switch {
 		case a.given || a.in(g):
+		case a.dim == day:
+			return "another date, or none"
 		case a.dim != ordinal:
 			return "another number, or none"
 		case slices.ContainsFunc(g.amounts, func(b amount) bool { return b.dim == ordinal }):
@@ -105,19 +102,9 @@ func (f *features) missing(g *features) string {
 // replaced reports whether the answer has other dates or numbers in place of those
 // that the question gives. It need not repeat them.
 func (f *features) replaced(g, question *features) bool {
-	for i := range f.dates {
-		if d := &f.dates[i]; d.given && !d.in(g) && slices.ContainsFunc(g.dates, func(e date) bool { return !e.in(f) && !e.in(question) }) {
-			return true
-		}
-	}
-	for i := range f.amounts {
-		if a := &f.amounts[i]; a.given && !a.in(g) && slices.ContainsFunc(g.amounts, func(b amount) bool {
-			return a.dim == b.dim && !b.in(f) && !b.in(question)
-		}) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.amounts, func(a amount) bool {
+		return a.given && !a.in(g) && slices.ContainsFunc(g.amounts, func(b amount) bool { return a.dim == b.dim && !b.in(f) && !b.in(question) })
+	})
 }
 
 // words is the weight of the words of f, names aside, that g has.
@@ -147,11 +134,8 @@ func (f *features) share(g *features) float64 {
 		t := &f.terms[i]
 		count(float64(t.weight), g.says(t) || t.name && f.shortName(t.hash, g), t.given)
 	}
-	for i := range f.dates {
-		count(numberWeight, f.dates[i].in(g), f.dates[i].given)
-	}
-	for i := range f.amounts {
-		count(numberWeight, f.amounts[i].in(g), f.amounts[i].given)
+	for _, a := range f.amounts {
+		count(numberWeight, a.in(g), a.given)
 	}
 	if all == 0 {
 		return 1
@@ -209,9 +193,6 @@ func (f *features) give(question *features) {
 	for i := range f.terms {
 		f.terms[i].given = question.says(&f.terms[i])
 	}
-	for i := range f.dates {
-		f.dates[i].given = f.dates[i].in(question)
-	}
 	for i := range f.amounts {
 		f.amounts[i].given = f.amounts[i].in(question)
 	}
@@ -236,11 +217,10 @@ func (f *features) giveTopic(question *features) {
 // adds reports whether f says anything beyond the question.
 func (f *features) adds() bool {
 	return slices.ContainsFunc(f.terms, func(t term) bool { return !t.given }) ||
-		slices.ContainsFunc(f.dates, func(d date) bool { return !d.given }) ||
 		slices.ContainsFunc(f.amounts, func(a amount) bool { return !a.given })
 }
 
-func (f *features) empty() bool { return len(f.terms) == 0 && len(f.dates) == 0 && len(f.amounts) == 0 }
+func (f *features) empty() bool { return len(f.terms) == 0 && len(f.amounts) == 0 }
 
 // term is the term with a hash, nil if there is none.
 func (f *features) term(hash uint64) *term {
@@ -387,13 +367,8 @@ func (f *features) partOf(gold *features) bool {
 			names++
 		}
 	}
-	for i := range gold.dates {
-		if gold.dates[i].in(f) {
-			words++
-		}
-	}
-	for i := range gold.amounts {
-		if gold.amounts[i].in(f) {
+	for _, a := range gold.amounts {
+		if a.in(f) {
 			words++
 		}
 	}

@@ -2,10 +2,7 @@
 
 package lexical
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // date is a day, a month, a year, or parts of these; 0 is not said. A decade is a year
 // with a span.
@@ -13,7 +10,6 @@ type date struct {
 	year       int32
 	month, day int8
 	span       int16 // years covered from year on: 0, 10 or 100
-	given      bool  // the question says it too
 }
 
 // within reports whether e says at least what d does: 17 September 2012 says
@@ -30,14 +26,8 @@ func (d date) within(e date) bool {
 	return e.year >= d.year && e.year+int32(max(e.span, 1)) <= d.year+int32(d.span)
 }
 
-// bare reports whether d is nothing but a number that may be a year.
-func (d *date) bare() bool { return d.month == 0 && d.day == 0 && d.span == 0 }
-
-// in reports whether g says the date; 1200 may be a year or a number.
-func (d *date) in(g *features) bool {
-	return slices.ContainsFunc(g.dates, d.within) ||
-		d.bare() && slices.ContainsFunc(g.amounts, func(a amount) bool { return a.dim == noDimension && a.value == float64(d.year) })
-}
+// bare reports whether d is nothing but a number that may be a year; 1200 may be a year or a number.
+func (d date) bare() bool { return d.year != 0 && d.month == 0 && d.day == 0 && d.span == 0 }
 
 // The years a number of four digits can be.
 const (
@@ -46,20 +36,15 @@ const (
 )
 
 func year(word string) (int32, bool) {
-	n, ok := whole(word)
-	return int32(n), ok && len(word) == 4 && n >= firstYear && n <= lastYear
+	n, ok := wholeIn(word, 4, firstYear, lastYear)
+	return int32(n), ok
 }
 
 // dayOf reads 1..31, with or without an ordinal ending.
 func dayOf(word string) (int8, bool) {
 	digits, rest := endings(word)
-	n, ok := whole(digits)
-	return int8(n), ok && len(digits) <= 2 && n >= 1 && n <= 31 && (rest == "" || isOrdinalEnding(rest))
-}
-
-func monthNumber(word string) (int8, bool) {
-	n, ok := whole(word)
-	return int8(n), ok && len(word) <= 2 && n >= 1 && n <= 12
+	n, ok := wholeIn(digits, 2, 1, 31)
+	return int8(n), ok && (rest == "" || isOrdinalEnding(rest))
 }
 
 // dates finds the dates of a statement and marks their tokens used.
@@ -114,9 +99,9 @@ func (s *scan) aroundMonth(out []date, i int, month int8) ([]date, int) {
 func (s *scan) numericDate(out []date, i int) ([]date, int) {
 	w := s.word(i)
 	if y, ok := year(w); ok {
-		if m, ok := monthNumber(s.word(i + 1)); ok && s.between(i+1, "-/.") {
+		if m, ok := wholeIn(s.word(i+1), 2, 1, 12); ok && s.between(i+1, "-/.") {
 			if d, ok := dayOf(s.word(i + 2)); ok && s.between(i+2, "-/.") {
-				return append(out, date{year: y, month: m, day: d}), i + 2
+				return append(out, date{year: y, month: int8(m), day: d}), i + 2
 			}
 		}
 		if end, ok := s.rangeEnd(i+1, y); ok {

@@ -4,6 +4,8 @@ package lexical
 
 import (
 	"cmp"
+	"hash/fnv"
+	"io"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,9 +19,8 @@ import (
 // features are the parts of a statement that the lexical judge compares. They are computed
 // once per statement and not changed afterwards, but for the marks of what is given.
 type features struct {
-	terms   []term // sorted by hash, each once
-	dates   []date
-	amounts []amount
+	terms   []term   // sorted by hash, each once
+	amounts []amount // and dates
 	names   []name
 	poles   []pole
 	roots   []uint64 // of the terms, sorted
@@ -112,8 +113,7 @@ type reader struct {
 func (r *reader) read(statement string) features {
 	s := &r.scan
 	s.read(r.lang.words, plainNumbers(statement))
-	f := features{dates: s.dates()}
-	f.amounts = s.amounts()
+	f := features{amounts: s.quantities()}
 	r.negations()
 	r.relations()
 	r.inName = make([]bool, len(s.tokens))
@@ -192,11 +192,11 @@ func (r *reader) term(f *features, i int) {
 		}
 		f.poles = append(f.poles, pole{group, word, side})
 	}
+	weight := float32(wordWeight)
 	if r.inName[i] {
-		f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: nameWeight, mask: mask, name: true, decisive: i == 0 && decisive[t.word]})
-		return
+		weight = nameWeight
 	}
-	f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: wordWeight, mask: mask, decisive: decisive[t.word]})
+	f.terms = append(f.terms, term{hash: r.hash(i), root: r.root(i), weight: weight, mask: mask, name: r.inName[i], decisive: decisive[t.word] && (i == 0 || !r.inName[i])})
 }
 
 // sort orders the terms and keeps each once, with its largest weight and all
@@ -225,7 +225,6 @@ func join(all []features) features {
 	var f features
 	for _, g := range all {
 		f.terms = append(f.terms, g.terms...)
-		f.dates = append(f.dates, g.dates...)
 		f.amounts = append(f.amounts, g.amounts...)
 		f.names = append(f.names, g.names...)
 		f.poles = append(f.poles, g.poles...)
@@ -238,11 +237,9 @@ func join(all []features) features {
 
 // hashOf is FNV-1a with 64 bits: equal words, equal hashes, in every process.
 func hashOf(s string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := range len(s) {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return h
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, s)
+	return h.Sum64()
 }
 
 // name is a span of capitalised words.

@@ -118,7 +118,7 @@ func (r *reader) question(c judge.Case, gold *features) *features {
 
 // bare reports whether a statement is yes or no alone.
 func (f *features) bare() bool {
-	return f.answer != 0 && len(f.terms) <= 1 && len(f.dates)+len(f.amounts)+len(f.names) == 0
+	return f.answer != 0 && len(f.terms) <= 1 && len(f.amounts)+len(f.names) == 0
 }
 
 // bareYesOrNo compares with a reference that is yes or no alone as the scripts of HotpotQA
@@ -157,7 +157,7 @@ func (f *features) brief() bool {
 	for _, t := range f.terms {
 		w += float64(t.weight)
 	}
-	return w <= briefWeight && len(f.dates) == 0 && len(f.amounts) == 0
+	return w <= briefWeight && len(f.amounts) == 0
 }
 
 func (f *features) denies() bool {

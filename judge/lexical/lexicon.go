@@ -4,7 +4,6 @@ package lexical
 
 import (
 	_ "embed" // lexicon.txt
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -74,9 +73,13 @@ var (
 	numberWordsOf = numbersOf("numberWordsOf")
 	magnitudes    = numbersOf("magnitudes")
 	fractionsOf   = numbersOf("fractionsOf")
-	degreesOf     = tableOf("degrees", dimensionOf)
+	degreesOf     = tableOf("degrees", func(s string) dimension { return dimension(s) })
+	currencies    = tableOf("currencies", func(s string) dimension { return dimension(s) })
 	boundsOf      = tableOf("boundsOf", func(s string) int8 { return int8(number(s)) })
 	ordinals      = numbersOf("ordinals")
+	timesOfDay    = numbersOf("timesOfDay")
+	pastHours     = numbersOf("pastHours")
+	halves        = wordsOf("halves") // of the day
 	// antonymGroups are words that cannot both be true of one thing; each line has two sides.
 	// Converses like buy and sell are not listed, since one sale is both. Words are stemmed;
 	// irregular forms are listed in full.
@@ -110,35 +113,24 @@ func countryNames() map[string]bool {
 	return out
 }
 
-// dimension is the quantity that a unit measures; amounts of different dimensions differ.
-type dimension uint8
+// dimension is the quantity that a unit measures; amounts of different dimensions differ. The lexicon
+// has more of them.
+type dimension string
 
 const (
-	noDimension dimension = iota
-	length                // metres
-	area                  // square metres
-	volume                // litres
-	mass                  // kilograms
-	duration              // seconds
-	calendar              // months
-	speed                 // metres per second
-	percent
-	points // of percentages
-	clock  // minutes of a day
-	celsius
-	fahrenheit
-	bytes
-	dollars
-	euros
-	pounds
-	yen
-	ordinal
+	noDimension dimension = ""
+	length      dimension = "length"   // metres
+	area        dimension = "area"     // square metres
+	volume      dimension = "volume"   // litres
+	duration    dimension = "duration" // seconds
+	speed       dimension = "speed"    // metres per second
+	percent     dimension = "percent"
+	points      dimension = "points" // of percentages
+	clock       dimension = "clock"  // minutes of a day
+	day         dimension = "day"    // a date
+	dollars     dimension = "dollars"
+	ordinal     dimension = "ordinal"
 )
-
-// dimensionOf returns the dimension of a word of the lexicon.
-func dimensionOf(word string) dimension {
-	return dimension(1 + slices.Index(strings.Fields("length area volume mass duration calendar speed percent points clock celsius fahrenheit bytes dollars euros pounds yen ordinal"), word))
-}
 
 // unit is a measure: a factor times the dimension's own.
 type unit struct {
@@ -146,12 +138,25 @@ type unit struct {
 	factor float64
 }
 
+// longestUnit is how many words the longest unit has.
+const longestUnit = 3
+
 func unitTable() map[string]unit {
-	out := make(map[string]unit)
+	out, of := make(map[string]unit), make(map[dimension]map[string]float64)
 	for _, row := range rows("unit") {
 		f := strings.Fields(row)
+		dim, factor := dimension(f[0]), number(f[1])
+		if of[dim] == nil {
+			of[dim] = make(map[string]float64)
+		}
 		for _, n := range f[2:] {
-			out[n] = unit{dimensionOf(f[0]), number(f[1])}
+			out[n], of[dim][n] = unit{dim, factor}, factor
+		}
+	}
+	for n, f := range of[length] {
+		out["square_"+n], out["sq_"+n], out["cubic_"+n] = unit{area, f * f}, unit{area, f * f}, unit{volume, f * f * f * 1e3}
+		for per, seconds := range of[duration] {
+			out[n+"_per_"+per] = unit{speed, f / seconds}
 		}
 	}
 	return out

@@ -70,14 +70,9 @@ func touches(c string) bool {
 	return c != "" && strings.ContainsAny(c, "0123456789./,:") || c != "" && (c[0]|0x20 >= 'a' && c[0]|0x20 <= 'z')
 }
 
-func digitsOf(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, s)
-}
+func digitsOf(s string) string { return noDigits.ReplaceAllString(s, "") }
+
+var noDigits = regexp.MustCompile(`[^0-9]`)
 
 // power is a number times a power of ten, written out where that has few digits.
 func power(times, exponent string) string {
@@ -108,66 +103,51 @@ func mixed(written, units, above, below string) string {
 
 // clock reads the time of day that begins at token i, in minutes: 9 am, 9:30, 21:00, noon.
 func (s *scan) clock(i int) (a amount, end int, ok bool) {
-	at := func(minutes, end int) (amount, int, bool) {
-		v := float64(minutes)
-		return amount{value: v, base: v, factor: 1, dim: clock}, end, true
+	w, next := s.word(i), s.word(i+1)
+	if minutes, ok := timesOfDay[w]; ok {
+		return timeOfDay(minutes, 0), i, true
 	}
-	switch w, next := s.word(i), s.word(i+1); {
-	case w == "noon", w == "midday":
-		return at(720, i)
-	case w == "midnight":
-		return at(0, i)
-	case (w == "half" || w == "quarter") && (next == "past" || next == "to") && (numberWordsOf[s.word(i+2)] > 0 || i+2 < len(s.tokens) && s.tokens[i+2].digits):
-		if a, end, ok = s.number(i + 2); ok && a.dim == noDimension && a.value <= 12 {
-			past := map[string]int{"halfpast": 30, "quarterpast": 15, "quarterto": -15}[w+next]
-			a, end, ok = at(60*int(a.value)+past, end)
-			a.other = a.value + 720
-		}
-		return a, end, ok && a.dim == clock
+	if past, ok := pastHours[w+"_"+next]; ok && i+2 < len(s.tokens) && (s.tokens[i+2].digits || numberWordsOf[s.word(i+2)] > 0) {
+		a, end, ok = s.number(i + 2)
+		return timeOfDay(60*math.Trunc(a.value)+past, 720), end, ok && a.dim == noDimension && a.value <= 12
 	}
-	hours, half := endings(s.word(i))
-	hour, ok := wholeNumber(hours, 24)
+	hours, half := endings(w)
+	hour, ok := wholeIn(hours, 2, 0, 24)
 	if !ok || half != "" && half != "am" && half != "pm" || s.gap(i) == ":" {
 		return a, i, false
 	}
 	end = i
-	colon := half == "" && s.between(i+1, ":")
-	minute := 0
-	if digits, rest := endings(s.word(i + 1)); half == "" && len(digits) == 2 && s.between(i+1, ":.") {
-		if minute, ok = wholeNumber(digits, 59); ok && s.gap(i+2) != ":" && (rest == "" || rest == "am" || rest == "pm") {
-			end, half = i+1, rest
-		} else {
-			colon, minute = false, 0
+	minute, colon := 0, false
+	if digits, rest := endings(next); half == "" && len(digits) == 2 && s.between(i+1, ":.") && s.gap(i+2) != ":" {
+		if n, ok := wholeIn(digits, 2, 0, 59); ok && (rest == "" || rest == "am" || rest == "pm") {
+			minute, colon, half, end = n, s.gap(i+1) == ":", rest, i+1
 		}
-	} else {
-		colon = false
 	}
-	next := s.word(end+1) + s.word(end+2)
-	switch {
-	case half != "":
-	case !s.near(end+1, ""):
-	case s.word(end+1) == "am" || s.word(end+1) == "pm" || s.word(end+1) == "a.m" || s.word(end+1) == "p.m":
-		half, end = s.word(end+1), end+1
-	case next == "am" || next == "pm" || next == "oclock":
-		half, end = next, end+2
+	half = halves[half]
+	for n := 1; n <= 2 && half == "" && s.near(end+1, "") && end+n < len(s.tokens); n++ {
+		if half = halves[strings.ReplaceAll(phrase(s.tokens[end+1:end+1+n]), "_", "")]; half != "" {
+			end += n
+		}
 	}
+	other := 0.0
 	switch {
-	case half == "" && !colon || half != "" && hour > 12 && half != "oclock":
+	case half == "" && !colon || (half == "a" || half == "p") && hour > 12:
 		return a, i, false
-	case half == "oclock" && hour < 12:
-		a, end, ok = at(60*hour+minute, end)
-		a.other = a.value + 720
-		return a, end, ok
-	case half != "" && half[0] == 'p' && hour < 12:
+	case half == "o" && hour < 12:
+		other = 720
+	case half == "p" && hour < 12:
 		hour += 12
-	case half != "" && half[0] == 'a' && hour == 12:
+	case half == "a" && hour == 12:
 		hour = 0
 	}
-	return at(60*hour+minute, end)
+	return timeOfDay(float64(60*hour+minute), other), end, true
 }
 
-// wholeNumber reads a number of at most two digits up to a limit.
-func wholeNumber(digits string, most int) (int, bool) {
-	n, ok := whole(digits)
-	return n, ok && len(digits) <= 2 && n <= most
+// timeOfDay is a time in minutes, which may be some later too.
+func timeOfDay(minutes, later float64) amount {
+	a := amount{value: minutes, base: minutes, factor: 1, dim: clock}
+	if later > 0 {
+		a.other = minutes + later
+	}
+	return a
 }

@@ -13,20 +13,18 @@ func (r *reader) relations() {
 		if !kin[t.word] {
 			continue
 		}
-		relation := hashOf(t.stem)
+		from, step := i-2, -1
 		switch {
 		case s.word(i-1) == "s" && strings.ContainsAny(s.gap(i-1), "'’"):
-			for k := i - 2; k >= 0 && r.owner(k, i-2, k+1); k-- {
-				r.relation[k] = relation
-			}
 		case s.word(i+1) == "of" || s.word(i+1) == "to":
-			from := i + 2
-			if s.word(from) == "the" {
+			if from, step = i+2, 1; s.word(from) == "the" {
 				from++
 			}
-			for k := from; k < len(s.tokens) && r.owner(k, from, k); k++ {
-				r.relation[k] = relation
-			}
+		default:
+			continue
+		}
+		for k := from; k >= 0 && k < len(s.tokens) && r.owner(k, from, k+(1-step)/2); k += step {
+			r.relation[k] = hashOf(t.stem)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func TestAmounts(t *testing.T) {
 		"23 per cent":                       {{23, percent}},
 		"$4.5bn":                            {{4.5e9, dollars}},
 		"4.5 billion dollars":               {{4.5e9, dollars}},
-		"£5m":                               {{5e6, pounds}},
+		"£5m":                               {{5e6, "pounds"}},
 		"5 km":                              {{5, length}},
 		"250 square kilometres":             {{250, area}},
 		"a 5-kilometre run":                 {{5, length}},

@@ -3,6 +3,7 @@
 package lexical
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -67,16 +68,13 @@ func (s *scan) foldCountries(a *text.Standard) {
 	s.tokens = kept
 }
 
-// phrase is words joined as in the table of countries.
+// phrase is words joined as in the tables of countries and units.
 func phrase(tokens []token) string {
-	if len(tokens) == 1 {
-		return tokens[0].word
+	out := tokens[0].word
+	for _, t := range tokens[1:] {
+		out += "_" + t.word
 	}
-	words := make([]string, len(tokens))
-	for i, t := range tokens {
-		words[i] = t.word
-	}
-	return strings.Join(words, "_")
+	return out
 }
 
 // capitals reports whether a text has no small letter.
@@ -105,30 +103,23 @@ func (s *scan) word(i int) string {
 
 // gap is the text between token i and the one to its left.
 func (s *scan) gap(i int) string {
-	switch {
-	case i < 0 || i > len(s.tokens):
-		return ""
-	case i == 0 && len(s.tokens) == 0:
-		return s.text
-	case i == 0:
-		return s.text[:s.tokens[0].start]
-	case i == len(s.tokens):
-		return s.text[s.tokens[i-1].end:]
-	}
-	from, to := s.tokens[i-1].end, s.tokens[i].start
-	if from > to { // bigrams overlap
+	from, to := 0, len(s.text)
+	if i < 0 || i > len(s.tokens) {
 		return ""
 	}
-	return s.text[from:to]
+	if i > 0 {
+		from = s.tokens[i-1].end
+	}
+	if i < len(s.tokens) {
+		to = s.tokens[i].start
+	}
+	return s.text[min(from, to):to] // bigrams overlap
 }
 
 // joined reports whether a dash joins token i to the one before.
 func (s *scan) joined(i int) bool {
-	switch strings.TrimSpace(s.gap(i)) {
-	case "-", "–", "—", "‑":
-		return i > 0
-	}
-	return false
+	dash := strings.TrimSpace(s.gap(i))
+	return i > 0 && dash != "" && strings.Contains("- – — ‑", dash)
 }
 
 // near reports whether only blanks and the given marks separate token i from the one to
@@ -140,25 +131,20 @@ func (s *scan) near(i int, marks string) bool {
 // whole reads digits as an integer; ok is false for anything else, and for
 // more digits than matter.
 func whole(word string) (n int, ok bool) {
-	if word == "" || len(word) > 15 {
-		return 0, false
-	}
-	for i := range len(word) {
-		if word[i] < '0' || word[i] > '9' {
-			return 0, false
-		}
-		n = n*10 + int(word[i]-'0')
-	}
-	return n, true
+	n, err := strconv.Atoi(word)
+	return n, err == nil && len(word) <= 15 && word[0] >= '0'
+}
+
+// wholeIn reads at most some digits as an integer within bounds.
+func wholeIn(word string, digits, least, most int) (n int, ok bool) {
+	n, ok = whole(word)
+	return n, ok && len(word) <= digits && n >= least && n <= most
 }
 
 // endings splits a token like 17th or 1990s after its digits.
 func endings(word string) (digits, rest string) {
-	i := 0
-	for i < len(word) && word[i] >= '0' && word[i] <= '9' {
-		i++
-	}
-	return word[:i], word[i:]
+	rest = strings.TrimLeft(word, "0123456789")
+	return word[:len(word)-len(rest)], rest
 }
 
 func isOrdinalEnding(s string) bool { return s == "st" || s == "nd" || s == "rd" || s == "th" }

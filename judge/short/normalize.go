@@ -3,6 +3,8 @@
 package short
 
 import (
+	"regexp"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -20,113 +22,41 @@ import (
 //
 // A byte that is not valid UTF-8 is read as U+FFFD.
 func Normalize(s string) string {
-	return string(appendNormalized(make([]byte, 0, len(s)), s))
-}
-
-// appendNormalized appends the normalized s to an empty buf.
-func appendNormalized(buf []byte, s string) []byte {
-	buf = appendLower(buf, s)
-	// What is kept moves left over what was dropped, within buf: a gap is one
-	// byte and stands for at least one.
-	n, gap := 0, false
-	keep := func(from, to int) {
-		if gap && n > 0 {
-			buf[n] = ' '
-			n++
-		}
-		gap = false
-		n += copy(buf[n:], buf[from:to])
-	}
-	for i := 0; i < len(buf); {
-		r, size := utf8.DecodeRune(buf[i:])
-		switch {
-		case isSpace(r):
-			gap = true
-			i += size
-		case isWord(r):
-			j := i + size
-			for j < len(buf) {
-				r, size := utf8.DecodeRune(buf[j:])
-				if !isWord(r) {
-					break
-				}
-				j += size
-			}
-			switch string(buf[i:j]) {
-			case "a", "an", "the":
-				gap = true
-			default:
-				keep(i, j)
-			}
-			i = j
-		default:
-			keep(i, i+size)
-			i += size
-		}
-	}
-	return buf[:n]
-}
-
-// appendLower appends the lower-case form of s without ASCII punctuation.
-func appendLower(buf []byte, s string) []byte {
+	var lower strings.Builder
 	for i, r := range s {
 		switch {
-		case r >= 'a' && r <= 'z' || r == ' ':
-			buf = append(buf, byte(r))
 		case isPunct(r):
-		case r < utf8.RuneSelf:
-			buf = append(buf, byte(unicode.ToLower(r)))
 		case r == 'İ':
-			buf = append(buf, "i\u0307"...)
-		case r == 'Σ' && isFinal(s, i, len("Σ")):
-			buf = append(buf, "ς"...)
+			lower.WriteString("i\u0307")
+		case r == 'Σ' && isFinal(s[:i], s[i+len("Σ"):]):
+			lower.WriteRune('ς')
 		default:
-			buf = utf8.AppendRune(buf, unicode.ToLower(r))
+			lower.WriteRune(unicode.ToLower(r))
 		}
 	}
-	return buf
+	s = wordRun.ReplaceAllStringFunc(lower.String(), func(word string) string {
+		if word == "a" || word == "an" || word == "the" {
+			return " "
+		}
+		return word
+	})
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }), " ")
 }
 
-// isFinal is the condition Final_Sigma of the Unicode Standard, section 3.13,
-// for the letter of the given size at byte i: a cased letter before it, none
-// after it, case-ignorable characters apart.
-func isFinal(s string, i, size int) bool {
-	before, after := s[:i], s[i+size:]
-	for {
-		r, n := utf8.DecodeLastRuneInString(before)
-		if n == 0 {
-			return false
-		}
-		if !isCaseIgnorable(r) {
-			if !isCased(r) {
-				return false
-			}
-			break
-		}
-		before = before[:len(before)-n]
-	}
-	for _, r := range after {
-		if !isCaseIgnorable(r) {
-			return !isCased(r)
-		}
-	}
-	return true
-}
-
-// isWord is \w of Python's re module.
-func isWord(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r == '_'
-	}
-	return unicode.IsLetter(r) || unicode.IsNumber(r)
-}
-
-// isSpace is str.isspace of Python.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
+// wordRun matches what \w+ of Python's re module matches.
+var wordRun = regexp.MustCompile(`[\p{L}\p{N}_]+`)
 
 // isPunct is membership in string.punctuation of Python.
 func isPunct(r rune) bool {
 	return r >= '!' && r <= '/' || r >= ':' && r <= '@' || r >= '[' && r <= '`' || r >= '{' && r <= '~'
+}
+
+// isFinal is the condition Final_Sigma of the Unicode Standard, section 3.13, for the letter between two
+// texts: a cased letter before it, none after it, case-ignorable characters apart.
+func isFinal(before, after string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, isCaseIgnorable))
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after, isCaseIgnorable))
+	return isCased(last) && !isCased(next)
 }
 
 // isCased is the property Cased of the Unicode Standard.
@@ -138,10 +68,6 @@ func isCased(r rune) bool {
 // isCaseIgnorable is the property Case_Ignorable: the categories below and the
 // characters that break words as MidLetter, MidNumLet or Single_Quote.
 func isCaseIgnorable(r rune) bool {
-	switch r {
-	case '\'', '.', ':', 0xb7, 0x387, 0x55f, 0x5f4, 0x2018, 0x2019, 0x2024, 0x2027,
-		0xfe13, 0xfe52, 0xfe55, 0xff07, 0xff0e, 0xff1a:
-		return true
-	}
-	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
+	return strings.ContainsRune("'.:\u00b7\u0387\u055f\u05f4\u2018\u2019\u2024\u2027\ufe13\ufe52\ufe55\uff07\uff0e\uff1a", r) ||
+		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
 }

@@ -22,17 +22,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// asked puts a model behind what has none, so that what every system is held to can be
-// checked without one.
-func asked(make baselinestest.Maker) baselinestest.Maker {
-	return func(k kit.Kit) (*kit.System, error) {
-		if k.AnswerModel == nil && k.Count != nil {
-			k.AnswerModel = llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
-		}
-		return make(k)
-	}
-}
-
 func around(k kit.Kit) (*kit.System, error) {
 	inner, err := flat.NewBM25(k, flat.BM25Options{})
 	if err != nil {
@@ -44,10 +33,6 @@ func around(k kit.Kit) (*kit.System, error) {
 func files(k kit.Kit) (*kit.System, error) { return agentic.NewFiles(k, agentic.Options{}) }
 
 func whole(k kit.Kit) (*kit.System, error) { return agentic.NewContext(k, agentic.ContextOptions{}) }
-
-func TestAround(t *testing.T)  { baselinestest.Conform(t, asked(around)) }
-func TestFiles(t *testing.T)   { baselinestest.Conform(t, asked(files)) }
-func TestContext(t *testing.T) { baselinestest.Conform(t, whole) }
 
 // Without a model there is nobody to decide.
 func TestNeedsAModel(t *testing.T) {

@@ -19,11 +19,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-func system(k kit.Kit) (*kit.System, error) { return fastgraphrag.New(k, fastgraphrag.Options{}) }
-
-func TestConform(t *testing.T) { baselinestest.Conform(t, system) }
-func TestVectors(t *testing.T) { baselinestest.Vectors(t, system) }
-
 // scripted answers every extraction with the same pair of entities, one of them
 // described at length, and a fact that is another one in each chunk.
 func scripted() *llmtest.Script {

@@ -18,11 +18,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-func system(k kit.Kit) (*kit.System, error) { return gretriever.New(k, gretriever.Options{}) }
-
-func TestConform(t *testing.T) { baselinestest.Conform(t, system) }
-func TestVectors(t *testing.T) { baselinestest.Vectors(t, system) }
-
 // stated is an extractor of the triples in a chunk, one a line, with "|" between the
 // parts.
 type stated struct{}

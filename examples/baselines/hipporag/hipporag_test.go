@@ -38,8 +38,3 @@ func TestMuSiQue(t *testing.T) {
 		}
 	}
 }
-
-func system(k kit.Kit) (*kit.System, error) { return hipporag.New(k, hipporag.Options{}) }
-
-func TestConform(t *testing.T) { baselinestest.Conform(t, system) }
-func TestVectors(t *testing.T) { baselinestest.Vectors(t, system) }

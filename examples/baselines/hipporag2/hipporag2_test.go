@@ -125,8 +125,3 @@ func TestOwnFilter(t *testing.T) {
 		t.Error("fact 1000 is kept")
 	}
 }
-
-func system(k kit.Kit) (*kit.System, error) { return hipporag2.New(k, hipporag2.Options{}) }
-
-func TestConform(t *testing.T) { baselinestest.Conform(t, system) }
-func TestVectors(t *testing.T) { baselinestest.Vectors(t, system) }

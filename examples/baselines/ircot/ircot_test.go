@@ -19,11 +19,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-func system(k kit.Kit) (*kit.System, error) { return ircot.New(k, ircot.Options{}) }
-
-func TestConform(t *testing.T) { baselinestest.Conform(t, system) }
-func TestVectors(t *testing.T) { baselinestest.Vectors(t, system) }
-
 // steps gives a list of hits for each query, by chunk and score.
 type steps map[string][]graphrag.Hit
 

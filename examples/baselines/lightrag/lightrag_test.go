@@ -20,28 +20,6 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-func TestConform(t *testing.T) {
-	for name, o := range map[string]lightrag.Options{
-		"lightrag":        {},
-		"lightrag-local":  {Mode: lightrag.Local},
-		"lightrag-global": {Mode: lightrag.Global},
-		"lightrag-mix":    {Mode: lightrag.Mix},
-		"paper":           {Paper: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			system := func(k kit.Kit) (*kit.System, error) {
-				s, err := lightrag.New(k, o)
-				if err == nil && s.Name() != name && !o.Paper {
-					t.Errorf("name %q", s.Name())
-				}
-				return s, err
-			}
-			baselinestest.Conform(t, system)
-			baselinestest.Vectors(t, system)
-		})
-	}
-}
-
 // scripted finds in each chunk the same ship, with a description of its own, and
 // what another person did with it.
 func scripted() *llmtest.Script {

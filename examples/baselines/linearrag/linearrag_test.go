@@ -58,8 +58,3 @@ func TestOptions(t *testing.T) {
 		}
 	}
 }
-
-func system(k kit.Kit) (*kit.System, error) { return linearrag.New(k, linearrag.Options{}) }
-
-func TestConform(t *testing.T) { baselinestest.Conform(t, system) }
-func TestVectors(t *testing.T) { baselinestest.Vectors(t, system) }

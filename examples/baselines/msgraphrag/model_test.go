@@ -306,12 +306,3 @@ var systems = []struct {
 		return msgraphrag.NewDrift(k, msgraphrag.DriftOptions{})
 	}},
 }
-
-func TestConform(t *testing.T) {
-	for _, s := range systems {
-		t.Run(s.name, func(t *testing.T) {
-			baselinestest.Conform(t, s.make)
-			baselinestest.Vectors(t, s.make)
-		})
-	}
-}

@@ -164,11 +164,3 @@ func TestTraverse(t *testing.T) {
 		t.Errorf("%d leaves, %d summaries: %s", len(a.Evidence), len(a.Derived), diff)
 	}
 }
-
-func system(k kit.Kit) (*kit.System, error) { return raptor.New(k, raptor.Options{}) }
-
-func traversed(k kit.Kit) (*kit.System, error) { return raptor.New(k, raptor.Options{Traverse: true}) }
-
-func TestConform(t *testing.T)          { baselinestest.Conform(t, system) }
-func TestConformTraversed(t *testing.T) { baselinestest.Conform(t, traversed) }
-func TestVectors(t *testing.T)          { baselinestest.Vectors(t, system) }

@@ -294,5 +294,3 @@ func (f facts) Extract(_ context.Context, chunks []graphrag.Chunk) (out []kg.Ext
 }
 
 func system(k kit.Kit) (*kit.System, error) { return wild.New(k, wild.Options{}) }
-
-func TestConform(t *testing.T) { baselinestest.Conform(t, system) }

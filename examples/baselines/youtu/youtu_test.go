@@ -234,13 +234,6 @@ func TestBadPlans(t *testing.T) {
 	}
 }
 
-func system(k kit.Kit) (*kit.System, error)  { return youtu.New(k, youtu.Options{}) }
-func noAgent(k kit.Kit) (*kit.System, error) { return youtu.New(k, youtu.Options{NoAgent: true}) }
-
-func TestConform(t *testing.T)        { baselinestest.Conform(t, system) }
-func TestConformNoAgent(t *testing.T) { baselinestest.Conform(t, noAgent) }
-func TestVectors(t *testing.T)        { baselinestest.Vectors(t, system) }
-
 // Each part of the paper's table 3 that is left out takes its calls and what it finds
 // with it.
 func TestAblations(t *testing.T) {

@@ -4,27 +4,18 @@ package lab
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
+	"text/template"
 
 	"github.com/wildgraph/wildgraph/benchmark"
-	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
-	"github.com/wildgraph/wildgraph/examples/baselines/gear"
-	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
-	"github.com/wildgraph/wildgraph/examples/baselines/ircot"
-	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
-	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
-	"github.com/wildgraph/wildgraph/graphrag/perception"
-	"github.com/wildgraph/wildgraph/graphrag/report"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
-	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/paid"
@@ -37,7 +28,10 @@ const (
 	perName        = 140 // for one plain name
 	perTriple      = 65
 	entityText     = 110 // a description
-	gleaned        = 3   // entities of a second look
+	together       = 5   // entities of a community, each of which has a report
+	perFinding     = 400 // of what a report is written from
+	mostFindings   = 5
+	gleaned        = 3 // entities of a second look
 	factAnswer     = 225
 	summaryAnswer  = 2800
 	fromMemory     = .6  // of an answer, without anything to read
@@ -46,12 +40,6 @@ const (
 	searchReply    = 190
 	gradeReply     = 340
 	matchReply     = 800
-	mergedText     = 230
-	summaryText    = 420  // of a tree, in 100 tokens
-	stepAnswer     = 1500 // of DRIFT
-	followUps      = 5
-	finding        = 210 // of a report, which has a few: 300 tokens each in those that were recorded
-	mapPoint       = 220
 )
 
 // dryServer hands out models that are asked nothing, for a dry run: what a call would take is
@@ -246,203 +234,134 @@ func passage(req llm.Request) string {
 	return ""
 }
 
-var (
-	named    = regexp.MustCompile(`\p{Lu}[\p{L}’'-]+(?: \p{Lu}[\p{L}’'-]+){0,2}`)
-	noRecord = strings.NewReplacer("<", "", ">", "", "|", "", `"`, "", "(", "", ")", "", "#", "", "\n", " ", "[", "", "]", "")
-)
+//go:embed replies.tmpl
+var replyFile string
 
-// entity is a name of a passage and the words from there on.
-type entity struct{ Name, Text string }
-
-// entities are n names of a passage, spread over it, at most as many as it has.
-func entities(text string, n int) []entity { return spread(text, namesIn(text), n) }
-
-// namesIn are the places of the names of a text, each name once.
-func namesIn(text string) (places [][]int) {
-	seen := map[string]bool{}
-	for _, at := range named.FindAllStringIndex(text, -1) {
-		if name := text[at[0]:at[1]]; !seen[name] {
-			seen[name] = true
-			places = append(places, at)
-		}
-	}
-	return places
-}
-
-func spread(text string, places [][]int, n int) (out []entity) {
-	n = min(n, len(places))
-	for i := range n {
-		at := places[i*len(places)/n]
-		words := noRecord.Replace(strings.ToValidUTF8(text[at[0]:min(len(text), at[0]+entityText)], ""))
-		out = append(out, entity{text[at[0]:at[1]], strings.Join(strings.Fields(words), " ")})
-	}
-	return out
-}
+// replies are those of a dry run, by the stage of the request.
+var replies = template.Must(template.New("").Funcs(template.FuncMap{"json": asJSON, "join": strings.Join, "pad": padded}).Parse(replyFile))
 
 // DryReply is a reply to a prompt of an index or a search, by its stage.
 func DryReply(req llm.Request) string {
-	text := passage(req)
-	all := namesIn(text)
-	typed := spread(text, all, max(len(text)/perEntity, 1))
-	plain := names(spread(text, all, max(len(text)/perName, 1)))
-	second := strings.Contains(text, "\n2. ") // a second look is enough
-	switch req.Stage {
-	case extract.StageGlean:
-		return records(req, typed[:min(len(typed), gleaned)])
-	case extract.StageRecords:
-		return records(req, typed)
-	case extract.StageEntities:
-		return asJSON("named_entities", plain)
-	case extract.StageTriples:
-		return asJSON("triples", madeTriples(text, len(text)/perTriple, "is said to have been near to"))
-	case extract.StageInduce:
-		return asJSON("Nodes", []string{"person", "event", "place"}, "Relations", []string{"took_part_in", "happened_in", "built_by", "part_of"}, "Attributes", []string{"date", "size"})
-	case extract.StageSchema:
-		types := map[string]string{}
-		for _, name := range plain {
-			types[name] = "event"
-		}
-		return asJSON("attributes", map[string]any{}, "triples", madeTriples(text, len(plain), "took_part_in"), "entity_types", types)
-	case perception.Stage:
-		return groupNames(text)
-	case summary.Stage:
-		return padded(text, summaryText)
-	case report.Stage:
-		return reported(text)
-	case agent.StageSearch:
-		return turn(req)
-	case agent.StageDecompose:
-		return `{"sub_queries": []}`
-	case agent.StageAspects:
-		return asJSON("aspects", names(entities(text, retrieve.MaxAspects)))
-	case agent.StageReflect: // gear's as well, whose stage has the same name
-		next := strings.Join(names(entities(text, 3)), " ")
-		if second {
-			return asJSON("thought", "All of it is known by now.", "status", "answer", "answerable", true)
-		}
-		return asJSON("thought", "One step is missing.", "status", "continue", "next_query", next, "answerable", false, "missing", "one step", "next_question", next)
+	subject := newSubject(req)
+	name, data := req.Stage, any(subject)
+	switch {
+	case name == extract.StageRecords:
+		name, data = recordForm(req), subject.Entities(subject.Typed())
+	case name == extract.StageGlean:
+		name, data = recordForm(req), subject.Entities(gleaned)
+	case replies.Lookup(name) == nil:
+		name = "other"
 	}
-	return recipe(req.Stage, text, typed)
+	var b strings.Builder
+	if err := replies.ExecuteTemplate(&b, name, data); err != nil {
+		return err.Error()
+	}
+	return b.String()
 }
 
-// turns are those of an agent: it searches, searches again for names in what was found, and
-// ends with what it read.
-func turn(req llm.Request) string {
-	rounds, shown := len(req.Messages)/2, req.Messages[len(req.Messages)-1].Text
-	if rounds > 2 {
-		return asJSON("thought", "All of it is known by now.", "answer", padded(shown, factAnswer), "ids", []int{1, 2, 3})
+// recordForm names the template of the format that the prompt shows.
+func recordForm(req llm.Request) string {
+	var prompt strings.Builder
+	for _, msg := range req.Messages {
+		prompt.WriteString(msg.Text)
 	}
-	tool, key := agent.ToolFind, "pattern"
-	if strings.Contains(req.Messages[0].Text, `"tool": "search"`) {
-		tool, key = agent.ToolSearch, "query"
+	switch {
+	case strings.Contains(prompt.String(), `"other_relationships": [`):
+		return "objects"
+	case strings.Contains(prompt.String(), `("entity"<|>`):
+		return "tuples"
 	}
-	look := strings.Join(names(entities(shown, rounds)), "|") // another one each turn
-	return asJSON("thought", "One step is missing.", "calls", []map[string]string{{"tool": tool, key: look + strings.Repeat(" ", rounds-1)}})
+	return "lines"
 }
 
-// recipe is a reply to a prompt that only one system has.
-func recipe(stage, text string, typed []entity) string {
-	follow := []string{}
-	for _, e := range typed[:min(followUps, len(typed))] {
-		follow = append(follow, "What is told of "+e.Name+"?")
+var (
+	named    = regexp.MustCompile(`\p{Lu}[\p{L}’'-]+(?: \p{Lu}[\p{L}’'-]+){0,2}`)
+	group    = regexp.MustCompile(`(?m)^id: (\d+)$`)
+	noRecord = strings.NewReplacer("<", "", ">", "", "|", "", `"`, "", "(", "", ")", "", "#", "", "\n", " ", "[", "", "]", "")
+)
+
+// subject is the text that a request is about, for the templates of replies.
+type subject struct {
+	Text     string
+	Turn     int     // of an agent, whose text is what it was shown last
+	Searches bool    // it has a tool that searches, not one that finds patterns
+	places   [][]int // of the names, each name once
+}
+
+// entity is a name of a text, the words from there on, and the entity it is related to.
+type entity struct{ Name, Text, Next string }
+
+func newSubject(req llm.Request) subject {
+	s, seen := subject{Text: passage(req)}, map[string]bool{}
+	if req.Stage == agent.StageSearch {
+		s.Text, s.Turn = req.Messages[len(req.Messages)-1].Text, len(req.Messages)/2
+		s.Searches = strings.Contains(req.Messages[0].Text, `"tool": "search"`)
 	}
-	switch stage {
-	case gear.StageRead:
-		return asJSON("triples", madeTriples(text, 10, "is said to have been near to"))
-	case gear.StageClassify:
-		return `{"simple": false}`
-	case gear.StageFilter:
-		return asJSON("keep", []int{1, 2, 3, 4, 5})
-	case hipporag2.StageFilter:
-		return `{"fact": []}`
-	case lightrag.StageKeywords:
-		return asJSON("high_level_keywords", []string{"history", "construction", "people and places"}, "low_level_keywords", names(entities(text, 5)))
-	case fastgraphrag.StageQuestion:
-		return asJSON("named", names(entities(text, 3)), "generic", []string{"history", "places"})
-	case msgraphrag.StageMap:
-		var points []map[string]any
-		for _, e := range entities(text, 6) {
-			points = append(points, map[string]any{"description": padded(e.Text, mapPoint), "score": 50})
+	for _, at := range named.FindAllStringIndex(s.Text, -1) {
+		if name := s.Text[at[0]:at[1]]; !seen[name] {
+			seen[name] = true
+			s.places = append(s.places, at)
 		}
-		return asJSON("points", points)
-	case msgraphrag.StageRate:
-		return asJSON("reason", "It touches the subject.", "rating", 3)
-	case msgraphrag.StagePrimer:
-		return asJSON("intermediate_answer", padded(text, stepAnswer), "score", 50, "follow_up_queries", follow)
-	case msgraphrag.StageStep:
-		return asJSON("response", padded(text, stepAnswer), "score", 50, "follow_up_queries", follow)
-	case ircot.StageThought: // numbered, so that no thought comes twice
-		return fmt.Sprintf("%d: It must be found out what %s has to do with it.", strings.Count(text, "\n["), strings.Join(names(entities(text, 2)), " and "))
 	}
-	return padded(strings.Join(names(typed), ", "), mergedText)
+	return s
 }
 
-// madeTriples are n triples of the names of a text.
-func madeTriples(text string, n int, relation string) (out [][]string) {
-	found := entities(text, len(text))
-	for i := 0; i < n && len(found) > 0; i++ {
-		out = append(out, []string{found[i%len(found)].Name, relation, found[(i+1)%len(found)].Name})
+// Entities are n names, spread over the text, at most as many as it has; each is related to the next
+// of its community.
+func (s subject) Entities(n int) (out []entity) {
+	n = min(n, len(s.places))
+	for i := range n {
+		at := s.places[i*len(s.places)/n]
+		words := noRecord.Replace(strings.ToValidUTF8(s.Text[at[0]:min(len(s.Text), at[0]+entityText)], ""))
+		out = append(out, entity{Name: s.Text[at[0]:at[1]], Text: strings.Join(strings.Fields(words), " ")})
+	}
+	for i := range out {
+		if out[i].Next = out[i-i%together].Name; i+1 < n && (i+1)%together > 0 {
+			out[i].Next = out[i+1].Name
+		}
 	}
 	return out
 }
 
-func names(found []entity) []string {
+// Typed, Plain and Facts are how many entities, plain names and triples a model finds in the text,
+// Findings how many it states of a community.
+func (s subject) Typed() int    { return max(len(s.Text)/perEntity, 1) }
+func (s subject) Plain() int    { return max(len(s.Text)/perName, 1) }
+func (s subject) Facts() int    { return len(s.Text) / perTriple }
+func (s subject) Findings() int { return min(1+len(s.Text)/perFinding, mostFindings) }
+
+// Names are the names of n entities.
+func (s subject) Names(n int) []string {
 	out := []string{}
-	for _, e := range found {
+	for _, e := range s.Entities(n) {
 		out = append(out, e.Name)
 	}
 	return out
 }
 
-// records are entities, and a relation from each to the next, in the format that the
-// prompt shows.
-func records(req llm.Request, found []entity) string {
-	var prompt, b strings.Builder
-	for _, msg := range req.Messages {
-		prompt.WriteString(msg.Text)
+// Triples are n triples of the names.
+func (s subject) Triples(n int, relation string) (out [][]string) {
+	all := s.Entities(len(s.places))
+	for i := 0; i < n && len(all) > 0; i++ {
+		e := all[i%len(all)]
+		out = append(out, []string{e.Name, relation, e.Next})
 	}
-	one, two := "entity<|#|>%s<|#|>Event<|#|>%s\n", "relation<|#|>%s<|#|>%s<|#|>history, places<|#|>%s\n"
-	switch {
-	case strings.Contains(prompt.String(), `"other_relationships": [`):
-		return objects(found)
-	case strings.Contains(prompt.String(), `("entity"<|>`):
-		one, two = `("entity"<|>%s<|>event<|>%s)##`, `("relationship"<|>%s<|>%s<|>%s<|>7)##`
-	}
-	for _, e := range found {
-		fmt.Fprintf(&b, one, e.Name, e.Text)
-	}
-	for i, e := range found {
-		fmt.Fprintf(&b, two, e.Name, found[(i+1)%len(found)].Name, e.Text)
-	}
-	return b.String() + "<|COMPLETE|>"
+	return out
 }
 
-func objects(found []entity) string {
-	nodes, edges := []map[string]string{}, []map[string]string{}
-	for i, e := range found {
-		nodes = append(nodes, map[string]string{"name": e.Name, "type": "event", "desc": e.Text})
-		edges = append(edges, map[string]string{"source": e.Name, "target": found[(i+1)%len(found)].Name, "desc": e.Text})
+// Groups are the ids of the communities that the text lists.
+func (s subject) Groups() (ids []string) {
+	for _, id := range group.FindAllStringSubmatch(s.Text, -1) {
+		ids = append(ids, id[1])
 	}
-	return asJSON("entities", nodes, "relationships", edges)
+	return ids
 }
 
-var group = regexp.MustCompile(`(?m)^id: (\d+)$`)
+// Second reports whether the text lists what a first look found: a second is enough.
+func (s subject) Second() bool { return strings.Contains(s.Text, "\n2. ") }
 
-func groupNames(text string) string {
-	var groups []map[string]any
-	for _, id := range group.FindAllStringSubmatch(text, -1) {
-		groups = append(groups, map[string]any{"id": id[1], "name": "Group " + id[1], "summary": padded("Things that go together", entityText)})
-	}
-	return asJSON("communities", groups)
-}
-
-func reported(text string) string {
-	var findings []map[string]string
-	for _, e := range entities(text, 3) {
-		findings = append(findings, map[string]string{"summary": e.Name, "explanation": padded(e.Text, finding)})
-	}
-	return asJSON("title", "A community", "summary", padded(text, finding), "rating", 5, "rating_explanation", "It matters to the whole.", "findings", findings)
-}
+// Read is how many passages the text lists: with it no thought comes twice.
+func (s subject) Read() int { return strings.Count(s.Text, "\n[") }
 
 // padded repeats a text, or cuts it, to a length.
 func padded(text string, bytes int) string {
@@ -450,17 +369,10 @@ func padded(text string, bytes int) string {
 	return strings.ToValidUTF8(strings.Repeat(text, bytes/len(text)+1)[:bytes], "")
 }
 
-// asJSON is a JSON object of pairs of keys and values.
-func asJSON(pairs ...any) string {
-	m := map[string]any{}
-	for pair := range slices.Chunk(pairs, 2) {
-		m[pair[0].(string)] = pair[1]
-	}
-	b, err := json.Marshal(m)
-	if err != nil { // names, texts and numbers
-		return "{}"
-	}
-	return string(b)
+// asJSON is a value as JSON.
+func asJSON(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
 }
 
 type dryEmbedder struct {

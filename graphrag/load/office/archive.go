@@ -56,7 +56,7 @@ func archived(read func(*pack)) load.Format {
 		if p.err = err; err == nil {
 			for _, part := range archive.File {
 				p.parts[part.Name] = part
-				pictures = pictures || slices.Contains([]string{"media/", "Pictures/"}, aside.FindString(part.Name))
+				pictures = pictures || strings.Contains(part.Name, "media/") || strings.Contains(part.Name, "Pictures/")
 			}
 			read(p)
 		}
@@ -75,30 +75,31 @@ func archived(read func(*pack)) load.Format {
 	}
 }
 
-// aside finds parts that have text of their own, or pictures.
-var aside = regexp.MustCompile(`charts/chart|comments|diagrams/data|footer\d|header\d|media/|Pictures/`)
+// aside finds parts that have text of their own.
+var aside = regexp.MustCompile(`charts/chart|comments|diagrams/data|footer\d|header\d`)
 
-// leaves notes what is not read: elements that were met, and parts with a text by the kinds that
-// the format tells.
-func (p *pack) leaves(kinds map[string]string) {
-	for name, kind := range map[string]string{"annotation": "comments", "note": "footnotes", "footnoteReference": "footnotes", "endnoteReference": "endnotes", "object": "objects"} {
-		if p.met[name] {
-			p.missing = append(p.missing, kind)
-		}
-	}
+// unread names what is not read, by elements that are met and by kinds of parts.
+var unread = map[string]string{
+	"annotation": "comments", "note": "footnotes", "footnoteReference": "footnotes", "endnoteReference": "endnotes", "object": "objects",
+	"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams", "header": "headers", "footer": "footers",
+}
+
+// leaves notes what is not read.
+func (p *pack) leaves() {
 	if p.err != nil {
 		return
 	}
 	defer func() { p.err = nil }()
 	for name := range p.parts {
-		kind := kinds[strings.TrimRight(aside.FindString(name), "0123456789")]
-		if kind == "" {
-			continue
+		kind := strings.TrimRight(aside.FindString(name), "0123456789")
+		text := func(e *element) { p.met[kind] = p.met[kind] || strings.TrimSpace(e.all()) != "" }
+		if kind != "" {
+			p.each(name, handlers{"t": text, "v": text, "text": text})
 		}
-		texts := 0
-		p.each(name, handlers{"t": func(e *element) { texts += len(strings.TrimSpace(e.all())) }, "v": func(*element) { texts++ }, "text": func(*element) { texts++ }})
-		if texts > 0 {
-			p.missing = append(p.missing, kind)
+	}
+	for name := range p.met {
+		if p.met[name] && unread[name] != "" {
+			p.missing = append(p.missing, unread[name])
 		}
 	}
 }
@@ -109,8 +110,8 @@ func (p *pack) fail(err error) {
 	}
 }
 
-// open returns a part, which is read within the bounds of the whole archive; nil after an error.
-func (p *pack) open(name string) io.ReadCloser {
+// part reads a part within the bounds of the whole archive, unless there was an error.
+func (p *pack) part(name string, read func(io.Reader) error) {
 	part := p.parts[name]
 	switch {
 	case part == nil:
@@ -119,46 +120,45 @@ func (p *pack) open(name string) io.ReadCloser {
 		p.fail(errEncrypted)
 	}
 	if p.err != nil {
-		return nil
+		return
 	}
 	r, err := part.Open()
-	if err != nil {
-		p.fail(err)
-		return nil
+	if err == nil {
+		defer r.Close()
+		err = read(unpacked{r, p})
 	}
-	return unpacked{r, p}
+	if err != nil {
+		p.fail(fmt.Errorf("%.80q: %w", name, err))
+	}
 }
 
 type unpacked struct {
-	io.ReadCloser
+	io.Reader
 	p *pack
 }
 
 func (u unpacked) Read(b []byte) (int, error) {
-	n, err := u.ReadCloser.Read(b)
+	n, err := u.Reader.Read(b)
 	if u.p.left -= int64(n); u.p.left < 0 {
 		err = errBomb
 	}
 	return n, err
 }
 
-// read reads a part that is a page, a text or a message in it.
-func (p *pack) read(name, as string) string {
-	r := p.open(name)
-	if r == nil {
-		return ""
-	}
-	defer r.Close()
-	data, err := io.ReadAll(r)
-	var f *load.File
-	if err == nil {
-		f, err = load.Options{Formats: map[string]load.Format{".mht": mailFile}}.Read(as, data)
-	}
-	if err != nil {
-		p.fail(fmt.Errorf("%.80q: %w", name, err))
-		return ""
-	}
-	return f.Document.Text
+// read is the text of a part that is a page, a text or a message in it.
+func (p *pack) read(name, as string) (text string) {
+	p.part(name, func(r io.Reader) error {
+		data, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		f, err := load.Options{Formats: map[string]load.Format{".mht": mailFile}}.Read(as, data)
+		if err == nil {
+			text = f.Document.Text
+		}
+		return err
+	})
+	return text
 }
 
 // relations are the parts that a part refers to, by "#" and the ID of the relationship, and the
@@ -206,11 +206,7 @@ func (p *pack) properties(part string, names map[string]string) {
 	of := handlers{}
 	for _, table := range []map[string]string{fieldNames, names} {
 		for name, field := range table {
-			of[name] = func(e *element) {
-				if value := load.Single(e.all()); field != "" && value != "" {
-					p.field(field, value)
-				}
-			}
+			of[name] = func(e *element) { p.field(field, load.Single(e.all())) }
 		}
 	}
 	p.optional(part, of)
@@ -219,9 +215,10 @@ func (p *pack) properties(part string, names map[string]string) {
 func (p *pack) field(name, value string) {
 	old, twice := p.d.Fields[name]
 	switch {
+	case name == "" || value == "":
 	case name == "keywords":
 		list, _ := old.([]string)
-		for _, key := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ';' }) {
+		for key := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ',' || r == ';' }) {
 			if key = strings.TrimSpace(key); key != "" {
 				list = append(list, key)
 			}

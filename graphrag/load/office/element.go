@@ -3,10 +3,8 @@
 package office
 
 import (
-	"cmp"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -120,16 +118,27 @@ var leftOut = map[string]bool{
 
 // each reads a part that is XML. What nests too deep is an error, and so are entities of its own.
 func (p *pack) each(name string, of handlers) {
-	r := p.open(name)
-	if r == nil {
-		return
-	}
-	defer r.Close()
-	s := &scan{Decoder: xml.NewDecoder(r), handlers: of, pack: p}
-	s.CharsetReader = charset.NewReaderLabel
-	if err := s.within(nil, 0); err != nil {
-		p.fail(fmt.Errorf("%.80q: %w", name, err))
-	}
+	p.part(name, func(r io.Reader) error {
+		s := &scan{Decoder: xml.NewDecoder(r), handlers: of, pack: p, open: []*element{nil}}
+		s.CharsetReader = charset.NewReaderLabel
+		for p.err == nil {
+			t, err := s.Token()
+			switch t := t.(type) {
+			case xml.StartElement:
+				err = s.start(&element{name: t.Name.Local, attrs: t.Attr})
+			case xml.EndElement:
+				s.end(t.Name.Local)
+			case xml.CharData:
+				err = s.add(&element{text: string(t)})
+			}
+			if errors.Is(err, io.EOF) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // scan is the state of each.
@@ -137,71 +146,52 @@ type scan struct {
 	*xml.Decoder
 	handlers
 	pack  *pack
-	quiet bool // in an element that is left out
+	open  []*element // nil for one that is gone through
 	count int
 }
 
-// within reads what is in an element, to its end; e is nil if it is gone through.
-func (s *scan) within(e *element, depth int) error {
-	for s.pack.err == nil {
-		t, err := s.RawToken()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			err = s.start(e, &element{name: t.Name.Local, attrs: t.Attr}, depth+1)
-		case xml.EndElement:
-			if depth > 0 {
-				return nil
-			}
-		case xml.CharData:
-			if e != nil {
-				err = s.add(e, &element{text: string(t)})
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// start reads an element that begins in e.
-func (s *scan) start(e, k *element, depth int) (err error) {
-	f, known := s.handlers[k.name]
+// start begins an element.
+func (s *scan) start(e *element) error {
+	f, known := s.handlers[e.name]
+	within := s.open[len(s.open)-1] != nil
 	switch {
-	case depth > maxNesting:
+	case len(s.open) > maxNesting:
 		return errors.New("its XML nests too deep")
-	case s.quiet:
-		return s.within(nil, depth)
-	case known && f == nil, !known && leftOut[k.name]:
-		s.pack.met[k.name], s.quiet = true, true
-		defer func() { s.quiet = false }()
-		return s.within(nil, depth)
-	case e != nil:
-		return cmp.Or(s.add(e, k), s.within(k, depth))
-	case known:
-		if err = s.within(k, depth); err == nil {
-			s.count = 0
-			f(k)
+	case known && f == nil, !known && leftOut[e.name]:
+		s.pack.met[e.name] = true
+		return s.Skip()
+	case !within && !known:
+		if f := s.handlers["<"+e.name]; f != nil {
+			f(e)
 		}
-		return err
+		e = nil
 	}
-	if f := s.handlers["<"+k.name]; f != nil {
-		f(k)
-	}
-	err = s.within(nil, depth)
-	if f := s.handlers["/"+k.name]; f != nil {
-		f(nil)
-	}
+	err := s.add(e)
+	s.open = append(s.open, e)
 	return err
 }
 
+// end ends an element, and hands it over unless it is in another one.
+func (s *scan) end(name string) {
+	last := len(s.open) - 1
+	e := s.open[last]
+	s.open = s.open[:last]
+	if e == nil {
+		name = "/" + name
+	}
+	if f := s.handlers[name]; f != nil && s.open[last-1] == nil {
+		s.count = 0
+		f(e)
+	}
+}
+
 // add adds to an element that is handed over with all that is in it.
-func (s *scan) add(e, k *element) error {
-	e.kids = append(e.kids, k)
-	if s.count++; s.count > maxElements {
+func (s *scan) add(k *element) error {
+	if e := s.open[len(s.open)-1]; e != nil {
+		e.kids = append(e.kids, k)
+		s.count++
+	}
+	if s.count > maxElements {
 		return errors.New("a paragraph or a row has too many elements")
 	}
 	return nil

@@ -37,46 +37,42 @@ const (
 // fields as well, the text, messages in it, and the names of what is attached. A place is a paragraph.
 func mailFile(name string, data []byte) (*load.File, error) {
 	if bytes.IndexByte(data[:min(len(data), 64)], 0) >= 0 { // UTF-16
-		f, err := load.Read("message.txt", data)
-		if err != nil {
-			return nil, fmt.Errorf("load: %s: %w", name, err)
+		if f, err := load.Read("message.txt", data); err == nil {
+			data = []byte(f.Document.Text)
 		}
-		data = []byte(f.Document.Text)
 	}
 	l := &letter{words: mime.WordDecoder{CharsetReader: charset.NewReaderLabel}, left: maxParts}
-	d := graphrag.Document{Fields: graphrag.Fields{}}
-	text, err := l.message(bytes.NewReader(bytes.TrimLeft(data, "\r\n")), 0, &d)
+	d, err := l.message(bytes.NewReader(bytes.TrimLeft(data, "\r\n")), 0)
 	if err != nil {
 		return nil, fmt.Errorf("load: %s: %w", name, err)
 	}
 	var w load.Writer
-	w.Markdown(strings.TrimLeft(text, "\n"), func(int) string { return "" })
+	w.Markdown(strings.TrimLeft(d.Text, "\n"), func(int) string { return "" })
 	return w.File(name, "¶", d)
 }
 
 // letter is the state of reading a message.
 type letter struct {
-	words mime.WordDecoder
-	left  int // parts that may still be read
-	level int // messages around this one
+	words    mime.WordDecoder
+	left     int      // parts that may still be read
+	level    int      // of the heading of a message
+	attached []string // to the message
 }
 
-// content is the text of a part, with the names of its attachments.
-type content struct {
-	text     string
-	attached []string
-}
-
-// message is the text of a message under its headers, which become fields of d.
-func (l *letter) message(r io.Reader, depth int, d *graphrag.Document) (string, error) {
+// message is a message as a document, whose text begins with the headers.
+func (l *letter) message(r io.Reader, depth int) (graphrag.Document, error) {
+	d := graphrag.Document{Fields: graphrag.Fields{}}
 	m, err := mail.ReadMessage(r)
 	if err != nil {
-		return "", fmt.Errorf("it does not begin with the headers of a message: %w", err)
+		return d, fmt.Errorf("it does not begin with the headers of a message: %w", err)
 	}
+	outer := l.attached
+	l.level, l.attached = l.level+1, nil
+	defer func() { l.level, l.attached = l.level-1, outer }()
 	var b strings.Builder
 	if d.Title = l.header(m.Header.Get("Subject")); d.Title != "" {
 		d.Fields["subject"] = d.Title
-		b.WriteString(strings.Repeat("#", min(1+l.level, 6)) + " " + load.Inline(d.Title) + "\n\n")
+		b.WriteString(strings.Repeat("#", min(l.level, 6)) + " " + load.Inline(d.Title) + "\n\n")
 	}
 	for _, key := range []string{"From", "To", "Cc"} {
 		if shown, addresses := l.people(m.Header.Get(key)); shown != "" {
@@ -91,11 +87,12 @@ func (l *letter) message(r io.Reader, depth int, d *graphrag.Document) (string, 
 		d.Fields["date"] = at.UTC()
 		b.WriteString("- Date: " + at.Format("2006-01-02 15:04 -0700") + "\n")
 	}
-	c, err := l.part(textproto.MIMEHeader(m.Header), m.Body, "text/plain", depth)
-	for _, name := range c.attached {
+	text, err := l.part(textproto.MIMEHeader(m.Header), m.Body, "text/plain", depth)
+	for _, name := range l.attached {
 		b.WriteString("- Attached: " + load.Inline(name) + "\n")
 	}
-	return strings.TrimRight(b.String(), "\n") + "\n" + c.text, err
+	d.Text = strings.TrimRight(b.String(), "\n") + "\n" + text
+	return d, err
 }
 
 // header is the value of a header on one line (RFC 2047).
@@ -151,117 +148,106 @@ func kindOf(s string) (kind string, of map[string]string) {
 	return strings.ToLower(strings.TrimSpace(kind)), of
 }
 
-// letterReader reads the letters of base64 alone.
-type letterReader struct{ io.Reader }
+// noBase64 are bytes that base64 does not have.
+var noBase64 = regexp.MustCompile(`[^A-Za-z0-9+/]`)
 
-func (r *letterReader) Read(b []byte) (int, error) {
-	n, err := r.Reader.Read(b)
-	kept := b[:0]
-	for _, c := range b[:n] {
-		if c == '+' || c == '/' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
-			kept = append(kept, c)
-		}
+// decoded is the body of a part as it was before it was sent; of one that is cut what there is.
+func decoded(h textproto.MIMEHeader, body io.Reader) (data []byte, err error) {
+	encoding := strings.ToLower(strings.TrimSpace(h.Get("Content-Transfer-Encoding")))
+	if encoding == "quoted-printable" {
+		body = quotedprintable.NewReader(body)
 	}
-	return len(kept), err
+	if data, err = io.ReadAll(body); encoding == "base64" {
+		data = noBase64.ReplaceAll(data, nil)
+		n := 0
+		n, err = base64.RawStdEncoding.Decode(data, data)
+		data = data[:n]
+	}
+	if len(data) > 0 {
+		err = nil
+	}
+	return data, err
 }
 
-// decoded is the body of a part as it was before it was sent.
-func decoded(h textproto.MIMEHeader, body io.Reader) io.Reader {
-	switch strings.ToLower(strings.TrimSpace(h.Get("Content-Transfer-Encoding"))) {
-	case "quoted-printable":
-		return quotedprintable.NewReader(body)
-	case "base64":
-		return base64.NewDecoder(base64.RawStdEncoding, &letterReader{body})
-	}
-	return body
-}
+// readers are the names by which texts are read.
+var readers = map[string]string{"text/plain": "text.txt", "text/html": "text.html"}
 
-// part reads a part of a message.
-func (l *letter) part(h textproto.MIMEHeader, body io.Reader, usual string, depth int) (c content, err error) {
+// part is the text of a part of a message.
+func (l *letter) part(h textproto.MIMEHeader, body io.Reader, usual string, depth int) (string, error) {
 	kind, params := kindOf(h.Get("Content-Type"))
 	kind = cmp.Or(kind, usual)
 	disposition, also := kindOf(h.Get("Content-Disposition"))
 	name := cmp.Or(l.header(also["filename"]), l.header(params["name"]))
 	switch {
 	case kind == "multipart/encrypted" || strings.HasSuffix(kind, "pkcs7-mime") && params["smime-type"] != "signed-data":
-		return c, errEncrypted
+		return "", errEncrypted
 	case strings.HasPrefix(kind, "multipart/") && depth < maxNested && params["boundary"] != "":
 		return l.parts(multipart.NewReader(body, params["boundary"]), kind, depth)
 	case kind == "message/rfc822" && depth < maxNested:
-		d := graphrag.Document{Fields: graphrag.Fields{}}
-		l.level++
-		c.text, err = l.message(decoded(h, body), depth+1, &d)
-		if l.level--; err != nil { // such as an encrypted one
-			return content{attached: []string{cmp.Or(name, kind)}}, nil
+		data, _ := decoded(h, body)
+		if d, err := l.message(bytes.NewReader(data), depth+1); err == nil {
+			return "\n" + strings.TrimSpace(d.Text) + "\n", nil
 		}
-		c.text = "\n" + strings.TrimSpace(c.text) + "\n"
-		return c, nil
-	case disposition != "inline" && name != "" || disposition == "attachment" || kind != "text/plain" && kind != "text/html":
-		if disposition != "inline" { // pictures in the text
-			c.attached = append(c.attached, cmp.Or(name, load.Single(kind)))
+		disposition = "attachment" // such as an encrypted one
+	case disposition != "attachment" && (disposition == "inline" || name == "") && readers[kind] != "":
+		data, err := decoded(h, body)
+		if err == nil {
+			data, err = plain(data, readers[kind], params["charset"])
 		}
-		return c, nil
+		if err != nil {
+			err = fmt.Errorf("its %s: %w", kind, err)
+		}
+		return string(data), err
 	}
-	data, err := io.ReadAll(decoded(h, body))
-	if err != nil && len(data) == 0 { // what is cut is read as far as it goes
-		return c, fmt.Errorf("its %s: %w", kind, err)
+	if disposition != "inline" { // pictures in the text
+		l.attached = append(l.attached, cmp.Or(name, load.Single(kind)))
 	}
-	c.text, err = plain(data, kind, params["charset"])
-	return c, err
+	return "", nil
 }
 
-// plain is a text or a page.
-func plain(data []byte, kind, name string) (text string, err error) {
+// plain is a text or a page as Markdown.
+func plain(data []byte, as, name string) ([]byte, error) {
 	if e, _ := charset.Lookup(name); e != nil && !strings.EqualFold(name, "us-ascii") {
-		data, err = e.NewDecoder().Bytes(data)
-		data = bytes.ToValidUTF8(data, []byte("\ufffd"))
+		if out, err := e.NewDecoder().Bytes(data); err == nil {
+			data = bytes.ToValidUTF8(out, []byte("\ufffd"))
+		}
 	}
-	as := "text.txt"
-	if kind == "text/html" {
-		as = "text.html"
-	}
-	var f *load.File
-	if err == nil {
-		f, err = load.Read(as, data)
-	}
+	f, err := load.Read(as, data)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	text = strings.ReplaceAll(f.Document.Text, "\r\n", "\n")
-	return "\n" + strings.TrimSpace(signature.ReplaceAllString(text, "\n\n")) + "\n", nil
+	text := strings.ReplaceAll(f.Document.Text, "\r\n", "\n")
+	return []byte("\n" + strings.TrimSpace(signature.ReplaceAllString(text, "\n\n")) + "\n"), nil
 }
 
-// parts reads the parts of a part; of alternatives that say the same the first, unless a later one
-// says a quarter more.
-func (l *letter) parts(r *multipart.Reader, kind string, depth int) (all content, err error) {
+// parts is the text of the parts of a part; of alternatives that say the same the first, unless a later
+// one says a quarter more.
+func (l *letter) parts(r *multipart.Reader, kind string, depth int) (string, error) {
 	usual := "text/plain"
 	if kind == "multipart/digest" {
 		usual = "message/rfc822"
 	}
 	var texts []string
-	for {
+	for n := 0; ; n++ {
 		p, err := r.NextPart()
-		switch {
-		case err != nil && !errors.Is(err, io.EOF) && len(texts)+len(all.attached) == 0:
-			return all, err
-		case err != nil: // the end, or it is cut
-			all.text = strings.Join(texts, "")
-			return all, nil
+		if err != nil { // the end, or it is cut
+			if n > 0 || errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return strings.Join(texts, ""), err
 		}
 		if l.left--; l.left < 0 {
-			return all, fmt.Errorf("has more than %d parts", maxParts)
+			return "", fmt.Errorf("has more than %d parts", maxParts)
 		}
-		c, err := l.part(p.Header, p, usual, depth+1)
-		if err != nil {
-			return all, err
-		}
-		all.attached = append(all.attached, c.attached...)
+		text, err := l.part(p.Header, p, usual, depth+1)
 		switch {
-		case strings.TrimSpace(c.text) == "":
-		case kind != "multipart/alternative" || len(texts) == 0 || !alike(texts[0], c.text):
-			texts = append(texts, c.text)
-		case 4*len(letters(c.text)) > 5*len(letters(texts[0])):
-			texts[0] = c.text
+		case err != nil:
+			return "", err
+		case strings.TrimSpace(text) == "":
+		case kind != "multipart/alternative" || len(texts) == 0 || !alike(texts[0], text):
+			texts = append(texts, text)
+		case 4*len(letters(text)) > 5*len(letters(texts[0])):
+			texts[0] = text
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package office
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,13 +22,11 @@ type joined string
 
 func (j *joined) UnmarshalJSON(data []byte) error {
 	var list []string
-	if json.Unmarshal(data, &list) == nil {
-		*j = joined(strings.Join(list, ""))
-	} else {
-		var s string
-		_ = json.Unmarshal(data, &s) // what is neither has no text
-		*j = joined(s)
+	if json.Unmarshal(data, &list) != nil {
+		list = make([]string, 1)
+		_ = json.Unmarshal(data, &list[0]) // what is neither has no text
 	}
+	*j = joined(strings.Join(list, ""))
 	return nil
 }
 
@@ -71,25 +70,22 @@ func notebookFile(name string, data []byte) (*load.File, error) {
 	}
 	w := &load.Writer{}
 	for i, c := range n.Cells {
-		place := fmt.Sprintf("cell %d", i+1)
+		place := func(int) string { return fmt.Sprintf("cell %d", i+1) }
 		switch source := clean(c.Source); c.Kind {
 		case "markdown", "raw":
-			w.Markdown(source+"\n", func(int) string { return place })
+			w.Markdown(source+"\n", place)
 		case "code":
-			w.Code(source, strings.ReplaceAll(load.Single(n.Metadata.Language.Name), "`", ""), place)
+			w.Code(source, strings.ReplaceAll(load.Single(n.Metadata.Language.Name), "`", ""), place(0))
 		}
 		for _, o := range c.Outputs {
 			text := clean(o.Text + o.Data.Text)
-			switch {
-			case o.Error != "":
+			if o.Error != "" {
 				text = clean(joined(o.Error + ": " + o.Value))
-			case text == "" && o.Data.HTML != "":
+			} else if text == "" {
 				page := load.HTML("", string(o.Data.HTML)).Document.Text
-				w.Markdown(cut(page), func(int) string { return place })
-			case text == "" && o.Data.Markdown != "":
-				w.Markdown(cut(clean(o.Data.Markdown))+"\n", func(int) string { return place })
+				w.Markdown(cut(cmp.Or(page, clean(o.Data.Markdown))), place)
 			}
-			w.Code(cut(text), "", place)
+			w.Code(cut(text), "", place(0))
 		}
 	}
 	return w.File(name, "", graphrag.Document{Title: load.Single(n.Metadata.Title)})

@@ -21,7 +21,6 @@ const maxColumns = 128
 type prose struct {
 	*pack
 	*words
-	styles map[string]style
 	numbers
 	rows  []load.Line // of the table that is open
 	depth int         // of lists of ODT that are open
@@ -31,16 +30,8 @@ type prose struct {
 	of    map[string]string // relations
 }
 
-// style is one of paragraphs or words, by its ID.
-type style struct {
-	level  int // of a heading
-	list   string
-	depth  int
-	parent string
-}
-
 func (p *pack) prose() *prose {
-	return &prose{pack: p, words: &words{looks: make(map[string]look)}, styles: make(map[string]style), numbers: numbers{make(map[string]*counter), make(map[string]*counter)}}
+	return &prose{pack: p, words: &words{styles: make(map[string]style)}, numbers: make(numbers)}
 }
 
 // block is a paragraph, a heading of a level from 1, or an item of a depth from 1, with a number
@@ -49,6 +40,7 @@ type block struct {
 	text         string
 	level, depth int
 	label        string
+	boxes        []*element // that are anchored in it
 }
 
 // put writes a block.
@@ -70,10 +62,8 @@ func (o *prose) put(b block) {
 // paragraph writes a paragraph, and then the boxes that are anchored in it.
 func (o *prose) paragraph(e *element) {
 	b := o.block(e)
-	boxes := o.boxes
-	o.boxes = nil
 	o.put(b)
-	for _, box := range boxes {
+	for _, box := range b.boxes {
 		o.content(box)
 	}
 }
@@ -84,26 +74,26 @@ func (o *prose) content(e *element) {
 		switch k.name {
 		case "p", "h":
 			o.paragraph(k)
+		case "sp":
+			o.shape(k)
 		default:
 			k.find(o.row, " tr table-row ")
 			o.table(nil)
 		}
-	}, " p h tbl table ")
+	}, " p h sp tbl table ")
 }
 
 // block reads a paragraph.
 func (o *prose) block(e *element) (b block) {
-	if b.text = o.line(e); o.looks[e.attr("style-name")+e.at("pPr", "pStyle").attr("val")].gone {
+	if b.text = o.line(e); o.styles[e.attr("style-name")+e.at("pPr", "pStyle").attr("val")].gone {
 		b.text = ""
 	}
-	if e.name == "h" || o.bare {
+	b.boxes, o.boxes = o.boxes, nil
+	if o.bare {
 		return o.open(e, b)
 	}
 	props := e.at("pPr")
-	if props.at("buNone") == nil && props.attr("lvl") != "" {
-		b.depth = props.number("lvl", 0, 8) + 1
-	}
-	s := o.style(props.at("pStyle").attr("val"))
+	s := o.style(props.at("pStyle").attr("val"), 16)
 	if b.level = s.level; props.at("outlineLvl") != nil {
 		b.level = outline(props.at("outlineLvl"))
 	}
@@ -116,18 +106,15 @@ func (o *prose) block(e *element) (b block) {
 	return b
 }
 
-// style is one with what it has of its parents.
-func (o *prose) style(id string) style {
+// style is one with what it has of some parents.
+func (o *prose) style(id string, parents int) style {
 	s := o.styles[id]
-	for parent, n := s.parent, 0; parent != "" && n < 16; n++ {
-		of := o.styles[parent]
-		if s.level == 0 {
-			s.level = of.level
-		}
+	if s.parent != "" && parents > 0 {
+		of := o.style(s.parent, parents-1)
+		s.level = cmp.Or(s.level, of.level)
 		if s.list == "" {
 			s.list, s.depth = of.list, of.depth
 		}
-		parent = of.parent
 	}
 	return s
 }
@@ -169,7 +156,6 @@ func outline(e *element) int {
 
 // define notes a style.
 func (o *prose) define(e *element) {
-	id := e.attr("styleId") + e.attr("name")
 	s := style{level: heading(e.at("name").attr("val")), parent: e.at("basedOn").attr("val")}
 	if s.level = max(s.level, heading(e.attr("parent-style-name"))); s.level == 0 {
 		s.level = outline(e.at("pPr", "outlineLvl"))
@@ -177,12 +163,12 @@ func (o *prose) define(e *element) {
 	if of := e.at("pPr", "numPr"); of != nil {
 		s.list, s.depth = of.at("numId").attr("val"), of.at("ilvl").number("val", 0, 8)
 	}
-	o.styles[id] = s
 	for _, props := range []*element{e.at("text-properties"), e.at("rPr")} {
 		if props != nil {
-			o.looks[id] = look{struck(props), raised(props)}
+			s.gone, s.script = struck(props), script(props)
 		}
 	}
+	o.styles[e.attr("styleId")+e.attr("name")] = s
 }
 
 // row adds a row of a table. A merged cell is repeated in its rows, and stands in its first column alone.
@@ -213,9 +199,7 @@ func (o *prose) cell(e *element) string {
 	e.find(func(p *element) {
 		of := o.block(p)
 		b.WriteString(of.label + " " + of.text + " ")
-		boxes := o.boxes
-		o.boxes = nil
-		for _, box := range boxes {
+		for _, box := range of.boxes {
 			b.WriteString(o.cell(box) + " ")
 		}
 	}, " p h ")
@@ -224,9 +208,8 @@ func (o *prose) cell(e *element) string {
 
 // room reports whether there is room for more cells, and no error.
 func (p *pack) room(cells int) bool {
-	if !p.Room(cells) {
-		p.fail(p.Err())
-	}
+	p.Room(cells)
+	p.fail(p.Err())
 	return p.err == nil
 }
 
@@ -245,9 +228,9 @@ func word(p *pack) {
 	o.of = of
 	beside := func(kind string) string { return cmp.Or(of[kind], path.Join(path.Dir(main), kind+".xml")) }
 	o.optional(beside("styles"), handlers{"style": o.define})
-	o.optional(beside("numbering"), handlers{"abstractNum": o.abstract, "num": o.num})
+	o.optional(beside("numbering"), handlers{"abstractNum": o.numbers.define, "num": o.numbers.define})
 	o.each(main, handlers{"p": o.paragraph, "tr": o.row, "/tbl": o.table, "altChunk": o.chunk})
-	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams", "header": "headers", "footer": "footers"})
+	p.leaves()
 }
 
 // chunk adds a document of another format that Word takes in when it opens the file.
@@ -275,14 +258,10 @@ func openText(p *pack) {
 		"creator": "", "initial-creator": "author", "creation-date": "created", "date": "edited", "keyword": "keywords"})
 	o := p.prose()
 	o.bare = true
-	header := func(e *element) {
-		if strings.TrimSpace(e.all()) != "" {
-			p.missing = append(p.missing, e.name+"s")
-		}
-	}
-	o.optional("styles.xml", handlers{"style": o.define, "list-style": o.listStyle, "outline-style": o.listStyle, "header": header, "footer": header})
+	header := func(e *element) { p.met[e.name] = p.met[e.name] || strings.TrimSpace(e.all()) != "" }
+	o.optional("styles.xml", handlers{"style": o.define, "list-style": o.numbers.define, "outline-style": o.numbers.define, "header": header, "footer": header})
 	o.each("content.xml", handlers{
-		"style": o.define, "list-style": o.listStyle, "p": o.paragraph, "h": o.paragraph, "table-row": o.row, "/table": o.table,
+		"style": o.define, "list-style": o.numbers.define, "p": o.paragraph, "h": o.paragraph, "table-row": o.row, "/table": o.table,
 		"<list": func(e *element) {
 			if o.depth++; o.depth == 1 {
 				o.list = e.attr("style-name")
@@ -294,7 +273,7 @@ func openText(p *pack) {
 		"/list":      func(*element) { o.depth = max(0, o.depth-1) },
 		"<list-item": func(*element) { o.first = true },
 	})
-	p.leaves(nil)
+	p.leaves()
 }
 
 // slides reads a PPTX file: a section for each slide that is not hidden, in the order of the
@@ -306,65 +285,67 @@ func slides(p *pack) {
 	for i, part := range parts {
 		p.slide(part, i+1)
 	}
-	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams"})
+	p.leaves()
 }
 
 // holder is the kind of placeholder that a shape of a slide is.
 func holder(sp *element) string {
-	if ph := sp.at("nvSpPr", "nvPr", "ph"); ph != nil {
-		return cmp.Or(ph.attr("type"), "body")
+	ph := sp.at("nvSpPr", "nvPr", "ph")
+	if kind := ph.attr("type"); ph == nil || kind != "" {
+		return strings.ReplaceAll(kind, "ctrTitle", "title")
 	}
-	return ""
+	return "body"
 }
 
-func isTitle(kind string) bool { return kind == "title" || kind == "ctrTitle" }
-
-// slide reads a slide twice, since the title may come last.
+// slide writes a slide that is not hidden, and its notes.
 func (p *pack) slide(part string, n int) {
 	o := p.prose()
-	title, shown := "", true
-	p.each(part, handlers{"<sld": func(e *element) { shown = e.attr("show") != "0" }, "sp": func(e *element) {
-		if isTitle(holder(e)) {
-			e.find(func(k *element) { title += o.line(k) + " " }, " p ")
+	o.place = fmt.Sprintf("slide %d", n)
+	shown := false
+	p.each(part, handlers{"sld": func(e *element) {
+		if shown = e.attr("show") != "0"; !shown {
+			return
 		}
+		title := ""
+		e.find(func(sp *element) {
+			if holder(sp) == "title" {
+				title += o.line(sp) + " "
+			}
+		}, " sp ")
+		if title = load.Single(title); title != "" && p.Empty() { // the title in the metadata is often the program's
+			p.d.Title = title
+		}
+		o.put(block{text: cmp.Or(title, fmt.Sprintf("Slide %d", n)), level: 2})
+		o.content(e)
 	}})
-	if !shown {
+	notes := p.relations(part)["notesSlide"]
+	if notes == "" || !shown {
 		return
 	}
-	o.place, title = fmt.Sprintf("slide %d", n), load.Single(title)
-	if title != "" && p.Empty() { // the title in the metadata is often the program's
-		p.d.Title = title
-	}
-	o.put(block{text: cmp.Or(title, fmt.Sprintf("Slide %d", n)), level: 2})
-	p.each(part, handlers{"tr": o.row, "/tbl": o.table, "sp": func(e *element) {
-		if h := holder(e); !isTitle(h) && h != "sldNum" && h != "dt" && h != "ftr" {
-			o.shape(e, h == "body")
-		}
-	}})
 	label := "Notes: "
-	if notes := p.relations(part)["notesSlide"]; notes != "" {
-		p.each(notes, handlers{"sp": func(e *element) {
-			if holder(e) == "body" {
-				e.find(func(k *element) {
-					if text := load.Single(o.line(k)); text != "" {
-						o.put(block{text: label + text})
-						label = ""
-					}
-				}, " p ")
+	p.each(notes, handlers{"sp": func(e *element) {
+		e.find(func(k *element) {
+			if text := load.Single(o.line(k)); text != "" && holder(e) == "body" {
+				o.put(block{text: label + text})
+				label = ""
 			}
-		}})
-	}
+		}, " p ")
+	}})
 }
 
 // shape writes the paragraphs of a shape: of a body they are items, unless they have no bullet.
-func (o *prose) shape(e *element, body bool) {
-	delete(o.lists, "auto")
+func (o *prose) shape(e *element) {
+	kind := holder(e)
+	if kind == "title" || kind == "sldNum" || kind == "dt" || kind == "ftr" {
+		return
+	}
+	delete(o.numbers, "auto")
 	e.find(func(k *element) {
 		b := o.block(k)
 		props := k.at("pPr")
 		depth := props.number("lvl", 0, 8)
 		of := props.at("buAutoNum")
-		if b.depth = 0; props.at("buNone") == nil && (body || of != nil) {
+		if props.at("buNone") == nil && (kind == "body" || of != nil) {
 			b.depth = depth + 1
 		}
 		if strings.TrimSpace(b.text) != "" {

@@ -3,28 +3,31 @@
 package office
 
 import (
+	"html"
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/wildgraph/wildgraph/graphrag/load"
 )
 
-// words are the words of paragraphs and cells, and of formulas between them (ECMA-376 part 1, 22.1).
+// words reads the words of paragraphs and cells. It writes them as HTML, of which the reader of pages
+// makes powers, indices and formulas on a line.
 type words struct {
-	bare  bool            // paragraphs contain texts, without elements between
-	looks map[string]look // of styles, by their IDs
-	boxes []*element      // text boxes that were met
+	bare   bool             // paragraphs contain texts, without elements between
+	styles map[string]style // by their IDs
+	boxes  []*element       // text boxes that were met
 }
 
-// look has the parts of a format that change what words say.
-type look struct {
-	gone  bool // struck or hidden
-	raise int  // above or below the line
+// style is one of paragraphs or words.
+type style struct {
+	level  int // of a heading
+	list   string
+	depth  int
+	parent string
+	gone   bool   // struck or hidden
+	script string // the element for words above or below the line
 }
-
-// Marks around what stands above and below the line, and where two numbers must not meet. XML
-// cannot hold them.
-const markUp, markDown, markEnd, markGap = "\x01", "\x02", "\x03", "\x04"
 
 // struck reports whether words are struck out or hidden.
 func struck(props *element) bool {
@@ -33,29 +36,41 @@ func struck(props *element) bool {
 		through != "" && !strings.HasPrefix(through, "none") || strings.HasSuffix(props.attr("strike"), "Strike") && props.attr("strike") != "noStrike"
 }
 
-// raised says on which side of the line words stand.
-func raised(props *element) int {
+// script is the element of HTML for words above or below the line, "" for others.
+func script(props *element) string {
 	at := props.at("vertAlign").attr("val") + props.attr("baseline") + props.attr("text-position")
 	switch {
 	case strings.HasPrefix(at, "sub"), strings.HasPrefix(at, "-"):
-		return -1
+		return "sub"
 	case strings.HasPrefix(at, "super"), at != "" && at[0] > '0' && at[0] <= '9':
-		return 1
+		return "sup"
 	}
-	return 0
+	return ""
 }
 
 // line is the text of an element, on one line.
 func (w *words) line(e *element) string {
+	s := w.html(e)
+	if !strings.Contains(s, "<") {
+		return html.UnescapeString(s)
+	}
+	s = strings.NewReplacer("</sup><sup>", "", "</sub><sub>", "").Replace(s) // words of several formats
+	return escaped.ReplaceAllString(load.HTML("", s).Document.Text, "$1")
+}
+
+// escaped is a character that would be markup.
+var escaped = regexp.MustCompile("\\\\([!-/:-@[-`{-~])")
+
+// html is the text of an element as HTML, inside that of what is in it.
+func (w *words) html(e *element) string {
 	var b strings.Builder
 	if e != nil {
 		w.write(&b, e)
 	}
-	return resolved(b.String())
+	return b.String()
 }
 
-// said is the text of a part, with its marks.
-func (w *words) said(e *element) string {
+func (w *words) inside(e *element) string {
 	var b strings.Builder
 	if e != nil {
 		w.all(&b, e)
@@ -79,12 +94,14 @@ func (w *words) write(b *strings.Builder, e *element) {
 	switch e.name {
 	case "":
 		if w.bare {
-			b.WriteString(e.text)
+			b.WriteString(html.EscapeString(e.text))
 		}
 	case "t":
-		b.WriteString(e.all())
+		b.WriteString(html.EscapeString(e.all()))
 	case "r", "span":
 		w.run(b, e)
+	case "p":
+		b.WriteString(w.inside(e) + " ")
 	case "tab", "br", "cr", "s", "line-break", "ptab":
 		b.WriteByte(' ')
 	case "noBreakHyphen":
@@ -95,7 +112,9 @@ func (w *words) write(b *strings.Builder, e *element) {
 		w.boxes = append(w.boxes, e)
 	case "hidden-text":
 	default:
-		if !w.formula(b, e) {
+		if s := w.formula(e); s != "" {
+			b.WriteString(apart + s + apart)
+		} else {
 			w.all(b, e)
 		}
 	}
@@ -104,163 +123,91 @@ func (w *words) write(b *strings.Builder, e *element) {
 // run writes words of one format.
 func (w *words) run(b *strings.Builder, e *element) {
 	props := e.at("rPr")
-	of := w.looks[e.attr("style-name")+props.at("rStyle").attr("val")]
+	of := w.styles[e.attr("style-name")+props.at("rStyle").attr("val")]
 	if props != nil {
 		of.gone = struck(props) || of.gone && props.at("strike") == nil
-		if side := raised(props); side != 0 {
-			of.raise = side
+		if side := script(props); side != "" {
+			of.script = side
 		}
 	}
 	switch {
 	case of.gone:
-	case of.raise > 0:
-		b.WriteString(markUp + w.said(e) + markEnd)
-	case of.raise < 0:
-		b.WriteString(markDown + w.said(e) + markEnd)
+	case of.script != "":
+		b.WriteString("<" + of.script + ">" + w.inside(e) + "</" + of.script + ">")
 	default:
 		w.all(b, e)
 	}
 }
 
-// formulas are the parts of formulas, written on a line: [name] is a part of them, {name} one between
-// brackets if it has operators, and a mark before it goes with one that is not there; <name usual>
-// is a sign among the properties.
+// apart keeps two numbers of a formula apart.
+const apart = "<mn></mn>"
+
+// formulas are the parts of formulas (ECMA-376 part 1, 22.1) in MathML: [name] is a part of them, {name}
+// one that gets brackets if it has operators, (name usual) a sign among the properties.
 var formulas = map[string]string{
-	"oMath": "[]", "f": "{num}/{den}", "sSup": "{e}^{sup}", "sSub": "{e}_{sub}", "sSubSup": "{e}_{sub}^{sup}", "sPre": "_{sub}^{sup}{e}",
-	"limLow": "[e]_{lim}", "limUpp": "[e]^{lim}", "rad": "√([e])", "root": "{e}^(1/{deg})", "nary": " <chr ∫>_{sub}^{sup} [e]",
-	"acc": "[e]<chr >", "choose": "{num}, {den}",
+	"f": "<mfrac>{num}{den}</mfrac>", "choose": "[num], [den]", "rad": "<msqrt>[e]</msqrt>", "root": "<mroot>{e}{deg}</mroot>",
+	"sSup": "<msup>{e}{sup}</msup>", "sSub": "<msub>{e}{sub}</msub>", "sSubSup": "<msubsup>{e}{sub}{sup}</msubsup>",
+	"sPre": "<msubsup><mrow></mrow>{sub}{sup}</msubsup>[e]", "nary": " <msubsup><mo>(chr ∫)</mo>{sub}{sup}</msubsup> [e]",
+	"limLow": "[e]<msub><mrow></mrow>{lim}</msub>", "limUpp": "[e]<msup><mrow></mrow>{lim}</msup>", "acc": "[e](chr )",
 }
 
 // formulaPart is one of a text of formulas.
-var formulaPart = regexp.MustCompile(`([_^]?)\{(\w+)\}|\[(\w*)\]|<(\w+) (.?)>`)
+var formulaPart = regexp.MustCompile(`\{\w+\}|\[\w+\]|\(\w+ .?\)`)
 
-// formula writes a part of a formula; false if the element is none.
-func (w *words) formula(b *strings.Builder, e *element) bool {
+// formula is a part of a formula in MathML, "" of an element that is none.
+func (w *words) formula(e *element) string {
 	name := e.name
 	switch {
-	case name == "d" || name == "m" || name == "eqArr":
-		w.fence(b, e)
-		return true
-	case name == "rad" && w.operand(e.at("deg")) != "":
+	case name == "oMath":
+		return "<math>" + apart + strings.ReplaceAll(w.inside(e), " ", "<mspace></mspace>") + apart + "</math>"
+	case name == "d":
+		return property(e, "begChr", "(") + w.list(e, property(e, "sepChr", "|")) + property(e, "endChr", ")")
+	case name == "m" || name == "eqArr":
+		return w.list(e, "; ")
+	case name == "mr":
+		return w.list(e, " ")
+	case name == "rad" && e.at("deg").all() != "":
 		name = "root"
 	case name == "f" && e.at("fPr", "type").attr("val") == "noBar":
 		name = "choose"
 	}
-	pattern := formulas[name]
-	if pattern == "" {
-		return false
+	return formulaPart.ReplaceAllStringFunc(formulas[name], func(part string) string {
+		name, usual, _ := strings.Cut(part[1:len(part)-1], " ")
+		switch part[0] {
+		case '{':
+			return "<mrow>" + w.operand(e.at(name)) + "</mrow>"
+		case '[':
+			return strings.TrimSpace(w.inside(e.at(name)))
+		}
+		return property(e, name, usual)
+	})
+}
+
+// operand is what is in a part of a formula that gets brackets, without brackets around all of it.
+func (w *words) operand(e *element) string {
+	if d := e.at("d"); d != nil && d.all() == e.all() && property(d, "begChr", "(") == "(" {
+		return w.list(d, property(d, "sepChr", "|"))
 	}
-	b.WriteString(markGap)
-	at := 0
-	for _, m := range formulaPart.FindAllStringSubmatchIndex(pattern, -1) {
-		b.WriteString(pattern[at:m[0]])
-		switch at = m[1]; {
-		case m[4] >= 0:
-			if s := w.operand(e.at(pattern[m[4]:m[5]])); s != "" {
-				b.WriteString(pattern[m[2]:m[3]] + s)
-			}
-		case m[6] == m[7] && m[6] >= 0:
-			w.all(b, e)
-		case m[6] >= 0:
-			b.WriteString(w.said(e.at(pattern[m[6]:m[7]])))
-		default:
-			b.WriteString(property(e, pattern[m[8]:m[9]], pattern[m[10]:m[11]]))
+	return strings.TrimSpace(w.inside(e))
+}
+
+// list is the elements or rows in a part of a formula, with a mark between.
+func (w *words) list(e *element, mark string) string {
+	var parts []string
+	for _, k := range e.kids {
+		if k.name == "e" || k.name == "mr" {
+			parts = append(parts, w.html(k))
 		}
 	}
-	b.WriteString(pattern[at:] + markGap)
-	return true
+	return strings.Join(parts, mark)
 }
 
 // property is a sign among the properties of a part of a formula.
 func property(e *element, name, usual string) string {
 	if k := e.at(e.name+"Pr", name); k != nil {
-		return k.attr("val")
+		usual = k.attr("val")
 	}
-	return usual
-}
-
-// fence writes parts between brackets, or rows.
-func (w *words) fence(b *strings.Builder, e *element) {
-	mark, next, last := "", "; ", ""
-	if e.name == "d" {
-		mark, next, last = property(e, "begChr", "("), property(e, "sepChr", "|"), property(e, "endChr", ")")
-	}
-	for _, k := range e.kids {
-		if k.name == "e" {
-			b.WriteString(mark + w.said(k))
-			mark = next
-		} else if k.name == "mr" {
-			b.WriteString(mark)
-			for _, cell := range k.kids {
-				b.WriteString(w.said(cell) + " ")
-			}
-			mark = next
-		}
-	}
-	b.WriteString(last)
-}
-
-// operand is a part of a formula, between brackets if it has operators.
-func (w *words) operand(e *element) string {
-	s := strings.Trim(w.said(e), markGap+" ")
-	if fenced := len(e.at("d").all()) > 0 && len(e.at("d").all()) == len(e.all()); fenced || utf8.RuneCountInString(s) <= 1 || strings.Trim(s, "0123456789.,") == "" {
-		return s
-	}
-	return "(" + s + ")"
-}
-
-// gaps finds marks between two digits.
-var gaps = regexp.MustCompile(`([0-9]?)\x04+([0-9]?)`)
-
-// resolved resolves the marks of a text: digits above the line are an exponent, unless they are
-// the upper half of a fraction, and digits never meet others that were apart.
-func resolved(s string) string {
-	if !strings.ContainsAny(s, markUp+markDown+markGap) {
-		return s
-	}
-	var b, inner strings.Builder
-	for {
-		i := strings.IndexAny(s, markUp+markDown)
-		if i < 0 {
-			b.WriteString(s)
-			break
-		}
-		b.WriteString(s[:i])
-		kind := s[i : i+1]
-		for s = s[i:]; strings.HasPrefix(s, kind); { // words of several formats
-			part, rest, _ := strings.Cut(s[1:], markEnd)
-			inner.WriteString(part)
-			s = rest
-		}
-		before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(b.String(), markGap))
-		b.WriteString(lifted(inner.String(), kind == markUp, before, s))
-		inner.Reset()
-	}
-	return gaps.ReplaceAllStringFunc(b.String(), func(m string) string {
-		outer := strings.Trim(m, markGap)
-		if len(outer) == 2 {
-			return outer[:1] + " " + outer[1:]
-		}
-		return outer
-	})
-}
-
-// lifted returns text above or below the line, with a mark if digits stand after a letter or a digit.
-func lifted(inner string, above bool, before rune, rest string) string {
-	amount := strings.TrimLeft(inner, "+-−–"+markGap)
-	number := amount != "" && unicode.IsDigit(rune(amount[0]))
-	after := unicode.IsDigit(before) || unicode.IsLetter(before) || before == ')'
-	switch {
-	case !number || !after:
-		return inner
-	case above && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "⁄")):
-		return markGap + inner // 2 3/4
-	case above:
-		return "^" + inner + markGap
-	case unicode.IsDigit(before):
-		return "_" + inner + markGap
-	}
-	return inner + markGap
+	return html.EscapeString(usual)
 }
 
 // signs are the characters of fonts of symbols, after the last two digits of their codes.

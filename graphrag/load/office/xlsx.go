@@ -90,7 +90,7 @@ func workbook(p *pack) {
 	if b.formulas {
 		p.missing = append(p.missing, "values of formulas, which were never calculated: save it by a program that does")
 	}
-	p.leaves(map[string]string{"charts/chart": "charts", "comments": "comments", "diagrams/data": "diagrams"})
+	p.leaves()
 }
 
 // row reads a row of a sheet.
@@ -125,23 +125,19 @@ func shows(code string) format {
 	}
 	items := sections[0].Items
 	for _, t := range items {
-		switch t.TType {
-		case nfp.TokenTypeGeneral:
-			return format{}
-		case nfp.TokenTypeElapsedDateTimes:
-			return format{show: 'h'}
-		case nfp.TokenTypeDateTimes:
-			return format{show: 'd'}
-		case nfp.TokenTypePercent:
-			return format{show: '%'}
-		case nfp.TokenTypeZeroPlaceHolder:
-			if len(items) == 1 {
-				return format{show: '0', size: len(t.TValue)}
-			}
+		show, known := showing[t.TType]
+		switch {
+		case known:
+			return format{show: show}
+		case t.TType == nfp.TokenTypeZeroPlaceHolder && len(items) == 1:
+			return format{show: '0', size: len(t.TValue)}
 		}
 	}
 	return format{}
 }
+
+// showing are the kinds of tokens that say what a format shows.
+var showing = map[string]byte{nfp.TokenTypeGeneral: 0, nfp.TokenTypeElapsedDateTimes: 'h', nfp.TokenTypeDateTimes: 'd', nfp.TokenTypePercent: '%'}
 
 // format adds a format of cells; some of numbers have no code (ECMA-376 part 1, 18.8.30).
 func (b *book) format(e *element) {

@@ -8,13 +8,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 	"github.com/wildgraph/wildgraph/examples/baselines/e2graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
-
-func system(k kit.Kit) (*kit.System, error) { return e2graphrag.New(k, e2graphrag.Options{}) }
-
-func TestConform(t *testing.T) { baselinestest.Conform(t, system) }
-func TestVectors(t *testing.T) { baselinestest.Vectors(t, system) }
 
 func TestBadOptions(t *testing.T) {
 	_, err := e2graphrag.New(baselinestest.OfflineKit(t), e2graphrag.Options{Group: 1, Summary: -1, Path: 5, Chunks: -1})
