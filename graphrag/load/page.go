@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/wildgraph/wildgraph/graphrag"
 )
 
 // Bounds of the tree of a page: its tags, and the elements around one if the parser refuses the page.
@@ -23,6 +25,7 @@ type tree struct {
 	texts  []span // pieces of the page, in order
 	runs   []int  // the first text of each run
 	layout map[*html.Node]bool
+	fields graphrag.Fields
 }
 
 // span is a piece of the page.
@@ -32,9 +35,9 @@ type span struct{ start, end int }
 func parse(page string) *tree {
 	var err error
 	for _, around := range []int{maxTags, maxAround, 0} {
-		o := &outline{page: page, around: around, open: make(map[string]int), left: make(map[string]int)}
+		o := &outline{page: page, around: around, open: make(map[string]int), left: make(map[string]int), fields: graphrag.Fields{}}
 		o.read()
-		t := &tree{texts: o.texts, runs: o.runs, layout: make(map[*html.Node]bool)}
+		t := &tree{texts: o.texts, runs: o.runs, layout: make(map[*html.Node]bool), fields: o.fields}
 		if t.root, err = html.Parse(strings.NewReader(o.out.String())); err == nil {
 			t.layouts(t.root, nil)
 			return t
@@ -58,6 +61,8 @@ type outline struct {
 	tags   int
 	inRun  bool   // the last thing written is a run
 	last   string // the last tag
+	fields graphrag.Fields
+	body   bool // behind the head
 }
 
 func (o *outline) read() {
@@ -80,6 +85,11 @@ func (o *outline) read() {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
 			tag := atom.Lookup(name)
+			if tag == atom.Meta && !o.body {
+				addMeta(o.fields, z, more)
+				continue
+			}
+			o.body = o.body || tag == atom.Body
 			skip = is(string(name), unseen)
 			if !skip {
 				o.start(string(name), tag, attributes(z, more))
@@ -93,6 +103,7 @@ func (o *outline) read() {
 			}
 		case html.EndTagToken:
 			name, _ := z.TagName()
+			o.body = o.body || string(name) == "head"
 			if !skip {
 				o.end(string(name))
 			}
