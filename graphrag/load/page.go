@@ -35,9 +35,9 @@ type span struct{ start, end int }
 func parse(page string) *tree {
 	var err error
 	for _, around := range []int{maxTags, maxAround, 0} {
-		o := &outline{page: page, around: around, open: make(map[string]int), left: make(map[string]int), fields: graphrag.Fields{}}
+		t := &tree{layout: make(map[*html.Node]bool), fields: graphrag.Fields{}}
+		o := &outline{tree: t, page: page, around: around, open: make(map[string]int), left: make(map[string]int)}
 		o.read()
-		t := &tree{texts: o.texts, runs: o.runs, layout: make(map[*html.Node]bool), fields: o.fields}
 		if t.root, err = html.Parse(strings.NewReader(o.out.String())); err == nil {
 			t.layouts(t.root, nil)
 			return t
@@ -50,19 +50,17 @@ func parse(page string) *tree {
 // and numbers of texts. Other tags mark words, and the parser copies some of them into every
 // paragraph.
 type outline struct {
+	*tree
 	page   string
 	around int // tags in tags
 	out    strings.Builder
-	texts  []span
-	runs   []int
 	open   map[string]int // written tags that are not ended, by name
 	left   map[string]int // those left out within them
 	depth  int
 	tags   int
 	inRun  bool   // the last thing written is a run
 	last   string // the last tag
-	fields graphrag.Fields
-	body   bool // behind the head
+	body   bool   // behind the head
 }
 
 func (o *outline) read() {
@@ -265,11 +263,10 @@ func (t *tree) run(n *html.Node) []span {
 	if err != nil || i >= len(t.runs) {
 		return nil
 	}
-	end := len(t.texts)
-	if i+1 < len(t.runs) {
-		end = t.runs[i+1]
+	if i+1 == len(t.runs) {
+		return t.texts[t.runs[i]:]
 	}
-	return t.texts[t.runs[i]:end]
+	return t.texts[t.runs[i]:t.runs[i+1]]
 }
 
 // attribute returns the value of an attribute, "" without it.

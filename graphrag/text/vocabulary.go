@@ -92,23 +92,10 @@ func (v *Vocabulary) Add(word []byte) (number int, added bool) {
 
 // AddAll adds the strings of another vocabulary in their order, and returns the number of each.
 func (v *Vocabulary) AddAll(of *Vocabulary) []int32 {
-	numbers := slices.Repeat([]int32{-1}, of.Len())
-	for i := range of.table { // whose slots are in the order of those of v
-		s := of.table[i]
-		if s.id == 0 {
-			continue
-		}
-		key, t, long := s, int(s.id&mostStrings)-1, []byte(nil)
-		if key.id &^= mostStrings; key.id == longWord<<idBits {
-			long = of.At(t)
-		}
-		numbers[t] = int32(v.probe(key, hash(key), long).id&mostStrings) - 1
-	}
-	for t, number := range numbers {
-		if number < 0 {
-			added, _ := v.Add(of.At(t))
-			numbers[t] = int32(added)
-		}
+	numbers := make([]int32, of.Len())
+	for t := range numbers {
+		number, _ := v.Add(of.At(t))
+		numbers[t] = int32(number)
 	}
 	return numbers
 }
