@@ -472,11 +472,11 @@ func (p *punkt) isAbbreviation(w string) bool {
 	return len(w)-i <= 3 && !isNumber(w[i-1:i])
 }
 
-const digits = "0123456789"
+const numerals = "0123456789"
 
 // isNumber reports whether a word consists of digits and the marks between them.
 func isNumber(w string) bool {
-	return strings.Trim(w, digits+".,-") == "" && strings.ContainsAny(w, digits)
+	return strings.Trim(w, numerals+".,-") == "" && strings.ContainsAny(w, numerals)
 }
 
 // tableWord is a word as the trained tables have it.
