@@ -39,13 +39,7 @@ type Options struct {
 }
 
 // Chunker cuts documents into chunks.
-type Chunker struct {
-	splitter Splitter
-	clean    func(string) (string, text.Mapping)
-	lead     func(string, int) string
-	name     string
-	workers  int
-}
+type Chunker struct{ o Options }
 
 // cut is the key of a document's chunks.
 type cut struct {
@@ -65,7 +59,7 @@ func New(o Options) (*Chunker, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	return &Chunker{o.Splitter, o.Clean, o.Lead, o.Name, o.Workers}, nil
+	return &Chunker{o}, nil
 }
 
 // Document cuts one document. Its chunks are numbered from 0 in the order of
@@ -77,10 +71,10 @@ func (c *Chunker) Document(ctx context.Context, doc graphrag.Document) ([]graphr
 	if doc.ID == "" {
 		return nil, fmt.Errorf("chunk: document %q has no ID", doc.Title)
 	}
-	if c.name == "" {
+	if c.o.Name == "" {
 		return c.document(ctx, doc)
 	}
-	key := cut{c.name, memo.DigestOf(slices.Values([]string{doc.ID, doc.Title, doc.Text}))}
+	key := cut{c.o.Name, memo.DigestOf(slices.Values([]string{doc.ID, doc.Title, doc.Text}))}
 	chunks, err := memo.Of(ctx, key, func() ([]graphrag.Chunk, error) { return c.document(ctx, doc) })
 	return slices.Clone(chunks), err
 }
@@ -88,10 +82,10 @@ func (c *Chunker) Document(ctx context.Context, doc graphrag.Document) ([]graphr
 func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphrag.Chunk, error) {
 	body := doc.Text
 	var mapping text.Mapping
-	if c.clean != nil {
-		body, mapping = c.clean(body)
+	if c.o.Clean != nil {
+		body, mapping = c.o.Clean(body)
 	}
-	spans, err := c.splitter.Split(ctx, body)
+	spans, err := c.o.Splitter.Split(ctx, body)
 	if err != nil {
 		return nil, fmt.Errorf("chunk: split document %q: %w", doc.ID, err)
 	}
@@ -111,20 +105,12 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 		}
 		source := mapping.Span(text.Span{Start: p.Start, End: p.End})
 		lead := ""
-		if c.lead != nil {
-			lead = c.lead(body, p.Start)
+		if c.o.Lead != nil {
+			lead = c.o.Lead(body, p.Start)
 		}
 		chunks = append(chunks, graphrag.Chunk{
-			ID:     ID(id, len(chunks)),
-			Doc:    id,
-			Title:  title,
-			Index:  len(chunks),
-			Start:  source.Start,
-			End:    source.End,
-			Text:   piece,
-			Lead:   lead,
-			Tokens: p.Tokens,
-			Fields: doc.Fields,
+			ID: ID(id, len(chunks)), Doc: id, Title: title, Fields: doc.Fields, Index: len(chunks),
+			Start: source.Start, End: source.End, Text: piece, Lead: lead, Tokens: p.Tokens,
 		})
 	}
 	return chunks, nil
@@ -132,12 +118,8 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 
 // ID returns that of chunk n of a document: doc, "#", and n with at least six digits.
 func ID(doc string, n int) string {
-	b := append(make([]byte, 0, 128), doc...)
-	b = append(b, '#')
-	for limit := 100_000; n < limit && limit > 1; limit /= 10 {
-		b = append(b, '0')
-	}
-	return string(strconv.AppendInt(b, int64(n), 10))
+	digits := strconv.Itoa(n)
+	return doc + "#" + "000000"[min(len(digits), 6):] + digits
 }
 
 // All cuts a stream of documents, several at a time, and returns the chunks in
@@ -165,7 +147,7 @@ func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 		stream = append(stream, doc)
 	}
 	cut := make([][]graphrag.Chunk, len(stream))
-	err := par.Each(ctx, len(stream), c.workers, func(i int) (err error) {
+	err := par.Each(ctx, len(stream), c.o.Workers, func(i int) (err error) {
 		cut[i], err = c.Document(ctx, stream[i])
 		return err
 	})
@@ -236,13 +218,21 @@ func checkWindow(size, overlap int) error {
 	return c.Err()
 }
 
-// checkText refuses what does not fit the 32-bit offsets, and tells whether
-// there is anything to cut.
-func checkText(s string) (blank bool, err error) {
+// startsOf returns where the tokens of a text begin, and then its end; nothing of a blank text. It refuses
+// what does not fit the 32-bit offsets.
+func startsOf(ctx context.Context, s string) ([]int32, error) {
 	if len(s) > math.MaxInt32/3 { // U+FFFD for a bad byte takes three
-		return false, fmt.Errorf("chunk: text of %d bytes is too long: cut it into documents of at most %d", len(s), math.MaxInt32/3)
+		return nil, fmt.Errorf("chunk: text of %d bytes is too long: cut it into documents of at most %d", len(s), math.MaxInt32/3)
 	}
-	return strings.TrimSpace(s) == "", nil
+	if strings.TrimSpace(s) == "" {
+		return nil, nil
+	}
+	starts, err := tokens.Cl100k().Starts(ctx, nil, s)
+	if err != nil {
+		return nil, err
+	}
+	starts[0] = 0
+	return append(starts, int32(len(s))), nil
 }
 
 // windows cuts text into windows of a number of tokens.
@@ -250,16 +240,11 @@ type windows struct{ size, overlap int }
 
 // Split implements [Splitter].
 func (w windows) Split(ctx context.Context, s string) ([]Span, error) {
-	if blank, err := checkText(s); blank || err != nil {
+	starts, err := startsOf(ctx, s)
+	if starts == nil {
 		return nil, err
 	}
-	starts, err := tokens.Cl100k().Starts(ctx, nil, s)
-	if err != nil {
-		return nil, err
-	}
-	units := len(starts)
-	starts[0] = 0
-	starts = append(starts, int32(len(s)))
+	units := len(starts) - 1
 	stride := w.size - w.overlap
 	spans := make([]Span, 0, 1+max(0, units-w.overlap-1)/stride)
 	for first := 0; ; first += stride {
@@ -308,14 +293,10 @@ type packer struct{ max int }
 
 // Split implements [Splitter].
 func (p packer) Split(ctx context.Context, s string) ([]Span, error) {
-	if blank, err := checkText(s); blank || err != nil {
+	starts, err := startsOf(ctx, s)
+	if starts == nil {
 		return nil, err
 	}
-	starts, err := tokens.Cl100k().Starts(ctx, nil, s)
-	if err != nil {
-		return nil, err
-	}
-	starts = append(starts, int32(len(s)))
 	all := len(starts) - 1
 	var spans []Span
 	// The open span goes from start, before token first, to end, before token

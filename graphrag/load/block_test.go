@@ -4,12 +4,15 @@ package load_test
 
 import (
 	"fmt"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wildgraph/wildgraph/graphrag/internal/texttest"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -29,71 +32,34 @@ func sketch(blocks []load.Block) string {
 	return b.String()
 }
 
+// table returns the rows of a file of test data: quoted texts with tabs between.
+func table(t *testing.T, name string) (rows [][]string) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	texttest.OK(t, err)
+	for line := range strings.Lines(string(data)) {
+		row := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		for i, s := range row {
+			row[i], err = strconv.Unquote(s)
+			texttest.OK(t, err)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
 func TestBlocks(t *testing.T) {
-	for _, tt := range []struct{ name, in, want string }{
-		{"front matter", "---\ntitle: The van\ntags: [a]\n# no\n---\nIt is red.\n",
-			`0 meta 0 under -1 lead -1 "title: The van"
-1 meta 0 under -1 lead -1 "tags: [a]"
-2 paragraph 0 under -1 lead -1 "It is red."
-`},
-		{"a rule is no front matter", "---\nIt is red.\n---\n", "0 heading 2 under -1 lead -1 \"It is red.\"\n"},
-		{"headings", "# A\n\n## B\n\n### C\n\n## D\n\nx\n",
-			`0 heading 1 under -1 lead -1 "A"
-1 heading 2 under 0 lead -1 "B"
-2 heading 3 under 1 lead -1 "C"
-3 heading 2 under 0 lead -1 "D"
-4 paragraph 0 under 3 lead -1 "x"
-`},
-		{"lists", "To do:\n\n1. buy\n   * milk\n   * bread\n2. cook\n\nDone.\n",
-			`0 paragraph 0 under -1 lead -1 "To do:"
-1 item 1 under -1 lead 0 "buy"
-2 item 2 under -1 lead 1 "milk"
-3 item 2 under -1 lead 1 "bread"
-4 item 1 under -1 lead 0 "cook"
-5 paragraph 0 under -1 lead -1 "Done."
-`},
-		{"table", "Prices:\n\n| a | b |\n|:--|--:|\n| 1 \\| 2 | `x` |\n| 3 |\n\nend\n",
-			`0 paragraph 0 under -1 lead -1 "Prices:"
-1 header 0 under -1 lead 0 "a | b" [a] [b]
-2 row 0 under -1 lead 1 "1 \\| 2 | ` + "`x`" + `" [1 | 2] [x]
-3 row 0 under -1 lead 1 "3" [3] []
-4 paragraph 0 under -1 lead -1 "end"
-`},
-		{"definitions", "Owl\n: A bird.\n: Hunts by ear.\n\nKea\n: A parrot.\n",
-			`0 term 0 under -1 lead -1 "Owl"
-1 definition 0 under -1 lead 0 "A bird."
-2 definition 0 under -1 lead 0 "Hunts by ear."
-3 term 0 under -1 lead -1 "Kea"
-4 definition 0 under -1 lead 3 "A parrot."
-`},
-		{"code", "Run:\n\n```sh\n# no heading\n| no | row |\n```\n",
-			`0 paragraph 0 under -1 lead -1 "Run:"
-1 code 0 under -1 lead 0 "# no heading\n| no | row |"
-`},
-		{"indented text is text", "    far to the right\n", "0 paragraph 0 under -1 lead -1 \"far to the right\"\n"},
-		{"quotation", "> one\n> two\n", "0 paragraph 0 under -1 lead -1 \"one\\ntwo\"\n"},
-	} {
-		if diff := cmp.Diff(tt.want, sketch(load.Blocks(tt.in))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+	for _, row := range table(t, "blocks.txt") {
+		if diff := cmp.Diff(row[2], sketch(load.Blocks(row[1]))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", row[0], diff)
 		}
 	}
 }
 
 func TestPlain(t *testing.T) {
-	for in, want := range map[string]string{
-		"**bold** and *italic* and `code`":  "bold and italic and code",
-		"[text](https://a.org) <b>b</b>":    "text b",
-		"snake_case 2*3 a < b":              "snake_case 2*3 a < b",
-		`1\. not \| a \* mark`:              "1. not | a * mark",
-		"  two\n lines ":                    "two lines",
-		"__under__ _u_ a~b ~~ c":            "under u a~b c",
-		"45 ~~gone~~ ~~a `x`~~ 60 ~~ b ~~":  "45 60 b",
-		"`Option<T>` and ``a`<b>*c``":       "Option<T> and a`<b>*c",
-		"Vec<u8>, List<String>, Map<K, B>":  "Vec<u8>, List<String>, Map<K, B>",
-		"`[x](y) www.a.org`` ` \\`<B>a</B>": "[x](y) www.a.org`` `<B>a</B>",
-	} {
-		if got := load.Plain(in); got != want {
-			t.Errorf("Plain(%q) = %q, want %q", in, got, want)
+	for _, row := range table(t, "plain.txt") {
+		if got := load.Plain(row[0]); got != row[1] {
+			t.Errorf("Plain(%q) = %q, want %q", row[0], got, row[1])
 		}
 	}
 }

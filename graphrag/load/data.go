@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -33,18 +34,17 @@ func lenient(source string) string {
 // values becomes a table; other objects become sections: a heading with their name, long texts as
 // paragraphs, the rest as lists of keys and values. Invalid JSON stays unchanged.
 func jsonFile(name, source string) *File {
-	w := &writer{}
+	w, left := &writer{}, maxValues
 	if strings.EqualFold(path.Ext(name), ".json") {
-		left := maxValues
 		root, err := parseJSON(source, 0, &left)
 		if err != nil && left >= 0 {
 			root, err = parseJSON(lenient(source), 0, &left)
 		}
-		list := root.kids
-		if root.kind != '[' {
-			list = []node{root}
-		}
 		if err == nil {
+			list := root.kids
+			if root.kind != '[' {
+				list = []node{root}
+			}
 			w.records(list)
 			return w.file(name, source)
 		}
@@ -52,9 +52,9 @@ func jsonFile(name, source string) *File {
 		if _, err := parseJSON(source[:lineEnd(source, 0)], 0, &left); err != nil {
 			return Markdown(name, source)
 		}
+		left = maxValues
 	}
 	var list []node
-	left := maxValues
 	for at, line := range lines(source) {
 		if strings.TrimSpace(line) == "" {
 			continue
@@ -103,19 +103,10 @@ type jsonParser struct {
 	left *int
 }
 
-// next returns a token and its offset.
-func (p *jsonParser) next() (json.Token, int, error) {
-	at := int(p.d.InputOffset())
-	for at < len(p.s) && strings.IndexByte(" \t\r\n,:", p.s[at]) >= 0 {
-		at++
-	}
+func (p *jsonParser) value(depth int) (n node, err error) {
+	rest := p.s[p.d.InputOffset():]
+	n.at = p.base + len(p.s) - len(strings.TrimLeft(rest, " \t\r\n,:"))
 	t, err := p.d.Token()
-	return t, p.base + at, err
-}
-
-func (p *jsonParser) value(depth int) (node, error) {
-	t, at, err := p.next()
-	n := node{at: at}
 	if err != nil {
 		return n, err
 	}
@@ -125,29 +116,27 @@ func (p *jsonParser) value(depth int) (node, error) {
 	switch t := t.(type) {
 	case json.Delim:
 		n.kind = byte(t)
-		for p.d.More() {
-			key := ""
+		for p.d.More() && err == nil {
+			var key json.Token
 			if t == '{' {
-				k, _, err := p.next()
-				if err != nil {
-					return n, err
-				}
-				key, _ = k.(string)
+				key, err = p.d.Token()
 			}
-			kid, err := p.value(depth + 1)
-			if err != nil {
-				return n, err
+			if err == nil {
+				var kid node
+				kid, err = p.value(depth + 1)
+				kid.key, _ = key.(string)
+				n.kids = append(n.kids, kid)
 			}
-			kid.key = key
-			n.kids = append(n.kids, kid)
 		}
-		_, _, err = p.next()
+		if err == nil {
+			_, err = p.d.Token()
+		}
 	case string:
-		n.text, n.at = t, at+1
+		n.text, n.at = t, n.at+1
 	case json.Number:
 		n.text = t.String()
 	case bool:
-		n.text = map[bool]string{true: "true", false: "false"}[t]
+		n.text = strconv.FormatBool(t)
 	}
 	return n, err
 }

@@ -20,12 +20,6 @@ import (
 
 var errEncoding = errors.New("not UTF-8 text, and neither a byte order mark, a charset nor its bytes say what it is: convert it to UTF-8")
 
-// decode converts a text to UTF-8, see decoded.
-func decode(data []byte) (string, error) {
-	text, _, err := decoded(data)
-	return text, err
-}
-
 // decoded converts a text to UTF-8. The encoding is, in this order: UTF-16 or UTF-32, by a byte order
 // mark or the places of zeros; UTF-8, if valid; the declared one, in the first KB; a detected one,
 // named in told; or else Windows-1252, which includes Latin-1, if the bytes are plausible.

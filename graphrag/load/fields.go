@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 )
@@ -51,22 +50,8 @@ func fieldsOf(name, text string, more graphrag.Fields) (f graphrag.Fields, probl
 	return f, problem
 }
 
-// fieldValue is a value that a file writes in a text: a list between brackets, a truth value, a
-// number, a time, or the text.
+// fieldValue is a value that a file writes in a text: a truth value, a number, a time, or the text.
 func fieldValue(s string) any {
-	if inner, ok := strings.CutPrefix(s, "["); ok {
-		inner, ok = strings.CutSuffix(inner, "]")
-		if !ok {
-			return nil
-		}
-		list := []string{}
-		for _, item := range strings.Split(inner, ",") {
-			if item = strings.Trim(strings.TrimSpace(item), `"'`); item != "" {
-				list = append(list, item)
-			}
-		}
-		return list
-	}
 	if s == "true" || s == "false" {
 		return s == "true"
 	}
@@ -82,40 +67,25 @@ func fieldValue(s string) any {
 	return s
 }
 
-// metaFields are the meta elements of a page's head that have a name, such as author, and
-// Open Graph's properties.
-func metaFields(page string) graphrag.Fields {
-	f := graphrag.Fields{}
-	z := html.NewTokenizer(strings.NewReader(page))
-	for len(f) < graphrag.MaxFields {
-		switch z.Next() {
-		case html.ErrorToken:
-			return f
-		case html.EndTagToken, html.StartTagToken, html.SelfClosingTagToken:
-		default:
-			continue
-		}
-		t := z.Token()
-		switch {
-		case t.DataAtom == atom.Body || t.DataAtom == atom.Head && t.Type == html.EndTagToken:
-			return f
-		case t.DataAtom != atom.Meta:
-			continue
-		}
-		of := map[string]string{}
-		for _, a := range t.Attr {
-			of[a.Key] = strings.TrimSpace(a.Val)
-		}
-		name, content := of["name"]+of["property"], of["content"]
-		switch {
-		case name == "" || content == "" || name == "viewport":
-		case name == "keywords":
-			f[name] = fieldValue("[" + content + "]")
-		default:
-			if v := fieldValue(content); v != nil {
-				f[name] = v
-			}
-		}
+// addMeta adds what a meta element of a page's head says, if it has a name, such as author, or
+// a property of Open Graph.
+func addMeta(f graphrag.Fields, z *html.Tokenizer, more bool) {
+	of := map[string]string{}
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		of[string(key)] = strings.TrimSpace(string(value))
 	}
-	return f
+	name, content := of["name"]+of["property"], of["content"]
+	switch {
+	case name == "" || content == "" || name == "viewport" || len(f) == graphrag.MaxFields:
+	case name == "keywords":
+		keys := strings.Split(content, ",")
+		for i, key := range keys {
+			keys[i] = strings.TrimSpace(key)
+		}
+		f[name] = slices.DeleteFunc(keys, func(key string) bool { return key == "" })
+	default:
+		f[name] = fieldValue(content)
+	}
 }

@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -60,36 +58,12 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// Pages and the texts that a reader of them sees.
-func TestPages(t *testing.T) {
-	data, err := os.ReadFile("testdata/pages.txt")
-	texttest.OK(t, err)
-	for line := range strings.Lines(string(data)) {
-		in, want, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		in, err := strconv.Unquote(in)
-		texttest.OK(t, err)
-		if got := strconv.Quote(load.HTML("a.html", in).Document.Text); got != want {
-			t.Errorf("%s\n%s, want\n%s", in, got, want)
-		}
-	}
-}
-
 func TestRead(t *testing.T) {
-	for _, tt := range []struct{ name, data, title, text string }{
-		{"a/notes.md", "---\ntitle: \"My *notes*\"\n---\n# Other\n", "My notes", ""},
-		{"a/notes.MD", "# Notes #\n\ntext", "Notes", ""},
-		{"facts.txt", "Owls hunt by ear.\nGlass is sand.\n", "facts", ""},
-		{"story.txt", "The Story\n\nOnce.\n", "The Story", ""},
-		{"story.txt", "The Story\n=====\nOnce.\n", "The Story", ""},
-		{"empty.md", "", "empty", ""},
-		{"struck.md", "~~no~~ 1 ~~*a*\nb~~ 2\n```\n~~x~~\n```\n`~~x~~` \\~~x~~\n~~~\n~~a~~\n~~~\n", "struck", " 1  2\n```\n~~x~~\n```\n`~~x~~` \\~~x~~\n~~~\n~~a~~\n~~~\n"},
-		{"README", "hello\n", "hello", ""},
-		{"page", "\n<!DOCTYPE html><p>hello", "hello", "hello\n"},
-	} {
-		f, err := load.Read(tt.name, []byte(tt.data))
-		texttest.OK(t, err)
-		if want := tt.text; f.Document.Title != tt.title || want != "" && f.Document.Text != want || want == "" && f.Document.Text != tt.data || f.Document.ID != tt.name {
-			t.Errorf("%s: %+v", tt.name, f.Document)
+	for _, row := range table(t, "titles.txt") {
+		name, data, title, want := row[0], row[1], row[2], row[3]
+		d := read(t, name, data).Document
+		if d.Title != title || d.ID != name || d.Text != want && (want != "" || d.Text != data) {
+			t.Errorf("%s: %+v", name, d)
 		}
 	}
 	for name, data := range map[string]string{"a.pdf": "%PDF", "b": "\x00\x01", "c.md": "\xd6\xa3\xba\xcd"} {

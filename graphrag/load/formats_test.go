@@ -34,31 +34,11 @@ func read(t *testing.T, name, data string) *load.File {
 	return f
 }
 
+// Files and the texts that a reader of them sees.
 func TestFormats(t *testing.T) {
-	for _, tt := range []struct{ name, data, want string }{
-		{"a.csv", "name,pays\nadults,12 €\nstudents,\"7 €,\nreduced\"\n", "| name | pays |\n|---|---|\n| adults | 12 € |\n| students | 7 €, reduced |\n"},
-		{"a.csv", "name;size\na|b;2\n", "| name | size |\n|---|---|\n| a\\|b | 2 |\n"},
-		{"a.tsv", "1\t2\n3\t4\t5\n", "|  |  |\n|---|---|\n| 1 | 2 |\n\n|  |  |  |\n|---|---|---|\n| 3 | 4 | 5 |\n"},
-		{"a.csv", "Town (name, county);People\nDunmere, Ash;4200\n", "| Town (name, county) | People |\n|---|---|\n| Dunmere, Ash | 4200 |\n"},
-		{"a.csv", "sep=;\r\nTown;2021;2022\r\nDunmere;4100;4150\r\n", "| Town | 2021 | 2022 |\n|---|---|---|\n| Dunmere | 4100 | 4150 |\n"},
-		{"a.csv", "Account #1;;\n;;\nDate;Payee;Amount\n1 May;Ropes;-3,50\n2 May;Nets;-4,00\n", "Account #1\n\n| Date | Payee | Amount |\n|---|---|---|\n| 1 May | Ropes | -3,50 |\n| 2 May | Nets | -4,00 |\n"},
-		{"a.csv", "Name,Role\r\"Big\" Tom,\"pilot\"\rJon,\"cook, \"\"second\"\"\"\rMo,\"the \"old\" one\"\r\"x", "| Name | Role |\n|---|---|\n| \"Big\" Tom | pilot |\n| Jon | cook, \"second\" |\n| Mo | the \"old\" one |\n| \"x |  |\n"},
-		{"a.csv", "1010\tA.N. au\t7334,00\t-7,5\n1061\tB\t733,16\t-8,5\n", "|  |  |  |  |\n|---|---|---|---|\n| 1010 | A.N. au | 7334,00 | -7,5 |\n| 1061 | B | 733,16 | -8,5 |\n"},
-		{"a.csv", "April 15, 2023;40;25.00;\nApril 9, 2023;67;25.00\nApril 8, 2023;63;25.00;\n", "|  |  |  |  |\n|---|---|---|---|\n| April 15, 2023 | 40 | 25.00 |  |\n| April 9, 2023 | 67 | 25.00 |  |\n| April 8, 2023 | 63 | 25.00 |  |\n"},
-		{"a.csv", ",value\na,<b>1</b>\n", "|  | value |\n|---|---|\n| a | \\<b>1\\</b> |\n"},
-		{"a.json", "{\"id\":1790000000000000001}\n{\"id\":2}\n", "| id |\n|---|\n| 1790000000000000001 |\n| 2 |\n"},
-		{"a.json", `[{"t":"a NaN","n":NaN},{"t":"b","n":-Infinity}]`, "| t | n |\n|---|---|\n| a NaN |  |\n| b | -∞ |\n"},
-		{"a.csv", "only,a header\n", "| only | a header |\n|---|---|\n| only | a header |\n"},
-		{"a.jsonl", `{"id":"a","n":1}` + "\n" + `{"n":2,"id":"b","ok":true}` + "\n", "| id | n | ok |\n|---|---|---|\n| a | 1 |  |\n| b | 2 | true |\n"},
-		{"a.jsonl", `{"title":"Owls","text":"` + strings.Repeat("Owls hunt. ", 20) + `"}` + "\nbroken\n",
-			"## Owls\n\n" + strings.Repeat("Owls hunt. ", 20) + "\n\n- broken\n"},
-		{"a.json", `{"name":"stow","ports":[80,443],"on":{"linux":"yes"}}`, "- name: stow\n- ports:\n  - 80\n  - 443\n- on:\n  - linux: yes\n"},
-		{"a.json", `[1, "x"]`, "- 1\n\n- x\n"},
-		{"a.json", `{"a":`, `{"a":`},
-		{"a.go", "package a\n\n// F adds.\nfunc F() int {\n\treturn 1\n}\n", "```\npackage a\n\n```\n\n## func F() int\n\n```\n// F adds.\nfunc F() int {\n\treturn 1\n}\n```\n"},
-	} {
-		if diff := cmp.Diff(tt.want, read(t, tt.name, tt.data).Document.Text); diff != "" {
-			t.Errorf("%s %.30q (-want +got):\n%s", tt.name, tt.data, diff)
+	for _, row := range table(t, "formats.txt") {
+		if diff := cmp.Diff(row[2], read(t, row[0], row[1]).Document.Text); diff != "" {
+			t.Errorf("%s %.60q (-want +got):\n%s", row[0], row[1], diff)
 		}
 	}
 }

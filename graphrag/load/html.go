@@ -30,7 +30,7 @@ func HTML(name, page string) *File {
 			break
 		}
 	}
-	f.Document.Fields = metaFields(page)
+	f.Document.Fields = t.fields
 	f.finish(name, page)
 	return f
 }

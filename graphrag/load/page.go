@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/wildgraph/wildgraph/graphrag"
 )
 
 // Bounds of the tree of a page: its tags, and the elements around one if the parser refuses the page.
@@ -23,6 +25,7 @@ type tree struct {
 	texts  []span // pieces of the page, in order
 	runs   []int  // the first text of each run
 	layout map[*html.Node]bool
+	fields graphrag.Fields
 }
 
 // span is a piece of the page.
@@ -32,9 +35,9 @@ type span struct{ start, end int }
 func parse(page string) *tree {
 	var err error
 	for _, around := range []int{maxTags, maxAround, 0} {
-		o := &outline{page: page, around: around, open: make(map[string]int), left: make(map[string]int)}
+		t := &tree{layout: make(map[*html.Node]bool), fields: graphrag.Fields{}}
+		o := &outline{tree: t, page: page, around: around, open: make(map[string]int), left: make(map[string]int)}
 		o.read()
-		t := &tree{texts: o.texts, runs: o.runs, layout: make(map[*html.Node]bool)}
 		if t.root, err = html.Parse(strings.NewReader(o.out.String())); err == nil {
 			t.layouts(t.root, nil)
 			return t
@@ -47,17 +50,17 @@ func parse(page string) *tree {
 // and numbers of texts. Other tags mark words, and the parser copies some of them into every
 // paragraph.
 type outline struct {
+	*tree
 	page   string
 	around int // tags in tags
 	out    strings.Builder
-	texts  []span
-	runs   []int
 	open   map[string]int // written tags that are not ended, by name
 	left   map[string]int // those left out within them
 	depth  int
 	tags   int
 	inRun  bool   // the last thing written is a run
 	last   string // the last tag
+	body   bool   // behind the head
 }
 
 func (o *outline) read() {
@@ -80,6 +83,11 @@ func (o *outline) read() {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
 			tag := atom.Lookup(name)
+			if tag == atom.Meta && !o.body {
+				addMeta(o.fields, z, more)
+				continue
+			}
+			o.body = o.body || tag == atom.Body
 			skip = is(string(name), unseen)
 			if !skip {
 				o.start(string(name), tag, attributes(z, more))
@@ -93,6 +101,7 @@ func (o *outline) read() {
 			}
 		case html.EndTagToken:
 			name, _ := z.TagName()
+			o.body = o.body || string(name) == "head"
 			if !skip {
 				o.end(string(name))
 			}
@@ -254,11 +263,10 @@ func (t *tree) run(n *html.Node) []span {
 	if err != nil || i >= len(t.runs) {
 		return nil
 	}
-	end := len(t.texts)
-	if i+1 < len(t.runs) {
-		end = t.runs[i+1]
+	if i+1 == len(t.runs) {
+		return t.texts[t.runs[i]:]
 	}
-	return t.texts[t.runs[i]:end]
+	return t.texts[t.runs[i]:t.runs[i+1]]
 }
 
 // attribute returns the value of an attribute, "" without it.

@@ -26,7 +26,7 @@ const maxValue = 1024
 func Rows(name string, data []byte) ([]graphrag.Document, error) {
 	var docs []graphrag.Document
 	seen := map[string]bool{}
-	source, err := decode(data)
+	source, _, err := decoded(data)
 	if err != nil {
 		return nil, err
 	}

@@ -151,25 +151,21 @@ func (v *votes) most() Language {
 	case charactersOfWord*unspaced > v.latin+v.kyrl:
 		return Chinese
 	}
-	best, next := -1, 0.0
-	for l, x := range v.of[:len(lexicons)] {
-		switch {
-		case best < 0 || x > v.of[best]:
-			if best >= 0 {
-				next = v.of[best]
-			}
-			best = l
-		case x > next:
-			next = x
+	best, next := 0, 0.0
+	for i, x := range v.of[1:len(lexicons)] {
+		if x > v.of[best] {
+			best, next = i+1, v.of[best]
+		} else {
+			next = max(next, x)
 		}
 	}
-	if v.of[best] < leastSure || v.of[best] < leastAhead*next {
-		if v.kyrl > v.latin {
-			return Russian
-		}
-		return ""
+	switch {
+	case v.of[best] >= leastSure && v.of[best] >= leastAhead*next:
+		return lexicons[best].language
+	case v.kyrl > v.latin:
+		return Russian
 	}
-	return lexicons[best].language
+	return ""
 }
 
 // stopList says which languages have a word or letter, a bit each.

@@ -4,6 +4,7 @@ package text
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -273,39 +274,26 @@ func skipBlanks(s string, i int) int {
 
 // isCitation reports whether the text of a link is a number in brackets: [12]
 // or \[12\].
-func isCitation(s string) bool {
-	s = strings.TrimPrefix(s, `\`)
-	if len(s) < 3 || len(s) > 7 || s[0] != '[' || s[len(s)-1] != ']' {
-		return false
-	}
-	digits := strings.TrimSuffix(s[1:len(s)-1], `\`)
-	return digits != "" && strings.Trim(digits, "0123456789") == ""
-}
+func isCitation(s string) bool { return len(s) <= len(`\[1234\]`) && citation.MatchString(s) }
+
+// hasScheme reports whether s begins with a scheme that is stripped.
+func hasScheme(s string) bool { return scheme.MatchString(s[:min(len(s), len("https://"))]) }
+
+var (
+	citation = regexp.MustCompile(`^\\?\[(?:\d{1,5}|\d{1,4}\\)\]$`)
+	scheme   = regexp.MustCompile(`(?i)^(?:https?|ftp)://`)
+)
 
 // autolink returns the length of <https://…> at the beginning of s, else 0.
 func autolink(s string) int {
 	if !hasScheme(s[1:]) {
 		return 0
 	}
-	for i := 1; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '>':
-			return i + 1
-		case c <= ' ' || c == '<':
-			return 0
-		}
+	end := 1 + strings.IndexFunc(s[1:], func(r rune) bool { return r <= ' ' || r == '<' || r == '>' })
+	if end == 0 || s[end] != '>' {
+		return 0
 	}
-	return 0
-}
-
-// hasScheme reports whether s begins with a scheme that is stripped.
-func hasScheme(s string) bool {
-	for _, scheme := range []string{"http://", "https://", "ftp://"} {
-		if len(s) >= len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) {
-			return true
-		}
-	}
-	return false
+	return end + 1
 }
 
 // bareURL finds the URL whose colon, or whose "www.", is at i and which

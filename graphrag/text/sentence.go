@@ -4,6 +4,7 @@ package text
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -247,7 +248,7 @@ func skipClosers(s string, i int) int {
 		case c == '"' || c == '\'' || c == ')' || c == ']' || c == '*' || c == '_':
 			i++
 		case c == '[':
-			n := citationMark(s[i:])
+			n := len(citationMark.FindString(s[i:min(len(s), i+8)]))
 			if n == 0 {
 				return i
 			}
@@ -284,21 +285,8 @@ func closer(s string) int {
 	return space + n
 }
 
-// citationMark returns the length of a mark such as [1], [12] or [a] at the
-// beginning of s, else 0.
-func citationMark(s string) int {
-	for i := 1; i < len(s) && i < 5; i++ {
-		switch c := s[i]; {
-		case c == ']' && i > 1:
-			return i + 1
-		case c >= '0' && c <= '9':
-		case c >= 'a' && c <= 'z' && i == 1 && len(s) > 2 && s[2] == ']':
-		default:
-			return 0
-		}
-	}
-	return 0
-}
+// citationMark is a mark such as [1], [12] or [a] at the beginning of a text.
+var citationMark = regexp.MustCompile(`^\[(?:\d{1,3}|[a-z])\]`)
 
 // ends decides whether the sentence begun at from ends with the stop at i.
 // The stop reaches to run, its closers to after; s ends with the block.
@@ -484,11 +472,11 @@ func (p *punkt) isAbbreviation(w string) bool {
 	return len(w)-i <= 3 && !isNumber(w[i-1:i])
 }
 
-const digits = "0123456789"
+const numerals = "0123456789"
 
 // isNumber reports whether a word consists of digits and the marks between them.
 func isNumber(w string) bool {
-	return strings.Trim(w, digits+".,-") == "" && strings.ContainsAny(w, digits)
+	return strings.Trim(w, numerals+".,-") == "" && strings.ContainsAny(w, numerals)
 }
 
 // tableWord is a word as the trained tables have it.

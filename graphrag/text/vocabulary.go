@@ -92,23 +92,10 @@ func (v *Vocabulary) Add(word []byte) (number int, added bool) {
 
 // AddAll adds the strings of another vocabulary in their order, and returns the number of each.
 func (v *Vocabulary) AddAll(of *Vocabulary) []int32 {
-	numbers := slices.Repeat([]int32{-1}, of.Len())
-	for i := range of.table { // whose slots are in the order of those of v
-		s := of.table[i]
-		if s.id == 0 {
-			continue
-		}
-		key, t, long := s, int(s.id&mostStrings)-1, []byte(nil)
-		if key.id &^= mostStrings; key.id == longWord<<idBits {
-			long = of.At(t)
-		}
-		numbers[t] = int32(v.probe(key, hash(key), long).id&mostStrings) - 1
-	}
-	for t, number := range numbers {
-		if number < 0 {
-			added, _ := v.Add(of.At(t))
-			numbers[t] = int32(added)
-		}
+	numbers := make([]int32, of.Len())
+	for t := range numbers {
+		number, _ := v.Add(of.At(t))
+		numbers[t] = int32(number)
 	}
 	return numbers
 }
@@ -230,16 +217,19 @@ type Numbering struct {
 
 // NewNumbering numbers the terms in the order of their first appearance.
 func NewNumbering(a Analyzer) *Numbering {
-	n := &Numbering{terms: NewVocabulary(), analyzer: a}
-	if n.words = n.terms; !verbatim(a) {
-		n.words = NewVocabulary()
+	n := newNumbering(a, NewVocabulary(), false)
+	if s, ok := a.(*Standard); ok && s.stems == nil && len(s.stop) == 0 {
+		n.words = n.terms
 	}
-	return n.split()
+	return n
 }
 
-// split gives an analyzer for every language a numbering for each.
-func (n *Numbering) split() *Numbering {
-	if s, ok := n.analyzer.(*Standard); ok && s.each != nil {
+// NewLookup knows the terms of a vocabulary only, which it does not change.
+func NewLookup(a Analyzer, terms *Vocabulary) *Numbering { return newNumbering(a, terms, true) }
+
+func newNumbering(a Analyzer, terms *Vocabulary, fixed bool) *Numbering {
+	n := &Numbering{terms: terms, fixed: fixed, analyzer: a, words: NewVocabulary()}
+	if s, ok := a.(*Standard); ok && s.each != nil {
 		n.each = make(map[*Standard]*Numbering)
 	}
 	return n
@@ -260,21 +250,9 @@ func (n *Numbering) In(l Language) *Numbering {
 	}
 	a := n.analyzer.(*Standard).In(l)
 	if n.each[a] == nil {
-		n.each[a] = &Numbering{terms: n.terms, fixed: n.fixed, analyzer: a, words: NewVocabulary()}
+		n.each[a] = newNumbering(a, n.terms, n.fixed)
 	}
 	return n.each[a]
-}
-
-// verbatim reports whether each word is its own term.
-func verbatim(a Analyzer) bool {
-	s, ok := a.(*Standard)
-	return ok && s.stems == nil && len(s.stop) == 0
-}
-
-// NewLookup knows the terms of a vocabulary only, which it does not change.
-func NewLookup(a Analyzer, terms *Vocabulary) *Numbering {
-	n := &Numbering{terms: terms, fixed: true, analyzer: a, words: NewVocabulary()}
-	return n.split()
 }
 
 // Terms are the terms by their numbers.
@@ -287,18 +265,13 @@ func (n *Numbering) Number(word []byte) int32 { return n.In("").find(word) }
 // find looks for a word, and asks the analyzer for the term of one that is new.
 func (n *Numbering) find(word []byte) int32 {
 	number, added := n.words.Add(word)
-	if added && n.words != n.terms {
+	if n.words == n.terms {
+		return int32(number)
+	}
+	if added {
 		n.number = append(n.number, n.look(string(word)))
 	}
-	return n.of(int32(number))
-}
-
-// of is the number of a word's term.
-func (n *Numbering) of(word int32) int32 {
-	if n.words == n.terms {
-		return word
-	}
-	return n.number[word]
+	return n.number[number]
 }
 
 // atOnce is how many numbers Text yields at a time.

@@ -157,17 +157,13 @@ type scanner struct {
 // keepWord is the largest word buffer that is kept for the next scan.
 const keepWord = 1 << 12
 
+// scan returns a scanner at the beginning of a text.
 func (a *Standard) scan(s string) *scanner {
 	sc := a.scans.Get().(*scanner)
-	sc.begin(a, s)
-	return sc
-}
-
-// begin prepares for a text.
-func (sc *scanner) begin(a *Standard, s string) {
 	sc.s, sc.classes, sc.bigrams = s, a.classes, !a.options.plain
 	sc.base, sc.turn, sc.edge, sc.edges = 0, 0, 0, 0
 	sc.pos, sc.limit, sc.paired, sc.folds = 0, 0, false, false
+	return sc
 }
 
 func (a *Standard) release(sc *scanner) {
