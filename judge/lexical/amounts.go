@@ -113,10 +113,7 @@ func (s *scan) amounts() (out []amount) {
 		}
 		first, last = i, end
 		out = append(out, a)
-		for k := i; k <= end && k < len(s.tokens); k++ {
-			s.tokens[k].used = true
-		}
-		i = end
+		i = s.use(i, end)
 	}
 	return out
 }
@@ -273,10 +270,8 @@ words:
 			break words
 		case isNumber && (current == 0 || math.Mod(current, 10) == 0 && n < 10 && current >= 20 || math.Mod(current, 100) == 0 && n < 100):
 			current += n
-		case m == 12:
-			current, ok = max(current, 1)*12, true
-		case m == 100 && len(w) > 2 && (current > 0 || s.word(k-1) == "a"):
-			current, ok = max(current, 1)*100, true
+		case m == 12 || m == 100 && (current > 0 || s.word(k-1) == "a"):
+			current, ok = max(current, 1)*m, true
 		case m >= 1e3 && len(w) > 2 && (current > 0 || s.word(k-1) == "a"):
 			total, current, ok = total+max(current, 1)*m, 0, true
 		case w == "and" && ok && k > i && numberWordsOf[s.word(k+1)] > 0:
