@@ -11,7 +11,7 @@ import (
 
 // amount is a number with its unit, or a date.
 type amount struct {
-	date   date    // of dimension day
+	date   date    // of dimension dated
 	value  float64 // as written
 	base   float64 // in the base unit of the dimension
 	factor float64
@@ -35,11 +35,11 @@ const (
 // is reports whether b says the same as a.
 func (a amount) is(b amount) bool {
 	switch {
-	case a.dim == day && b.dim == day:
+	case a.dim == dated && b.dim == dated:
 		return a.date.within(b.date)
-	case a.dim == day:
+	case a.dim == dated:
 		return a.date.bare() && b.dim == noDimension && b.value == float64(a.date.year)
-	case b.dim == day:
+	case b.dim == dated:
 		return b.date.bare() && a.dim != ordinal && a.value == float64(b.date.year)
 	case a.ranged != b.ranged || a.side*b.side < 0:
 		return false
@@ -85,7 +85,7 @@ func currencyBefore(gap string) dimension {
 // quantities finds the dates and the amounts of a statement.
 func (s *scan) quantities() (out []amount) {
 	for _, d := range s.dates() {
-		out = append(out, amount{date: d, dim: day})
+		out = append(out, amount{date: d, dim: dated})
 	}
 	return append(out, s.amounts()...)
 }

@@ -74,7 +74,7 @@ func (f *features) missing(g *features) string {
 	for _, a := range f.amounts {
 		switch {
 		case a.given || a.in(g):
-		case a.dim == day:
+		case a.dim == dated:
 			return "another date, or none"
 		case a.dim != ordinal:
 			return "another number, or none"

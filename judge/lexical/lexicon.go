@@ -119,7 +119,7 @@ const (
 	percent     dimension = "percent"
 	points      dimension = "points" // of percentages
 	clock       dimension = "clock"  // minutes of a day
-	day         dimension = "day"    // a date
+	dated       dimension = "dated"  // a day, a month or a year
 	dollars     dimension = "dollars"
 	ordinal     dimension = "ordinal"
 )

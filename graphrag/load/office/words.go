@@ -61,7 +61,7 @@ func (w *words) line(e *element) string {
 // escaped is a character that would be markup.
 var escaped = regexp.MustCompile("\\\\([!-/:-@[-`{-~])")
 
-// html is the text of an element as HTML, inside that of what is in it.
+// html is the text of an element as HTML.
 func (w *words) html(e *element) string {
 	var b strings.Builder
 	if e != nil {
@@ -70,6 +70,7 @@ func (w *words) html(e *element) string {
 	return b.String()
 }
 
+// inside is the HTML of the children of an element.
 func (w *words) inside(e *element) string {
 	var b strings.Builder
 	if e != nil {
@@ -183,7 +184,7 @@ func (w *words) formula(e *element) string {
 	})
 }
 
-// operand is what is in a part of a formula that gets brackets, without brackets around all of it.
+// operand is the HTML of a part of a formula without brackets around all of it.
 func (w *words) operand(e *element) string {
 	if d := e.at("d"); d != nil && d.all() == e.all() && property(d, "begChr", "(") == "(" {
 		return w.list(d, property(d, "sepChr", "|"))

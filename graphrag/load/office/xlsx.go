@@ -144,7 +144,7 @@ var showing = map[string]byte{nfp.TokenTypeGeneral: 0, nfp.TokenTypeElapsedDateT
 // format adds a format of cells; some of numbers have no code (ECMA-376 part 1, 18.8.30).
 func (b *book) format(e *element) {
 	id, f := e.number("numFmtId", 0, 1<<20), b.custom[e.attr("numFmtId")]
-	f.gone = at(b.crossed, e.attr("fontId"))
+	f.gone = indexed(b.crossed, e.attr("fontId"))
 	switch {
 	case f.show != 0:
 	case id == 9 || id == 10:
@@ -167,8 +167,8 @@ func reference(s string) (column, row int) {
 	return column, row
 }
 
-// at is the value with an index, the zero value if there is none.
-func at[T any](values []T, index string) (v T) {
+// indexed is the value with an index, the zero value if there is none.
+func indexed[T any](values []T, index string) (v T) {
 	if i, err := strconv.Atoi(index); err == nil && i >= 0 && i < len(values) {
 		v = values[i]
 	}
@@ -177,12 +177,12 @@ func at[T any](values []T, index string) (v T) {
 
 // shown is the value of a cell as it is displayed, but for the forms of dates, which are ISO's.
 func (b *book) shown(c *element) string {
-	s, kind, of := c.at("v").all(), c.attr("t"), at(b.formats, c.attr("s"))
+	s, kind, of := c.at("v").all(), c.attr("t"), indexed(b.formats, c.attr("s"))
 	switch {
 	case of.gone:
 		return ""
 	case kind == "s":
-		return at(b.shared, s)
+		return indexed(b.shared, s)
 	case kind == "inlineStr":
 		return b.line(c.at("is"))
 	case kind == "b":
