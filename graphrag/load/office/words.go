@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -154,7 +155,7 @@ func (w *words) formula(e *element) string {
 		return w.list(e, "; ")
 	case name == "mr":
 		return w.list(e, " ")
-	case name == "rad" && e.at("deg").all() != "":
+	case name == "rad" && len(operands(e.at("deg"))) > 0:
 		name = "root"
 	case name == "f" && e.at("fPr", "type").attr("val") == "noBar":
 		name = "choose"
@@ -173,10 +174,18 @@ func (w *words) formula(e *element) string {
 
 // operand is the HTML of a part of a formula without brackets around all of it.
 func (w *words) operand(e *element) string {
-	if d := e.at("d"); d != nil && d.all() == e.all() && property(d, "begChr", "(") == "(" {
-		return w.list(d, property(d, "sepChr", "|"))
+	if of := operands(e); len(of) == 1 && of[0].name == "d" && property(of[0], "begChr", "(") == "(" {
+		return w.list(of[0], property(of[0], "sepChr", "|"))
 	}
 	return strings.TrimSpace(w.inside(e))
+}
+
+// operands are the elements in a part of a formula but for its properties.
+func operands(e *element) (out []*element) {
+	if e != nil {
+		out = slices.DeleteFunc(slices.Clone(e.kids), func(k *element) bool { return k.name == "" || strings.HasSuffix(k.name, "Pr") })
+	}
+	return out
 }
 
 // list is the elements or rows in a part of a formula, with a mark between.
