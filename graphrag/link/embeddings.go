@@ -75,7 +75,7 @@ func (l *last) next(ctx context.Context, n neighborhood) ([][]scored, error) {
 		if err != nil {
 			return fmt.Errorf("link: comparing names: %w", err)
 		}
-		searched[i] = slices.Clone(others(unsure[i], hits, n.threshold, len(hits)))
+		searched[i] = slices.Clone(slices.DeleteFunc(hits, func(h scored) bool { return h.ID == unsure[i] || h.Score < n.threshold }))
 		return nil
 	}); err != nil {
 		return nil, err
@@ -209,15 +209,5 @@ func (ix *embeddedNames) Nearest(ctx context.Context, name string, k int) ([]sco
 	if err != nil {
 		return nil, fmt.Errorf("link: nearest names: %w", err)
 	}
-	return others(-1, hits, math.Inf(-1), k), nil
-}
-
-func others(self int32, hits []scored, threshold float64, limit int) []scored {
-	var out []scored
-	for _, h := range hits {
-		if h.ID != self && h.Score >= threshold && len(out) < limit {
-			out = append(out, h)
-		}
-	}
-	return out
+	return hits, nil
 }

@@ -133,11 +133,7 @@ func (Trigrams) Neighbors(ctx context.Context, names []string, threshold float64
 	if limit <= 0 {
 		return out, ctx.Err()
 	}
-	w, err := learn(ctx, names)
-	if err != nil {
-		return nil, err
-	}
-	grams, err := w.vectors(ctx, names)
+	w, grams, err := learn(ctx, names)
 	if err != nil {
 		return nil, err
 	}
@@ -220,11 +216,7 @@ func product(shares []float64, of []gram) float64 {
 
 // Index implements [Linker].
 func (Trigrams) Index(ctx context.Context, names []string) (NameIndex, error) {
-	w, err := learn(ctx, names)
-	if err != nil {
-		return nil, err
-	}
-	grams, err := w.vectors(ctx, names)
+	w, grams, err := learn(ctx, names)
 	if err != nil {
 		return nil, err
 	}
@@ -305,19 +297,6 @@ type spelling struct {
 	grams    []gram
 }
 
-// vectors are those of names.
-func (w *weighing) vectors(ctx context.Context, names []string) ([][]gram, error) {
-	var s spelling
-	out := make([][]gram, len(names))
-	for i, name := range names {
-		if i%stride == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		out[i] = slices.Clone(w.vector(&s, name))
-	}
-	return out, nil
-}
-
 // vector is the unit vector of a name, of tf·(1 + ln(n/df)), until the next one. A trigram of
 // none of the names has an id behind all others and the weight of one that occurs once.
 func (w *weighing) vector(s *spelling, name string) []gram {
@@ -340,27 +319,35 @@ func (w *weighing) vector(s *spelling, name string) []gram {
 // stride is the number of names between two looks at the context.
 const stride = 1 << 8
 
-func learn(ctx context.Context, names []string) (weighing, error) {
+// learn weighs the trigrams of some names, and returns the vectors of the names.
+func learn(ctx context.Context, names []string) (w weighing, vectors [][]gram, err error) {
 	frequency := make(map[trigram]int)
-	var room []trigram
+	var s spelling
 	for i, name := range names {
 		if i%stride == 0 && ctx.Err() != nil {
-			return weighing{}, ctx.Err()
+			return w, nil, ctx.Err()
 		}
-		room = trigrams(room[:0], name)
-		for t := range distinct(room) {
+		s.trigrams = trigrams(s.trigrams[:0], name)
+		for t := range distinct(s.trigrams) {
 			frequency[t]++
 		}
 	}
 	all := slices.SortedFunc(maps.Keys(frequency), func(a, b trigram) int {
 		return cmp.Or(cmp.Compare(frequency[a], frequency[b]), cmp.Compare(a, b))
 	})
-	w := weighing{ids: make(map[trigram]int32, len(all)), idf: make([]float64, len(all)), names: len(names)}
+	w = weighing{ids: make(map[trigram]int32, len(all)), idf: make([]float64, len(all)), names: len(names)}
 	for id, t := range all {
 		w.ids[t] = int32(id)
 		w.idf[id] = 1 + math.Log(float64(len(names))/float64(frequency[t]))
 	}
-	return w, nil
+	vectors = make([][]gram, len(names))
+	for i, name := range names {
+		if i%stride == 0 && ctx.Err() != nil {
+			return w, nil, ctx.Err()
+		}
+		vectors[i] = slices.Clone(w.vector(&s, name))
+	}
+	return w, vectors, nil
 }
 
 func normalize(of []gram) {

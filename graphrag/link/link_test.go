@@ -47,12 +47,8 @@ func TestTrigramsFindAll(t *testing.T) {
 		limit := []int{1000, 3}[seed%2]
 		got, err := Trigrams{}.Neighbors(t.Context(), names, threshold, limit)
 		texttest.OK(t, err)
-		w, err := learn(t.Context(), names)
+		_, vectors, err := learn(t.Context(), names)
 		texttest.OK(t, err)
-		vectors := make([][]gram, len(names))
-		for i, name := range names {
-			vectors[i] = w.vector(new(spelling), name)
-		}
 		want := make([][]scored, len(names))
 		for i := range names {
 			for j := range names {
@@ -137,7 +133,7 @@ func TestNearest(t *testing.T) {
 	ix, err := Trigrams{}.Index(t.Context(), names)
 	texttest.OK(t, err)
 	for _, name := range append(words(r, 50), names[3], "", "ω") {
-		w, err := learn(t.Context(), names)
+		w, _, err := learn(t.Context(), names)
 		texttest.OK(t, err)
 		var want []scored
 		for j := range names {
@@ -216,7 +212,7 @@ func TestSpelling(t *testing.T) {
 	if slices.Sort(often); !slices.Equal(often, []int{1, 1, 2}) {
 		t.Errorf("of aaaa: %v", often)
 	}
-	w, err := learn(t.Context(), []string{"Oslo", "Bergen"})
+	w, _, err := learn(t.Context(), []string{"Oslo", "Bergen"})
 	texttest.OK(t, err)
 	var s spelling
 	w.vector(&s, "Bergen op Zoom")

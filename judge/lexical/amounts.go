@@ -11,7 +11,7 @@ import (
 
 // amount is a number with its unit, or a date.
 type amount struct {
-	date   date    // of dimension day
+	date   date    // of dimension dated
 	value  float64 // as written
 	base   float64 // in the base unit of the dimension
 	factor float64
@@ -35,11 +35,11 @@ const (
 // is reports whether b says the same as a.
 func (a amount) is(b amount) bool {
 	switch {
-	case a.dim == day && b.dim == day:
+	case a.dim == dated && b.dim == dated:
 		return a.date.within(b.date)
-	case a.dim == day:
+	case a.dim == dated:
 		return a.date.bare() && b.dim == noDimension && b.value == float64(a.date.year)
-	case b.dim == day:
+	case b.dim == dated:
 		return b.date.bare() && a.dim != ordinal && a.value == float64(b.date.year)
 	case a.ranged != b.ranged || a.side*b.side < 0:
 		return false
@@ -85,7 +85,7 @@ func currencyBefore(gap string) dimension {
 // quantities finds the dates and the amounts of a statement.
 func (s *scan) quantities() (out []amount) {
 	for _, d := range s.dates() {
-		out = append(out, amount{date: d, dim: day})
+		out = append(out, amount{date: d, dim: dated})
 	}
 	return append(out, s.amounts()...)
 }
@@ -113,10 +113,7 @@ func (s *scan) amounts() (out []amount) {
 		}
 		first, last = i, end
 		out = append(out, a)
-		for k := i; k <= end && k < len(s.tokens); k++ {
-			s.tokens[k].used = true
-		}
-		i = end
+		i = s.use(i, end)
 	}
 	return out
 }
@@ -273,10 +270,8 @@ words:
 			break words
 		case isNumber && (current == 0 || math.Mod(current, 10) == 0 && n < 10 && current >= 20 || math.Mod(current, 100) == 0 && n < 100):
 			current += n
-		case m == 12:
-			current, ok = max(current, 1)*12, true
-		case m == 100 && len(w) > 2 && (current > 0 || s.word(k-1) == "a"):
-			current, ok = max(current, 1)*100, true
+		case m == 12 || m == 100 && (current > 0 || s.word(k-1) == "a"):
+			current, ok = max(current, 1)*m, true
 		case m >= 1e3 && len(w) > 2 && (current > 0 || s.word(k-1) == "a"):
 			total, current, ok = total+max(current, 1)*m, 0, true
 		case w == "and" && ok && k > i && numberWordsOf[s.word(k+1)] > 0:

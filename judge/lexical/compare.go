@@ -74,7 +74,7 @@ func (f *features) missing(g *features) string {
 	for _, a := range f.amounts {
 		switch {
 		case a.given || a.in(g):
-		case a.dim == day:
+		case a.dim == dated:
 			return "another date, or none"
 		case a.dim != ordinal:
 			return "another number, or none"
@@ -332,22 +332,21 @@ func together(gold *features, predicted []features) []int {
 	var chosen []int
 	var joined []features
 	best := 0.0
-	for len(chosen) < mostTogether {
-		next := -1
+	for range mostTogether {
+		next, joint := -1, features{}
 		for p := range predicted {
 			if slices.Contains(chosen, p) || !predicted[p].partOf(gold) {
 				continue
 			}
-			joint := join(append(slices.Clip(joined), predicted[p]))
-			if share := gold.share(&joint); share > best {
-				best, next = share, p
+			with := join(append(slices.Clip(joined), predicted[p]))
+			if share := gold.share(&with); share > best {
+				best, next, joint = share, p, with
 			}
 		}
 		if next < 0 {
 			return nil
 		}
 		chosen, joined = append(chosen, next), append(joined, predicted[next])
-		joint := join(joined)
 		if gold.statedIn(&joint, nil).same {
 			slices.Sort(chosen)
 			return chosen
@@ -360,20 +359,12 @@ func together(gold *features, predicted []features) []int {
 // something else of it too, or, where that names nothing, shares two words with it;
 // and denies none of it.
 func (f *features) partOf(gold *features) bool {
-	names := 0
 	words := gold.words(f)
-	for i := range gold.names {
-		if gold.names[i].in(f) {
-			names++
-		}
-	}
 	for _, a := range gold.amounts {
 		if a.in(f) {
 			words++
 		}
 	}
-	if names == 0 && (len(gold.names) > 0 || words < 2) || words == 0 {
-		return false
-	}
-	return !gold.contradicts(f)
+	named := slices.ContainsFunc(gold.names, func(n name) bool { return n.in(f) })
+	return words > 0 && (named || len(gold.names) == 0 && words >= 2) && !gold.contradicts(f)
 }

@@ -63,10 +63,7 @@ func (s *scan) dates() (out []date) {
 		if len(out) == n {
 			continue
 		}
-		for k := i; k <= end; k++ {
-			s.tokens[k].used = true
-		}
-		i = end
+		i = s.use(i, end)
 	}
 	return out
 }
@@ -117,11 +114,11 @@ func (s *scan) numericDate(out []date, i int) ([]date, int) {
 	switch {
 	case !ok || rest != "s":
 	case len(digits) == 4 && n%100 == 0 && n < 2000: // the 1900s are a century
-		return append(out, date{year: int32(n), span: 100}), i
+		out = append(out, date{year: int32(n), span: 100})
 	case len(digits) == 4:
-		return append(out, date{year: int32(n), span: 10}), i
+		out = append(out, date{year: int32(n), span: 10})
 	case len(digits) == 2 && n >= 20 && n%10 == 0:
-		return append(out, date{year: int32(1900 + n), span: 10}), i
+		out = append(out, date{year: int32(1900 + n), span: 10})
 	}
 	return out, i
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/runes"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
@@ -82,11 +83,10 @@ func newStemmer() *stemmer {
 	s := &stemmer{text.Default(), make(map[string]int8)}
 	for i, group := range antonymGroups {
 		plus, minus, _ := strings.Cut(group, "|")
-		for _, w := range strings.Fields(plus) {
-			s.poles[s.stem(w)] = int8(i + 1)
-		}
-		for _, w := range strings.Fields(minus) {
-			s.poles[s.stem(w)] = int8(-i - 1)
+		for side, words := range []string{plus, minus} {
+			for _, w := range strings.Fields(words) {
+				s.poles[s.stem(w)] = int8((1 - 2*side) * (i + 1))
+			}
 		}
 	}
 	return s
@@ -124,12 +124,7 @@ func (r *reader) read(statement string) features {
 	}
 	f.sort()
 	f.letters = s.letters()
-	switch s.word(0) {
-	case "yes":
-		f.answer = 1
-	case "no":
-		f.answer = -1
-	}
+	f.answer = answers[s.word(0)]
 	return f
 }
 
@@ -317,11 +312,7 @@ func (r *reader) nameWord(i int) bool {
 
 // nameGap reports whether a gap may be part of a name.
 func nameGap(gap string) bool {
-	switch gap {
-	case " ", "-", ".", ". ", "'", "’", "\u00a0":
-		return true
-	}
-	return false
+	return slices.Contains([]string{" ", "-", ".", ". ", "'", "’", "\u00a0"}, gap)
 }
 
 // hash folds the forms of the word at i: stems, people to countries, letters without
@@ -356,15 +347,8 @@ func plainLetters(word string) string {
 	if strings.IndexFunc(word, func(r rune) bool { return r > unicode.MaxASCII }) < 0 {
 		return word
 	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.Is(unicode.Mn, r):
-			return -1
-		case r == 'ø':
-			return 'o'
-		case r == 'ł':
-			return 'l'
-		}
-		return r
-	}, norm.NFD.String(word))
+	return strokes.Replace(runes.Remove(runes.In(unicode.Mn)).String(norm.NFD.String(word)))
 }
+
+// strokes folds letters with strokes, which have no accents.
+var strokes = strings.NewReplacer("ø", "o", "ł", "l")

@@ -48,11 +48,10 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, err
 	}
 	r := &reader{lang: j.lang}
 	out := judge.FactJudgment{Grounded: j.grounded(r, c)}
-	v, done := c.Silent()
-	if !done {
-		v = r.fact(c)
+	done := false
+	if out.Verdict, done = c.Silent(); !done {
+		out.Verdict = r.fact(c)
 	}
-	out.Verdict = v
 	return out, nil
 }
 
@@ -124,10 +123,14 @@ func (f *features) bare() bool {
 // bareYesOrNo compares with a reference that is yes or no alone as the scripts of HotpotQA
 // and 2WikiMultiHopQA do: an answer that does not begin with either is wrong.
 func bareYesOrNo(gold *features, answer []features) judge.Verdict {
-	switch {
-	case len(answer) == 0 || answer[0].answer == 0:
+	if len(answer) == 0 || answer[0].answer == 0 {
 		return judge.Score(0, "it says neither yes nor no")
-	case answer[0].answer != gold.answer:
+	}
+	return agreed(answer[0].answer, gold.answer)
+}
+
+func agreed(said, want int8) judge.Verdict {
+	if said != want {
 		return judge.Score(0, "one side denies it")
 	}
 	return judge.Score(1, "yes or no, as the reference")
@@ -145,10 +148,7 @@ func yesOrNo(question string, gold *features, answer []features) (judge.Verdict,
 	} else if gold.denies() {
 		want = -1
 	}
-	if answer[0].answer != want {
-		return judge.Score(0, "one side denies it"), true
-	}
-	return judge.Score(1, "yes or no, as the reference"), true
+	return agreed(answer[0].answer, want), true
 }
 
 // brief reports whether there is little beside the yes or no.

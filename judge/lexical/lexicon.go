@@ -4,6 +4,7 @@ package lexical
 
 import (
 	_ "embed" // lexicon.txt
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -33,11 +34,13 @@ func tableOf[T any](kind string, read func(string) T) map[string]T {
 
 func wordSet(kind string) map[string]bool { return tableOf(kind, func(string) bool { return true }) }
 
-func wordsOf(kind string) map[string]string {
-	return tableOf(kind, func(s string) string { return s })
-}
+func wordsOf(kind string) map[string]string { return tableOf(kind, strings.Clone) }
 
 func numbersOf(kind string) map[string]float64 { return tableOf(kind, number) }
+
+func signs(kind string) map[string]int8 {
+	return tableOf(kind, func(s string) int8 { return int8(number(s)) })
+}
 
 // number reads a number of the lexicon, which a test reads whole.
 func number(s string) float64 {
@@ -57,7 +60,7 @@ var (
 	dollarPrefixes = wordSet("dollarPrefixes")
 	auxiliaries    = wordSet("auxiliaries")
 	nameJoints     = wordSet("nameJoints")
-	monthsByName   = monthNames()
+	monthsByName   = signs("months")
 	demonymOf      = wordsOf("demonyms")
 	isCountry      = countryNames()
 	// kin name a person by a relation to another one: Carrick's brother.
@@ -75,7 +78,8 @@ var (
 	fractionsOf   = numbersOf("fractionsOf")
 	degreesOf     = tableOf("degrees", func(s string) dimension { return dimension(s) })
 	currencies    = tableOf("currencies", func(s string) dimension { return dimension(s) })
-	boundsOf      = tableOf("boundsOf", func(s string) int8 { return int8(number(s)) })
+	boundsOf      = signs("boundsOf")
+	answers       = signs("answers")
 	ordinals      = numbersOf("ordinals")
 	timesOfDay    = numbersOf("timesOfDay")
 	pastHours     = numbersOf("pastHours")
@@ -92,18 +96,8 @@ var (
 	units         = unitTable()
 )
 
-// longestCountry is how many words the longest of them has.
-const longestCountry = 4
-
-func monthNames() map[string]int8 {
-	out := make(map[string]int8)
-	for i, names := range rows("month") {
-		for _, n := range strings.Fields(names) {
-			out[n] = int8(i + 1)
-		}
-	}
-	return out
-}
+// How many words the longest country and the longest unit have.
+const longestCountry, longestUnit = 4, 3
 
 func countryNames() map[string]bool {
 	out := make(map[string]bool)
@@ -120,14 +114,12 @@ type dimension string
 const (
 	noDimension dimension = ""
 	length      dimension = "length"   // metres
-	area        dimension = "area"     // square metres
-	volume      dimension = "volume"   // litres
 	duration    dimension = "duration" // seconds
 	speed       dimension = "speed"    // metres per second
 	percent     dimension = "percent"
 	points      dimension = "points" // of percentages
 	clock       dimension = "clock"  // minutes of a day
-	day         dimension = "day"    // a date
+	dated       dimension = "dated"  // a day, a month or a year
 	dollars     dimension = "dollars"
 	ordinal     dimension = "ordinal"
 )
@@ -138,25 +130,20 @@ type unit struct {
 	factor float64
 }
 
-// longestUnit is how many words the longest unit has.
-const longestUnit = 3
-
 func unitTable() map[string]unit {
-	out, of := make(map[string]unit), make(map[dimension]map[string]float64)
+	out := make(map[string]unit)
 	for _, row := range rows("unit") {
 		f := strings.Fields(row)
-		dim, factor := dimension(f[0]), number(f[1])
-		if of[dim] == nil {
-			of[dim] = make(map[string]float64)
-		}
 		for _, n := range f[2:] {
-			out[n], of[dim][n] = unit{dim, factor}, factor
+			out[n] = unit{dimension(f[0]), number(f[1])}
 		}
 	}
-	for n, f := range of[length] {
-		out["square_"+n], out["sq_"+n], out["cubic_"+n] = unit{area, f * f}, unit{area, f * f}, unit{volume, f * f * f * 1e3}
-		for per, seconds := range of[duration] {
-			out[n+"_per_"+per] = unit{speed, f / seconds}
+	words := maps.Clone(out)
+	for n, u := range words {
+		for m, per := range words {
+			if u.dim == length && per.dim == duration {
+				out[n+"_per_"+m] = unit{speed, u.factor / per.factor}
+			}
 		}
 	}
 	return out

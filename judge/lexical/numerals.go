@@ -3,6 +3,7 @@
 package lexical
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -76,10 +77,7 @@ var noDigits = regexp.MustCompile(`[^0-9]`)
 
 // power is a number times a power of ten, written out where that has few digits.
 func power(times, exponent string) string {
-	value, err := strconv.ParseFloat(strings.ReplaceAll(times, ",", "."), 64)
-	if times == "" {
-		value, err = 1, nil
-	}
+	value, err := strconv.ParseFloat(strings.ReplaceAll(cmp.Or(times, "1"), ",", "."), 64)
 	n, err2 := strconv.Atoi(strings.ReplaceAll(strings.TrimPrefix(exponent, "+"), "−", "-"))
 	switch value *= math.Pow10(n); {
 	case err != nil || err2 != nil || n < 0 || value >= 1e24:
@@ -93,9 +91,9 @@ func power(times, exponent string) string {
 // mixed is a whole number and a fraction below one as a decimal; others stay.
 func mixed(written, units, above, below string) string {
 	n, _ := strconv.Atoi("0" + units) // digits
-	a, err := strconv.Atoi(above)
-	b, err2 := strconv.Atoi(below)
-	if err != nil || err2 != nil || a >= b {
+	a, _ := strconv.Atoi(above)
+	b, _ := strconv.Atoi(below)
+	if a >= b {
 		return written
 	}
 	return fmt.Sprint(float64(n) + float64(a)/float64(b))
@@ -145,9 +143,5 @@ func (s *scan) clock(i int) (a amount, end int, ok bool) {
 
 // timeOfDay is a time in minutes, which may be some later too.
 func timeOfDay(minutes, later float64) amount {
-	a := amount{value: minutes, base: minutes, factor: 1, dim: clock}
-	if later > 0 {
-		a.other = minutes + later
-	}
-	return a
+	return amount{value: minutes, base: minutes, other: minutes + later, factor: 1, dim: clock}
 }

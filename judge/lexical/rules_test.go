@@ -72,7 +72,7 @@ func TestAmounts(t *testing.T) {
 		"4.5 billion dollars":               {{4.5e9, dollars}},
 		"£5m":                               {{5e6, "pounds"}},
 		"5 km":                              {{5, length}},
-		"250 square kilometres":             {{250, area}},
+		"250 square kilometres":             {{250, "area"}},
 		"a 5-kilometre run":                 {{5, length}},
 		"the 2nd storm":                     {{2, ordinal}},
 		"the second storm":                  {{2, ordinal}},

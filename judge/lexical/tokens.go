@@ -53,7 +53,7 @@ func (s *scan) foldCountries(a *text.Standard) {
 		for n := min(longestCountry, len(s.tokens)-i); n > 0 && t.upper && countryStarts[t.word]; n-- {
 			last := s.tokens[i+n-1]
 			country, ok := countries[phrase(s.tokens[i:i+n])]
-			if short := last.end-t.start < len("u s s r")+2; !ok || !last.upper || short && !capitals(s.text[t.start:last.end]) {
+			if short := last.end-t.start < len("u s s r")+2; !ok || !last.upper || short && strings.ContainsFunc(s.text[t.start:last.end], unicode.IsLower) {
 				continue
 			}
 			t.word, t.stem, t.end, t.stop = country, country, last.end, false
@@ -77,9 +77,6 @@ func phrase(tokens []token) string {
 	return out
 }
 
-// capitals reports whether a text has no small letter.
-func capitals(text string) bool { return !strings.ContainsFunc(text, unicode.IsLower) }
-
 // letters are the first letters of the words; see features.letters.
 func (s *scan) letters() string {
 	var b strings.Builder
@@ -99,6 +96,14 @@ func (s *scan) word(i int) string {
 		return ""
 	}
 	return s.tokens[i].word
+}
+
+// use marks tokens as parts of a date or an amount, and returns the last.
+func (s *scan) use(first, last int) int {
+	for k := first; k <= last && k < len(s.tokens); k++ {
+		s.tokens[k].used = true
+	}
+	return last
 }
 
 // gap is the text between token i and the one to its left.

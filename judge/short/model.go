@@ -25,17 +25,7 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts("judge-short", promptFiles)
 
-// accuracy asks whether the answer says what the gold answer says.
-func (j *Judge) accuracy(ctx context.Context, c judge.Case, t *exam.Trace) (judge.Verdict, error) {
-	return j.ask(ctx, "accuracy", c, t, 0, 1)
-}
-
-// grade asks how far it does.
-func (j *Judge) grade(ctx context.Context, c judge.Case, t *exam.Trace) (judge.Verdict, error) {
-	return j.ask(ctx, "grade", c, t, 0, 0.5, 1)
-}
-
-// ask makes a score of a reply that is one of some values ([readScore]). Any other reply is
+// ask asks whether the answer says what the gold answer says, or how far it does, and makes a score of a reply that is one of some values ([readScore]). Any other reply is
 // asked for once more, with the fault named, and then none: a guess would be a score.
 func (j *Judge) ask(ctx context.Context, name string, c judge.Case, t *exam.Trace, values ...float64) (judge.Verdict, error) {
 	gold := exam.Plain(c.Reference)
@@ -119,7 +109,7 @@ func (j *Judge) byModel(ctx context.Context, c judge.Case, s Scheme, silent bool
 		return nil
 	}
 	if s.Graded {
-		v, err := j.grade(ctx, c, t)
+		v, err := j.ask(ctx, "grade", c, t, 0, 0.5, 1)
 		if err != nil {
 			return err
 		}
@@ -150,11 +140,9 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 	if err != nil {
 		return err
 	}
-	covered := 0
-	if len(wanted) > 0 {
-		if covered, err = j.exam.Support(ctx, []string{c.Answer}, wanted, t); err != nil {
-			return err
-		}
+	covered, err := j.exam.Support(ctx, []string{c.Answer}, wanted, t)
+	if err != nil {
+		return err
 	}
 	if s.Coverage {
 		out["coverage"] = share(covered, len(wanted), "no statement in the gold answer")
@@ -172,11 +160,9 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 		}
 	}
 	if s.Faithful && out["faithfulness"].State == "" {
-		held := 0
-		if len(made) > 0 {
-			if held, err = j.exam.Support(ctx, c.Evidence, made, t); err != nil {
-				return err
-			}
+		held, err := j.exam.Support(ctx, c.Evidence, made, t)
+		if err != nil {
+			return err
 		}
 		out["faithfulness"] = share(held, len(made), "no statement in the answer")
 	}
@@ -186,12 +172,9 @@ func (j *Judge) statements(ctx context.Context, c judge.Case, s Scheme, out map[
 // correctness is made of true and false positives among the statements of the answer
 // and of the gold statements that it misses.
 func (j *Judge) correctness(ctx context.Context, c judge.Case, made []string, missed int, out map[string]judge.Verdict, t *exam.Trace) error {
-	right := 0
-	if len(made) > 0 {
-		var err error
-		if right, err = j.exam.Support(ctx, []string{c.Reference}, made, t); err != nil {
-			return err
-		}
+	right, err := j.exam.Support(ctx, []string{c.Reference}, made, t)
+	if err != nil {
+		return err
 	}
 	f1 := factuality(right, len(made)-right, missed)
 	out["factuality"] = judge.Score(f1, fmt.Sprintf("%d of %d statements, %d missed", right, len(made), missed))

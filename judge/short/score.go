@@ -5,7 +5,6 @@ package short
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -73,15 +72,13 @@ func (p Script) Score(prediction string, golds []string) (Score, error) {
 
 // side is one of two answers being compared.
 type side struct {
-	text  string   // normalized
-	words []string // sorted
+	text  string // normalized
+	words []string
 }
 
 func newSide(s string) side {
 	text := Normalize(s)
-	words := strings.Fields(text)
-	slices.Sort(words)
-	return side{text, words}
+	return side{text, strings.Fields(text)}
 }
 
 func (s side) yesNo() bool { return s.text == "yes" || s.text == "no" || s.text == "noanswer" }
@@ -111,19 +108,15 @@ func (r *rules) compare(pred, gold side) Score {
 	return s
 }
 
-// shared is the size of the intersection of two sorted bags of words.
-func shared(a, b []string) int {
-	n := 0
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch strings.Compare(a[i], b[j]) {
-		case -1:
-			i++
-		case 1:
-			j++
-		default:
+// shared is the size of the intersection of two bags of words.
+func shared(a, b []string) (n int) {
+	left := make(map[string]int)
+	for _, w := range a {
+		left[w]++
+	}
+	for _, w := range b {
+		if left[w]--; left[w] >= 0 {
 			n++
-			i++
-			j++
 		}
 	}
 	return n

@@ -34,7 +34,7 @@ func (j *Judge) stated(ctx context.Context, c judge.Case) (judge.Verdict, error)
 		}
 	}
 	if best.State == judge.Unscored && len(named(choice)) > 0 { // letters of choices are no words
-		best = judge.Score(whole(Choice(c.Answer, choice, true)), "")
+		best = judge.Score(indicator(Choice(c.Answer, choice, true) == 1), "")
 	}
 	return best, nil
 }
@@ -135,9 +135,9 @@ func (j *Judge) Fact(ctx context.Context, c judge.Case) (out judge.FactJudgment,
 	switch {
 	case done:
 	case j.model != nil:
-		v, err = j.accuracy(ctx, c, &t)
+		v, err = j.ask(ctx, "accuracy", c, &t, 0, 1)
 	case s.Kind != Text:
-		v = judge.Score(whole(out.Scores["choice"].Value), "")
+		v = judge.Score(indicator(out.Scores["choice"].Value == 1), "")
 	default:
 		v, err = j.stated(ctx, c)
 	}
@@ -196,6 +196,3 @@ func indicator(b bool) float64 {
 	}
 	return 0
 }
-
-// whole is 1 for a whole score, else 0.
-func whole(v float64) float64 { return indicator(v == 1) }

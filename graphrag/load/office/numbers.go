@@ -38,12 +38,12 @@ func wordLevel(e *element) level {
 
 // openLevel reads a level of ODT.
 func openLevel(e *element, depth int) level {
-	format, text := e.attr("num-format"), ""
-	for at := depth + 1 - e.number("display-levels", 1, depth+1); at <= depth && format != ""; at++ {
+	kind, text := e.attr("num-format"), ""
+	for at := depth + 1 - e.number("display-levels", 1, depth+1); at <= depth && kind != ""; at++ {
 		text += ".%" + strconv.Itoa(at+1)
 	}
 	text = e.attr("num-prefix") + strings.TrimPrefix(text, ".") + e.attr("num-suffix")
-	return level{first: e.number("start-value", 1, 1<<20), format: cmp.Or(format, "none"), text: text}
+	return level{first: e.number("start-value", 1, 1<<20), format: cmp.Or(kind, "none"), text: text}
 }
 
 // define notes a list of DOCX (ECMA-376 part 1, 17.9) or ODT.

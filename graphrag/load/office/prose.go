@@ -163,11 +163,8 @@ func (o *prose) define(e *element) {
 	if of := e.at("pPr", "numPr"); of != nil {
 		s.list, s.depth = of.at("numId").attr("val"), of.at("ilvl").number("val", 0, 8)
 	}
-	for _, props := range []*element{e.at("text-properties"), e.at("rPr")} {
-		if props != nil {
-			s.gone, s.script = struck(props), script(props)
-		}
-	}
+	props := cmp.Or(e.at("text-properties"), e.at("rPr"))
+	s.gone, s.script = struck(props), script(props)
 	o.styles[e.attr("styleId")+e.attr("name")] = s
 }
 

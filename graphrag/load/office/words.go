@@ -3,8 +3,10 @@
 package office
 
 import (
+	"cmp"
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -61,82 +63,69 @@ func (w *words) line(e *element) string {
 // escaped is a character that would be markup.
 var escaped = regexp.MustCompile("\\\\([!-/:-@[-`{-~])")
 
-// html is the text of an element as HTML, inside that of what is in it.
+// html is the text of an element as HTML.
 func (w *words) html(e *element) string {
-	var b strings.Builder
-	if e != nil {
-		w.write(&b, e)
+	if e == nil || e.name == "" && !w.bare {
+		return ""
 	}
-	return b.String()
+	switch e.name {
+	case "", "t":
+		return html.EscapeString(e.all())
+	case "r", "span":
+		return w.run(e)
+	case "p":
+		return w.inside(e) + " "
+	case "tab", "br", "cr", "s", "line-break", "ptab":
+		return " "
+	case "noBreakHyphen":
+		return "-"
+	case "sym":
+		return symbol(e)
+	case "txbxContent", "text-box":
+		w.boxes = append(w.boxes, e)
+		return ""
+	case "hidden-text":
+		return ""
+	}
+	if s := w.formula(e); s != "" {
+		return apart + s + apart
+	}
+	return w.inside(e)
 }
 
+// inside is the HTML of the children of an element.
 func (w *words) inside(e *element) string {
-	var b strings.Builder
-	if e != nil {
-		w.all(&b, e)
+	if e == nil {
+		return ""
 	}
-	return b.String()
-}
-
-func (w *words) all(b *strings.Builder, e *element) {
+	var b strings.Builder
 	last := ""
 	for _, k := range e.kids {
 		if k.name == "oMath" && last == k.name {
 			b.WriteString("; ")
 		}
-		if w.write(b, k); k.name != "" {
+		if b.WriteString(w.html(k)); k.name != "" {
 			last = k.name
 		}
 	}
+	return b.String()
 }
 
-func (w *words) write(b *strings.Builder, e *element) {
-	switch e.name {
-	case "":
-		if w.bare {
-			b.WriteString(html.EscapeString(e.text))
-		}
-	case "t":
-		b.WriteString(html.EscapeString(e.all()))
-	case "r", "span":
-		w.run(b, e)
-	case "p":
-		b.WriteString(w.inside(e) + " ")
-	case "tab", "br", "cr", "s", "line-break", "ptab":
-		b.WriteByte(' ')
-	case "noBreakHyphen":
-		b.WriteByte('-')
-	case "sym":
-		b.WriteString(symbol(e))
-	case "txbxContent", "text-box":
-		w.boxes = append(w.boxes, e)
-	case "hidden-text":
-	default:
-		if s := w.formula(e); s != "" {
-			b.WriteString(apart + s + apart)
-		} else {
-			w.all(b, e)
-		}
-	}
-}
-
-// run writes words of one format.
-func (w *words) run(b *strings.Builder, e *element) {
+// run is the HTML of words of one format.
+func (w *words) run(e *element) string {
 	props := e.at("rPr")
 	of := w.styles[e.attr("style-name")+props.at("rStyle").attr("val")]
 	if props != nil {
 		of.gone = struck(props) || of.gone && props.at("strike") == nil
-		if side := script(props); side != "" {
-			of.script = side
-		}
+		of.script = cmp.Or(script(props), of.script)
 	}
 	switch {
 	case of.gone:
+		return ""
 	case of.script != "":
-		b.WriteString("<" + of.script + ">" + w.inside(e) + "</" + of.script + ">")
-	default:
-		w.all(b, e)
+		return "<" + of.script + ">" + w.inside(e) + "</" + of.script + ">"
 	}
+	return w.inside(e)
 }
 
 // apart keeps two numbers of a formula apart.
@@ -166,7 +155,7 @@ func (w *words) formula(e *element) string {
 		return w.list(e, "; ")
 	case name == "mr":
 		return w.list(e, " ")
-	case name == "rad" && e.at("deg").all() != "":
+	case name == "rad" && len(operands(e.at("deg"))) > 0:
 		name = "root"
 	case name == "f" && e.at("fPr", "type").attr("val") == "noBar":
 		name = "choose"
@@ -183,12 +172,20 @@ func (w *words) formula(e *element) string {
 	})
 }
 
-// operand is what is in a part of a formula that gets brackets, without brackets around all of it.
+// operand is the HTML of a part of a formula without brackets around all of it.
 func (w *words) operand(e *element) string {
-	if d := e.at("d"); d != nil && d.all() == e.all() && property(d, "begChr", "(") == "(" {
-		return w.list(d, property(d, "sepChr", "|"))
+	if of := operands(e); len(of) == 1 && of[0].name == "d" && property(of[0], "begChr", "(") == "(" {
+		return w.list(of[0], property(of[0], "sepChr", "|"))
 	}
 	return strings.TrimSpace(w.inside(e))
+}
+
+// operands are the elements in a part of a formula but for its properties.
+func operands(e *element) (out []*element) {
+	if e != nil {
+		out = slices.DeleteFunc(slices.Clone(e.kids), func(k *element) bool { return k.name == "" || strings.HasSuffix(k.name, "Pr") })
+	}
+	return out
 }
 
 // list is the elements or rows in a part of a formula, with a mark between.

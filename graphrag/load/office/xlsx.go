@@ -36,11 +36,12 @@ type book struct {
 	mac      bool              // days count from 1904
 	formulas bool              // that were never calculated
 
-	name   string // of the sheet
-	rows   []line // all that have a value
-	last   int    // the number of the last row
-	head   load.Line
-	merged [][4]int
+	name    string      // of the sheet
+	rows    []load.Line // all that have a value
+	numbers []int       // of these rows
+	last    int         // the number of the last row
+	head    load.Line
+	merged  [][4]int
 }
 
 // format has the parts of a cell's format that change its value.
@@ -74,7 +75,7 @@ func workbook(p *pack) {
 		"xf":           b.format,
 	})
 	for _, s := range sheets {
-		b.name, b.rows, b.merged, b.head, b.last = s[0], nil, nil, load.Line{}, 0
+		b.name, b.rows, b.numbers, b.merged, b.head, b.last = s[0], nil, nil, nil, load.Line{}, 0
 		p.each(s[1], handlers{"row": b.row, "mergeCell": func(e *element) {
 			first, last, _ := strings.Cut(e.attr("ref"), ":")
 			left, top := reference(first)
@@ -102,8 +103,8 @@ func (b *book) row(e *element) {
 		if c.name != "c" {
 			continue
 		}
-		if at, _ := reference(c.attr("r")); at > 0 {
-			column = at - 1
+		if n, _ := reference(c.attr("r")); n > 0 {
+			column = n - 1
 		}
 		if s := b.shown(c); strings.TrimSpace(s) != "" && column < sheetColumns {
 			cells = append(cells, make([]string, max(0, column+1-len(cells)))...)
@@ -112,7 +113,8 @@ func (b *book) row(e *element) {
 		column++
 	}
 	if b.room(len(cells)) && len(cells) > 0 {
-		b.rows = append(b.rows, line{load.Line{Cells: cells, Place: fmt.Sprintf("%.*s!%d", maxPlace, b.name, b.last)}, b.last})
+		b.rows = append(b.rows, load.Line{Cells: cells, Place: fmt.Sprintf("%.*s!%d", maxPlace, b.name, b.last)})
+		b.numbers = append(b.numbers, b.last)
 	}
 }
 
@@ -141,9 +143,8 @@ var showing = map[string]byte{nfp.TokenTypeGeneral: 0, nfp.TokenTypeElapsedDateT
 
 // format adds a format of cells; some of numbers have no code (ECMA-376 part 1, 18.8.30).
 func (b *book) format(e *element) {
-	id, font := e.number("numFmtId", 0, 1<<20), e.number("fontId", 0, 1<<20)
-	f := b.custom[e.attr("numFmtId")]
-	f.gone = font < len(b.crossed) && b.crossed[font]
+	id, f := e.number("numFmtId", 0, 1<<20), b.custom[e.attr("numFmtId")]
+	f.gone = indexed(b.crossed, e.attr("fontId"))
 	switch {
 	case f.show != 0:
 	case id == 9 || id == 10:
@@ -166,21 +167,22 @@ func reference(s string) (column, row int) {
 	return column, row
 }
 
+// indexed is the value with an index, the zero value if there is none.
+func indexed[T any](values []T, index string) (v T) {
+	if i, err := strconv.Atoi(index); err == nil && i >= 0 && i < len(values) {
+		v = values[i]
+	}
+	return v
+}
+
 // shown is the value of a cell as it is displayed, but for the forms of dates, which are ISO's.
 func (b *book) shown(c *element) string {
-	s, kind, of := c.at("v").all(), c.attr("t"), format{}
-	if i, err := strconv.Atoi(c.attr("s")); err == nil && i >= 0 && i < len(b.formats) {
-		of = b.formats[i]
-	}
+	s, kind, of := c.at("v").all(), c.attr("t"), indexed(b.formats, c.attr("s"))
 	switch {
 	case of.gone:
 		return ""
 	case kind == "s":
-		i, err := strconv.Atoi(s)
-		if err != nil || i < 0 || i >= len(b.shared) {
-			return ""
-		}
-		return b.shared[i]
+		return indexed(b.shared, s)
 	case kind == "inlineStr":
 		return b.line(c.at("is"))
 	case kind == "b":
@@ -220,19 +222,17 @@ func digits(v float64) string {
 // date is the date of a number of days, with its time if there is one. Day 60 is a 29 February
 // 1900 that never was.
 func (b *book) date(days float64) string {
-	t := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC)
-	switch {
-	case b.mac:
-		t = time.Date(1904, 1, 1, 0, 0, 0, 0, time.UTC)
-	case days < 60:
-		t = t.AddDate(0, 0, 1)
+	from := 25569.0 // 1 January 1970
+	if b.mac {
+		from = 24107
+	} else if days < 60 {
+		from = 25568
 	}
-	seconds := int64(math.Round(days * 24 * 60 * 60))
-	t = t.AddDate(0, 0, int(seconds/86400)).Add(time.Duration(seconds%86400) * time.Second)
+	t := time.Unix(int64(math.Round((days-from)*24*60*60)), 0).UTC()
 	switch {
 	case days < 1:
 		return strings.TrimSuffix(t.Format(time.TimeOnly), ":00")
-	case seconds%86400 == 0:
+	case t.Unix()%(24*60*60) == 0:
 		return t.Format(time.DateOnly)
 	}
 	return strings.TrimSuffix(t.Format(time.DateTime), ":00")
@@ -243,12 +243,12 @@ func (b *book) date(days float64) string {
 func (b *book) merge() {
 	left := maxMerged
 	for _, m := range b.merged {
-		first, ok := slices.BinarySearchFunc(b.rows, m[1], func(l line, row int) int { return l.number - row })
+		first, ok := slices.BinarySearch(b.numbers, m[1])
 		if !ok || m[0] < 0 || m[0] >= len(b.rows[first].Cells) || filled(b.rows[first].Cells) == 1 && m[2] > m[0] {
 			continue
 		}
 		value := b.rows[first].Cells[m[0]]
-		for i := first; i < len(b.rows) && b.rows[i].number <= m[3]; i++ {
+		for i := first; i < len(b.rows) && b.numbers[i] <= m[3]; i++ {
 			for c := m[0]; c <= min(m[2], maxColumns); c++ {
 				if left--; left < 0 {
 					return
@@ -277,7 +277,7 @@ func filled(cells []string) (n int) {
 // as paragraphs, the others as a table.
 func (b *book) blocks() {
 	for i, start := 1, 0; i <= len(b.rows); i++ {
-		if i < len(b.rows) && b.rows[i].number == b.rows[i-1].number+1 {
+		if i < len(b.rows) && b.numbers[i] == b.numbers[i-1]+1 {
 			continue
 		}
 		for ; start < i && filled(b.rows[start].Cells) == 1; start++ {
@@ -291,7 +291,7 @@ func (b *book) blocks() {
 }
 
 // block writes a table under its first row, or under the header before if that has numbers.
-func (b *book) block(rows []line) {
+func (b *book) block(rows []load.Line) {
 	left := sheetColumns
 	for _, l := range rows {
 		left = min(left, slices.IndexFunc(l.Cells, func(c string) bool { return c != "" }))
@@ -299,23 +299,12 @@ func (b *book) block(rows []line) {
 	if slices.ContainsFunc(rows[0].Cells, func(c string) bool { return isNumber(c) && !isYear(c) }) {
 		b.head.Place = rows[0].Place
 	} else {
-		b.head, rows = rows[0].Line, rows[1:]
+		b.head, rows = rows[0], rows[1:]
 	}
-	shift := func(l load.Line) load.Line {
-		l.Cells = l.Cells[min(left, len(l.Cells)):]
-		return l
+	for i := range rows {
+		rows[i].Cells = rows[i].Cells[left:]
 	}
-	body := make([]load.Line, len(rows))
-	for i, l := range rows {
-		body[i] = shift(l.Line)
-	}
-	b.Table(shift(b.head), body)
-}
-
-// line is a row of a sheet with its number.
-type line struct {
-	load.Line
-	number int
+	b.Table(load.Line{Cells: b.head.Cells[min(left, len(b.head.Cells)):], Place: b.head.Place}, rows)
 }
 
 func isNumber(s string) bool {

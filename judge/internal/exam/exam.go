@@ -87,6 +87,9 @@ func (e Exam) Split(ctx context.Context, c judge.Case, limit int, t *Trace) (sta
 
 // Support counts the statements that at least one of several texts makes, or some together.
 func (e Exam) Support(ctx context.Context, texts, statements []string, t *Trace) (int, error) {
+	if len(statements) == 0 {
+		return 0, nil
+	}
 	texts = PlainAll(texts)
 	all := slices.Concat(texts, statements)
 	seed := llm.NewFence(all...).Nonce()
