@@ -40,7 +40,7 @@ func over(t *testing.T, m llm.Model, s steps, most int) *kit.System {
 	f := ircot.Around(kit.Frame{Name: "given", Kit: k, Build: func(context.Context, *kit.Corpus) (graphrag.Retriever, error) { return s, nil }}, most, 0)
 	made, err := kit.New(f)
 	baselinestest.OK(t, err)
-	baselinestest.Index(t, made)
+	baselinestest.Index(t, made, baselinestest.Pages[0])
 	return made
 }
 
