@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -114,6 +115,9 @@ func redirect(to string) http.HandlerFunc {
 	}
 }
 
+//go:embed testdata/pages.tsv
+var pagesTable string
+
 func TestPage(t *testing.T) {
 	const html = "<title>Owls</title><h1>Owls</h1><p>Barn owls hunt by ear."
 	var bomb bytes.Buffer
@@ -160,52 +164,21 @@ func TestPage(t *testing.T) {
 	w.names["rebind.example"] = []netip.Addr{w.at.Addr(), w.at.Addr(), netip.MustParseAddr("127.0.0.3")}
 	f, err := New(w.options())
 	zoo.OK(t, err)
-	for _, c := range []struct {
-		url  string
-		text string
-		kind Kind
-	}{
-		{w.page("/good"), "Barn owls hunt by ear.", ""},
-		{w.page("/moved"), "Barn owls hunt by ear.", ""},
-		{w.page("/latin"), "café au lait", ""},
-		{w.page("/meta"), "Привет мир", ""},
-		{w.page("/escape"), "owls[31m hunt\nby ear ›2J", ""},
-		{w.page("/busy"), "at last, an owl", ""},
-		{w.page("/loop"), "", Refused},
-		{w.page("/inside"), "", Refused},
-		{w.page("/octal"), "", Refused},
-		{w.page("/file"), "", Refused},
-		{w.page("/private/a"), "", Refused},
-		{w.page("/%70rivate/a"), "", Refused},
-		{w.page("/good?secret=1"), "", Refused},
-		{w.page("/good?open=1"), "Barn owls hunt by ear.", ""},
-		{w.page("/closed"), "", Refused},
-		{w.page("/picture"), "", NoText},
-		{w.page("/empty"), "", NoText},
-		{w.page("/packed"), "", NoText},
-		{w.page("/huge"), "", TooLarge},
-		{w.page("/bomb"), "", TooLarge},
-		{w.page("/slow"), "", Unavailable},
-		{w.page("/down"), "", Unavailable},
-		{w.page("/gone"), "", Missing},
-		{w.page("/nothing"), "", Missing},
-		{"http://user:pw@page.example/", "", Refused},
-		{"ftp://page.example/", "", Refused},
-		{"javascript:alert(1)", "", Refused},
-		{"http://[::1]/", "", Refused},
-		{"http://127.0.0.2/", "", Refused},
-		{"http:///x", "", Refused},
-		{"http://a b/", "", Refused},
-	} {
-		page, err := f.Page(t.Context(), c.url)
+	for _, row := range strings.Split(strings.TrimRight(pagesTable, "\n"), "\n")[1:] {
+		cells := strings.Split(row, "\t")
+		url, text, kind := cells[0], strings.ReplaceAll(cells[1], `\n`, "\n"), Kind(cells[2])
+		if strings.HasPrefix(url, "/") {
+			url = w.page(url)
+		}
+		page, err := f.Page(t.Context(), url)
 		var e *Error
 		switch {
-		case c.kind == "" && err != nil:
-			t.Errorf("%s: %v", c.url, err)
-		case c.kind == "" && !strings.Contains(page.Text, c.text):
-			t.Errorf("%s: %q lacks %q", c.url, page.Text, c.text)
-		case c.kind != "" && (!errors.As(err, &e) || e.Kind != c.kind):
-			t.Errorf("%s: %v, want %s", c.url, err, c.kind)
+		case kind == "" && err != nil:
+			t.Errorf("%s: %v", url, err)
+		case kind == "" && !strings.Contains(page.Text, text):
+			t.Errorf("%s: %q lacks %q", url, page.Text, text)
+		case kind != "" && (!errors.As(err, &e) || e.Kind != kind):
+			t.Errorf("%s: %v, want %s", url, err, kind)
 		}
 	}
 	if got := w.agent.Load(); got != "test/1.0" {

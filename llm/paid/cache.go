@@ -227,8 +227,12 @@ func scan(j *journal.Journal, readers ...func(journal.Record) error) error {
 	return nil
 }
 
-// model is a model of a [Client].
-type model struct{ payer }
+// model is a model of a [Client]; past says that it is asked past the cache.
+type model struct {
+	llm.Model
+	c    *Client
+	past bool
+}
 
 // Generate implements [llm.Model].
 func (m *model) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
@@ -240,6 +244,9 @@ func (m *model) Stream(ctx context.Context, req llm.Request, piece func(string) 
 	raw, err := canonical(m.Name(), req)
 	if err != nil {
 		return llm.Reply{}, err
+	}
+	if m.past {
+		return m.c.ask(ctx, m.Model, raw, req, piece)
 	}
 	k, c := keyOf(raw), m.c.cache
 	var reply llm.Reply // of our own call
@@ -286,7 +293,7 @@ func (c *cache) serve(raw []byte, at int64) (llm.Reply, error) {
 
 // fetch asks the model and records what was paid for.
 func (m *model) fetch(ctx context.Context, k key, raw []byte, req llm.Request, piece func(string) error) (llm.Reply, error) {
-	reply, err := m.payer.Stream(ctx, req, piece)
+	reply, err := m.c.ask(ctx, m.Model, raw, req, piece)
 	rec, kind := cacheRecord{Request: raw}, uint8(recordReply)
 	switch {
 	case err != nil:

@@ -188,26 +188,11 @@ func (c call) key() string {
 	return hex.EncodeToString(k[:8])
 }
 
-// payer is a model whose calls are paid by a client.
-type payer struct {
-	c *Client
-	llm.Model
-}
-
-// Generate implements [llm.Model].
-func (m *payer) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
-	return m.Stream(ctx, req, nil)
-}
-
-// Stream implements [llm.Streamer].
-func (m *payer) Stream(ctx context.Context, req llm.Request, piece func(string) error) (reply llm.Reply, err error) {
-	raw, err := canonical(m.Name(), req)
-	if err != nil {
-		return llm.Reply{}, err
-	}
-	err = m.c.pay(ctx, call{model: m.Name(), req: req, raw: raw, make: func(ctx context.Context) (llm.Usage, error) {
+// ask asks a model and pays for the call.
+func (c *Client) ask(ctx context.Context, m llm.Model, raw []byte, req llm.Request, piece func(string) error) (reply llm.Reply, err error) {
+	err = c.pay(ctx, call{model: m.Name(), req: req, raw: raw, make: func(ctx context.Context) (llm.Usage, error) {
 		var err error
-		reply, err = llm.Stream(ctx, m.Model, req, piece)
+		reply, err = llm.Stream(ctx, m, req, piece)
 		return reply.Usage, err
 	}})
 	if err != nil {

@@ -177,7 +177,7 @@ func (c *Client) Model(m llm.Model) (llm.Model, error) {
 	}
 	settings := c.o.Defaults
 	settings.MaxTokens = cmp.Or(settings.MaxTokens, DefaultReplyTokens)
-	past, err := llm.Defaults(&payer{c, m}, settings)
+	past, err := llm.Defaults(&model{m, c, true}, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func (c *Client) Model(m llm.Model) (llm.Model, error) {
 		_, err := past.Generate(ctx, req)
 		return llm.Fatal(err) // a model that has nothing to say to this is there
 	})
-	return llm.Defaults(&model{payer{c, m}}, settings)
+	return llm.Defaults(&model{m, c, false}, settings)
 }
 
 // priced refuses a model of unknown cost where money is limited, before it is asked.

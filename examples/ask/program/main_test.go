@@ -4,6 +4,7 @@ package program
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -208,42 +209,22 @@ func TestDialogue(t *testing.T) {
 	}
 }
 
+//go:embed testdata/usage.tsv
+var usageTable string
+
 func TestUsage(t *testing.T) {
 	dir := notes(t)
 	for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OLLAMA_HOST"} {
 		t.Setenv(name, "")
 	}
 	file := filepath.Join(dir, "lights.csv")
-	for _, tt := range []struct {
-		args []string
-		want string
-	}{
-		{nil, "name a folder of files, or a file: -docs FOLDER"},
-		{[]string{"-docs", filepath.Join(dir, "none"), "x"}, "-docs"},
-		{[]string{"-docs", dir, "-index", file, "x"}, "is a file: name a folder"},
-		{[]string{"-docs", dir, ""}, "the question is empty"},
-		{[]string{"-docs", dir, " \t"}, "the question is empty"},
-		{[]string{"-docs", dir, "-k", "many", "x"}, "-k \"many\": want a whole number"},
-		{[]string{"-docs", dir, "-json=maybe", "x"}, "-json \"maybe\": want true or false"},
-		{[]string{"-docs", dir, "-seed", "-1", "x"}, "-seed \"-1\": want a whole number from 0 on"},
-		{[]string{"-docs", dir, "-temperature", "NaN", "x"}, "want a number from 0 to 2, or none"},
-		{[]string{"-docs", dir, "-serve", ":99999"}, "-serve: \"99999\" is no port: want"},
-		{[]string{"-docs", dir, "-system"}, "-system has no value: want NAME"},
-		{[]string{"-docs", dir, "-k", "-1"}, "-k -1: want 0 or more"},
-		{[]string{"-docs", dir, "what is it", "-v"}, "-v stands behind the question"},
-		{[]string{"-docs", dir, "-mcp", "x"}, "one of a question"},
-		{[]string{"-docs", dir, "-system", "wilt"}, "did you mean wild?"},
-		{[]string{"-docs", dir, "-system", "zeroshot"}, "reads no documents"},
-		{[]string{"-docs", dir, "-mode", "perhaps"}, "perhaps"},
-		{[]string{"-docs", dir, "-temperature", "warm"}, "-temperature \"warm\": want a number from 0 to 2"},
-		{[]string{"-docs", dir, "-serve", "0.0.0.0:80"}, "not this machine"},
-		{[]string{"-docs", dir, "-questions", file + "x"}, "-questions"},
-		{[]string{"-question", "x"}, "did you mean"},
-		{[]string{"-docs", dir, "-model", "m", "x"}, "no model server is named"},
-	} {
-		_, _, err := ask(t, "", tt.args...)
-		if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%v: %v, want %q", tt.args, err, tt.want)
+	vars := map[string]string{"DIR": dir, "FILE": file}
+	for _, row := range strings.Split(strings.TrimSpace(usageTable), "\n")[1:] {
+		row, want, _ := strings.Cut(row, "\t")
+		args := strings.Split(os.Expand(row, func(name string) string { return vars[name] }), "|")
+		_, _, err := ask(t, "", args...)
+		if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", args, err, want)
 		}
 	}
 	// What steers a terminal is in no message, whatever the folder is called.

@@ -4,29 +4,16 @@ package all_test
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
-	"github.com/wildgraph/wildgraph/examples/baselines/fastgraphrag"
-	"github.com/wildgraph/wildgraph/examples/baselines/gear"
-	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
-	"github.com/wildgraph/wildgraph/examples/baselines/hipporag2"
-	"github.com/wildgraph/wildgraph/examples/baselines/lightrag"
-	"github.com/wildgraph/wildgraph/examples/baselines/linearrag"
-	"github.com/wildgraph/wildgraph/examples/baselines/msgraphrag"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
-	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
-	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
-	"github.com/wildgraph/wildgraph/graphrag/link"
-	"github.com/wildgraph/wildgraph/graphrag/path"
-	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
@@ -161,53 +148,6 @@ func TestOwnSplitter(t *testing.T) {
 		baselinestest.OK(t, err)
 		if stats, err := made.Index(t.Context(), graphrag.Documents(page)); err != nil || stats.Chunks != 2 {
 			t.Errorf("%s: %d chunks, %v", s.Name, stats.Chunks, err)
-		}
-	}
-}
-
-// Options that cannot work are refused by New, before anything is paid.
-func TestBadOptions(t *testing.T) {
-	k := baselinestest.OfflineKit(t)
-	nan, inf := math.NaN(), math.Inf(1)
-	for name, tt := range map[string]struct {
-		new  func() (*kit.System, error)
-		want []string
-	}{
-		"hipporag": {func() (*kit.System, error) {
-			return hipporag.New(k, hipporag.Options{Damping: 2, Synonyms: link.SynonymOptions{Threshold: 7}, Fallback: "9"})
-		}, []string{"Damping", "Threshold is 7", "Fallback is 9"}},
-		"hipporag2": {func() (*kit.System, error) {
-			return hipporag2.New(k, hipporag2.Options{Damping: nan, PassageWeight: nan, Phrases: "9", Link: -1, Synonyms: link.SynonymOptions{Limit: -1}})
-		}, []string{"Damping", "PassageWeight is NaN", "Phrases is 9", "Link is -1", "Limit is -1"}},
-		"linearrag": {func() (*kit.System, error) {
-			return linearrag.New(k, linearrag.Options{Damping: 2, Threshold: nan, Ratio: inf, Activation: "9", Sentences: -1})
-		}, []string{"Damping", "Threshold is NaN", "Ratio is +Inf", "Activation is 9", "Sentences is -1"}},
-		"lightrag": {func() (*kit.System, error) {
-			return lightrag.New(k, lightrag.Options{Cosine: nan, Mode: "x", TotalTokens: -1})
-		}, []string{"Cosine is NaN", "Mode is x", "TotalTokens is -1"}},
-		"lightrag, cosine 5": {func() (*kit.System, error) { return lightrag.New(k, lightrag.Options{Cosine: 5}) }, []string{"Cosine is 5"}},
-		"fastgraphrag": {func() (*kit.System, error) {
-			return fastgraphrag.New(k, fastgraphrag.Options{Damping: nan, Threshold: nan, Entities: -1, Facts: -1})
-		}, []string{"Damping", "Threshold is NaN", "Entities is -1", "Facts is -1"}},
-		"msgraphrag-local": {func() (*kit.System, error) {
-			return msgraphrag.NewLocal(k, msgraphrag.LocalOptions{CommunityShare: nan, Tokens: -1, Options: msgraphrag.Options{Common: kit.Common{MaxPerDoc: -1}, MaxSize: 1}})
-		}, []string{"CommunityShare is NaN", "Tokens is -1", "MaxPerDoc is -1", "MaxSize is 1"}},
-		"msgraphrag-global": {func() (*kit.System, error) {
-			return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Threshold: 9, ReduceTokens: -1, Options: msgraphrag.Options{Level: -2}})
-		}, []string{"Threshold is 9", "ReduceTokens is -1", "Level is -2"}},
-		"gear": {func() (*kit.System, error) {
-			return gear.New(k, gear.Options{Steps: -1, LinkShare: nan, Expand: "x", Beam: path.BeamOptions{Width: -1}})
-		}, []string{"Steps is -1", "LinkShare is NaN", "Expand is x", "Width is -1"}},
-		"youtu": {func() (*kit.System, error) {
-			return youtu.New(k, youtu.Options{Facts: -1, SubQueries: -1, Steps: -1, Tokens: -1, Mode: "x", NoSchema: true, Schema: &extract.Schema{},
-				Communities: perception.Options{Epsilon: nan}, Paths: path.Options{Depth: -1}})
-		}, []string{"Facts is -1", "SubQueries is -1", "Steps is -1", "Tokens is -1", "Mode is x", "NoSchema", "Epsilon is NaN", "Depth is -1"}},
-	} {
-		_, err := tt.new()
-		for _, want := range tt.want {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %q is not in %v", name, want, err)
-			}
 		}
 	}
 }

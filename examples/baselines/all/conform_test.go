@@ -3,12 +3,21 @@
 package all_test
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
@@ -30,7 +39,7 @@ func TestConform(t *testing.T) {
 }
 
 func conforms(t *testing.T, s all.System) {
-	maker := func(k kit.Kit) (*kit.System, error) {
+	make := func(k kit.Kit) (*kit.System, error) {
 		if (s.Blind || s.Agent) && k.AnswerModel == nil && k.Count != nil {
 			k.AnswerModel = llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		}
@@ -40,8 +49,268 @@ func conforms(t *testing.T, s all.System) {
 		}
 		return x, err
 	}
-	baselinestest.Conform(t, maker)
+	conform(t, make)
 	if !s.Words && !s.Blind && !s.Agent && !s.Graph && s.Name != "wild" && s.Name != "context" { // wild compares by vectors what words found
-		baselinestest.Vectors(t, maker)
+		vectors(t, make)
 	}
 }
+
+// maker makes a system of a kit.
+type maker func(kit.Kit) (*kit.System, error)
+
+// conform checks what every system promises: the same answers for the same
+// documents, whatever the way they came in; the old answers after a change that
+// failed; no failure on corpora and questions that have nothing to offer; errors
+// that name the system.
+func conform(t *testing.T, make maker) {
+	t.Helper()
+	t.Run("insert and delete", make.changes)
+	t.Run("failed insert", make.failures)
+	t.Run("save and open", make.saves)
+	t.Run("conditions", make.sees)
+	t.Run("retrieve", make.retrieves)
+	t.Run("model", make.asks)
+	t.Run("errors", make.errors)
+	for name, docs := range map[string][]graphrag.Document{"no page": nil, "one page": baselinestest.Pages[:1], "chinese": baselinestest.Chinese, "empty page": {{ID: "x.md"}}} {
+		t.Run(name, func(t *testing.T) {
+			for i, a := range answers(t, make.over(t, baselinestest.OfflineKit(t), docs...)) {
+				if len(a.Ranked) > max(baselinestest.Questions[i].K, baselinestest.Questions[i].Depth) {
+					t.Errorf("%q: %d chunks ranked", baselinestest.Questions[i].Text, len(a.Ranked))
+				}
+			}
+		})
+	}
+}
+
+// over is a system that has indexed documents.
+func (make maker) over(t *testing.T, k kit.Kit, docs ...graphrag.Document) *kit.System {
+	t.Helper()
+	s, err := make(k)
+	baselinestest.OK(t, err)
+	in := graphrag.Documents(docs...)
+	if len(docs) == 0 {
+		in = nil
+	}
+	if _, err := s.Index(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// without are the pages but for one.
+func without(id string) []graphrag.Document {
+	return slices.DeleteFunc(slices.Clone(baselinestest.Pages), func(d graphrag.Document) bool { return d.ID == id })
+}
+
+// changes compares systems whose documents came and went with those that were
+// indexed at once.
+func (make maker) changes(t *testing.T) {
+	insert := func(docs ...graphrag.Document) func(*kit.System) error {
+		return func(s *kit.System) error {
+			_, err := s.Insert(t.Context(), graphrag.Documents(docs...))
+			return err
+		}
+	}
+	remove := func(ids ...string) func(*kit.System) error {
+		return func(s *kit.System) error {
+			_, err := s.Delete(t.Context(), ids...)
+			return err
+		}
+	}
+	older := baselinestest.Pages[1]
+	older.Text = "# Fram\n\nThe Fram was built in Ravenna." + strings.Repeat(" Umberto Nobile built the Gauss for Roald Amundsen.", 200) // more chunks than there are now
+	for _, tt := range []struct {
+		name    string
+		from    []graphrag.Document
+		changes []func(*kit.System) error
+		to      []graphrag.Document
+	}{
+		{"inserted one after the other", baselinestest.Pages[:2], []func(*kit.System) error{insert(baselinestest.Pages[3]), insert(baselinestest.Pages[2], baselinestest.Pages[0])}, baselinestest.Pages[:4]},
+		{"deleted the last", baselinestest.Pages, []func(*kit.System) error{remove("tides.md", "nowhere.md")}, baselinestest.Pages[:4]},
+		{"deleted one that others speak of", baselinestest.Pages, []func(*kit.System) error{remove("fram.md")}, without("fram.md")},
+		{"replaced an older version", append(without("fram.md"), older), []func(*kit.System) error{insert(baselinestest.Pages[1])}, baselinestest.Pages},
+	} {
+		s := make.over(t, baselinestest.OfflineKit(t), tt.from...)
+		for _, change := range tt.changes {
+			if err := change(s); err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+		}
+		if diff := cmp.Diff(answers(t, make.over(t, baselinestest.OfflineKit(t), tt.to...)), answers(t, s)); diff != "" {
+			t.Errorf("%s (-indexed at once +changed):\n%.3000s", tt.name, diff)
+		}
+	}
+}
+
+// failures lets an Insert fail where it reads pages, extracts and builds. What
+// was there answers as before, and the next Insert does not find the remains.
+func (make maker) failures(t *testing.T) {
+	before, after := answers(t, make.over(t, baselinestest.OfflineKit(t), without("fram.md")...)), answers(t, make.over(t, baselinestest.OfflineKit(t), baselinestest.Pages...))
+	for _, part := range []string{"stream", "extractor", "look-up"} {
+		f := &faults{}
+		s := make.over(t, f.in(baselinestest.OfflineKit(t)), without("fram.md")...)
+		f.part = part
+		gamma := graphrag.Document{ID: "gamma.md", Text: "The Fram was sold to Gamma. Gamma lives in Antarctica."}
+		_, err := s.Insert(t.Context(), func(yield func(graphrag.Document, error) bool) {
+			if yield(gamma, nil) {
+				if err := f.at("stream"); err != nil {
+					yield(graphrag.Document{}, err)
+				}
+			}
+		})
+		if !f.met {
+			continue // a part that the system does not have
+		}
+		f.part = ""
+		if !errors.Is(err, errFault) {
+			t.Errorf("%s: %v", part, err)
+		}
+		if diff := cmp.Diff(before, answers(t, s)); diff != "" {
+			t.Errorf("after a failed Insert, %s (-before +after):\n%.3000s", part, diff)
+		}
+		if _, err := s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages[1])); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(after, answers(t, s)); diff != "" {
+			t.Errorf("%s: the Insert after the failed one (-indexed at once +inserted):\n%.3000s", part, diff)
+		}
+	}
+}
+
+func (make maker) saves(t *testing.T) {
+	s, dir := make.over(t, baselinestest.OfflineKit(t), baselinestest.Pages...), t.TempDir()
+	want := answers(t, s)
+	if err := s.Save(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	opened := make.over(t, baselinestest.OfflineKit(t), baselinestest.Chinese...)
+	if _, err := opened.Open(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, answers(t, opened)); diff != "" {
+		t.Errorf("(-saved +opened):\n%.3000s", diff)
+	}
+}
+
+// retrieves compares what Retrieve finds with what Answer has read, and counts it
+// where a question has a budget.
+func (make maker) retrieves(t *testing.T) {
+	k := baselinestest.OfflineKit(t)
+	s := make.over(t, k, baselinestest.Pages...)
+	for _, q := range baselinestest.Questions {
+		for _, tokens := range []int{0, 25, 60} {
+			q.Tokens = tokens
+			found, err := s.Retrieve(t.Context(), q)
+			baselinestest.OK(t, err)
+			a, err := s.Answer(t.Context(), q)
+			baselinestest.OK(t, err)
+			if diff := cmp.Diff(found, a.Found, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(graphrag.Found{}, "Usage")); diff != "" {
+				t.Errorf("%q (-Retrieve +Answer):\n%.2000s", q.Text, diff)
+			}
+			n := 0
+			for _, h := range a.Evidence {
+				n += k.Count(retrieve.Shown(h.Chunk))
+			}
+			for _, d := range a.Derived {
+				n += k.Count(d.Text)
+			}
+			if tokens > 0 && n > tokens {
+				t.Errorf("%q: %d tokens are read, %d are allowed", q.Text, n, tokens)
+			}
+		}
+	}
+}
+
+// asks has a model and an embedder do everything, once as they should and once in
+// nonsense.
+func (make maker) asks(t *testing.T) {
+	obedient := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
+	nonsense := llmtest.NewScript("m").Reply(llmtest.Any, "Colourless green ideas sleep furiously.")
+	s := make.over(t, baselinestest.ModelKit(t, obedient), baselinestest.Pages...)
+	for _, q := range baselinestest.Questions[:3] {
+		if a, err := s.Answer(t.Context(), q); err != nil || a.Text == "" {
+			t.Errorf("%q: %+v, %v", q.Text, a, err)
+		}
+	}
+	s = make.over(t, baselinestest.ModelKit(t, nonsense), baselinestest.Pages...)
+	for _, q := range baselinestest.Questions[:4] {
+		if _, err := s.Answer(t.Context(), q); err != nil && !errors.Is(err, llm.ErrInvalidOutput) {
+			t.Errorf("%q: %v", q.Text, err)
+		}
+	}
+}
+
+func (make maker) errors(t *testing.T) {
+	s, err := make(baselinestest.OfflineKit(t))
+	baselinestest.OK(t, err)
+	if _, err := s.Answer(t.Context(), baselinestest.Questions[0]); err == nil || !strings.Contains(err.Error(), s.Name()) {
+		t.Errorf("asked before Index: %v", err)
+	}
+	if _, err := s.Insert(t.Context(), graphrag.Documents(baselinestest.Pages[0])); err == nil {
+		t.Error("Insert before Index")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Index(ctx, graphrag.Documents(baselinestest.Pages...)); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := make(kit.Kit{}); err == nil {
+		t.Error("made of an empty kit")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// answers asks all questions, twice and from several places at once.
+func answers(t *testing.T, s graphrag.System) []graphrag.Answer {
+	t.Helper()
+	out := make([]graphrag.Answer, len(baselinestest.Questions))
+	for i, q := range baselinestest.Questions {
+		type result struct {
+			a   graphrag.Answer
+			err error
+		}
+		again := make(chan result)
+		go func() {
+			a, err := s.Answer(t.Context(), q)
+			again <- result{a, err}
+		}()
+		a, err := s.Answer(t.Context(), q)
+		second := <-again
+		if err := errors.Join(err, second.err); err != nil {
+			t.Errorf("%q: %v", q.Text, err)
+		}
+		if diff := cmp.Diff(a, second.a); diff != "" {
+			t.Errorf("%q has two answers:\n%.2000s", q.Text, diff)
+		}
+		out[i] = a
+	}
+	return out
+}
+
+// vectors checks that a system with an embedder compares texts by it: a question
+// without a word or a name of the pages finds the page that it means.
+func vectors(t *testing.T, make maker) {
+	t.Helper()
+	s := make.over(t, baselinestest.OfflineKit(t).WithEmbedder(latin), baselinestest.Pages...)
+	a, err := s.Answer(t.Context(), graphrag.Question{Text: "quis navem aedificavit?", K: 1, Depth: 5})
+	if err != nil || len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != "fram.md" {
+		t.Errorf("%+v, %v; want fram.md first", a.Ranked, err)
+	}
+}
+
+var translated = strings.NewReplacer("quis", "colin archer", "navem", "the fram, ship of fridtjof nansen,", "aedificavit", "built in larvik")
+
+// latin embeds texts by their words, and has translations of three Latin ones.
+var latin = embed.Func(func(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = translated.Replace(strings.ToLower(t))
+	}
+	rows := make([][]float32, len(out))
+	for i, t := range out {
+		rows[i] = llmtest.HashVector(t, 256)
+	}
+	return rows, ctx.Err()
+})

@@ -4,7 +4,6 @@ package all_test
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -64,8 +63,44 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// A value that is set is used, and one of another system, of the wrong type or out of range is
-// refused before anything is paid.
+// A value of another system, of the wrong type or out of range is refused before anything is paid,
+// all those of a system at once.
+func TestBadOptions(t *testing.T) {
+	bad, wanted := map[string]all.System{}, map[string][]string{}
+	for _, row := range table(t, "bad.tsv") {
+		s, ok := bad[row[0]]
+		if !ok {
+			s = system(t, row[0])
+		}
+		s, err := s.With(row[1], row[2])
+		if err == nil {
+			bad[row[0]], wanted[row[0]] = s, append(wanted[row[0]], row[3])
+		} else if !strings.Contains(err.Error(), row[3]) {
+			t.Errorf("%s.%s=%s: %v, want %q", row[0], row[1], row[2], err, row[3])
+		}
+	}
+	for name, s := range bad {
+		_, err := s.New(baselinestest.OfflineKit(t), kit.Common{})
+		for _, want := range wanted[name] {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", name, err, want)
+			}
+		}
+	}
+}
+
+// table reads the rows of a file below its heading.
+func table(t *testing.T, name string) (rows [][]string) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	baselinestest.OK(t, err)
+	for _, line := range strings.Split(strings.TrimSpace(string(data)), "\n")[1:] {
+		rows = append(rows, strings.Split(line, "\t"))
+	}
+	return rows
+}
+
+// A value that is set is used.
 func TestWith(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	s, err := system(t, "hipporag2").With("maxPerDoc", "1")
@@ -87,35 +122,6 @@ func TestWith(t *testing.T) {
 		t.Errorf("%d pages, changes %v, %v", len(seen), s.Changes(), err)
 	}
 
-	empty := filepath.Join(t.TempDir(), "empty.json")
-	twice := filepath.Join(t.TempDir(), "twice.json")
-	for file, text := range map[string]string{empty: "", twice: `{"Nodes": ["person", "Person"]}`} {
-		baselinestest.OK(t, os.WriteFile(file, []byte(text), 0o600))
-	}
-	for _, x := range []struct{ system, option, value, want string }{
-		{"youtu", "comunities.beta", "3", `youtu has no option "comunities.beta": did you mean "communities.beta"?`},
-		{"youtu", "nothing", "3", "-list-options"},
-		{"youtu", "facts", "two", `youtu.facts: "two" is not a whole number`},
-		{"youtu", "facts", "1e3", "is not a whole number"},
-		{"youtu", "facts", "99999999999999999999", "is not a whole number"},
-		{"youtu", "noAgent", "perhaps", "is not true or false"},
-		{"hipporag", "damping", "half", "is not a number"},
-		{"hipporag", "damping", "2", "Damping"},
-		{"hipporag", "extract", "rules", `has no option "extract"`},
-		{"youtu", "schema", empty, "empty.json: "},
-		{"youtu", "schema", twice, `twice.json: `},
-		{"youtu", "schema", "none.json", "no such file"},
-		{"gear", "graph", "none.tsv", "no such file"},
-		{"naiverag", "cut.size", "-5", "ize"},
-	} {
-		s, err := system(t, x.system).With(x.option, x.value)
-		if err == nil {
-			_, err = s.New(k, kit.Common{})
-		}
-		if err == nil || !strings.Contains(err.Error(), x.want) {
-			t.Errorf("%s.%s=%s: %v, want %q", x.system, x.option, x.value, err, x.want)
-		}
-	}
 	if lacks := system(t, "gear").Lacks(); !strings.Contains(lacks, "-kg") {
 		t.Errorf("gear without a graph lacks %q", lacks)
 	}
@@ -153,11 +159,8 @@ func TestOptionsOfAgents(t *testing.T) {
 // Each option says for itself where its default is from; the values and origins that papers and
 // programs state are those of the table. An option without a system's name is every system's.
 func TestOrigins(t *testing.T) {
-	table, err := os.ReadFile("testdata/origins.tsv")
-	baselinestest.OK(t, err)
 	known := map[string][]string{}
-	for _, line := range strings.Split(strings.TrimSpace(string(table)), "\n")[1:] {
-		f := strings.Split(line, "\t")
+	for _, f := range table(t, "origins.tsv") {
 		known[f[0]] = f[1:]
 	}
 	met := map[string]bool{}

@@ -89,25 +89,3 @@ func Stages(s *llmtest.Script) map[string]int {
 	}
 	return out
 }
-
-// Vectors checks that a system with an embedder compares texts by it: a question
-// without a word or a name of the pages finds the page that it means.
-func Vectors(t *testing.T, make Maker) {
-	t.Helper()
-	s := make.over(t, OfflineKit(t).WithEmbedder(latin), Pages...)
-	a, err := s.Answer(t.Context(), graphrag.Question{Text: "quis navem aedificavit?", K: 1, Depth: 5})
-	if err != nil || len(a.Ranked) == 0 || a.Ranked[0].Chunk.Doc != "fram.md" {
-		t.Errorf("%+v, %v; want fram.md first", a.Ranked, err)
-	}
-}
-
-var translated = strings.NewReplacer("quis", "colin archer", "navem", "the fram, ship of fridtjof nansen,", "aedificavit", "built in larvik")
-
-// latin embeds texts by their words, and has translations of three Latin ones.
-var latin = embed.Func(func(ctx context.Context, texts []string) ([][]float32, error) {
-	out := make([]string, len(texts))
-	for i, t := range texts {
-		out[i] = translated.Replace(strings.ToLower(t))
-	}
-	return sharedWords(ctx, out)
-})

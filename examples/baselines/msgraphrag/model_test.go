@@ -288,21 +288,3 @@ func TestDriftCalls(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
-
-var systems = []struct {
-	name string
-	make func(kit.Kit) (*kit.System, error)
-}{
-	{"local", func(k kit.Kit) (*kit.System, error) {
-		return msgraphrag.NewLocal(k, msgraphrag.LocalOptions{})
-	}},
-	{"global", func(k kit.Kit) (*kit.System, error) {
-		return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{})
-	}},
-	{"dynamic", func(k kit.Kit) (*kit.System, error) {
-		return msgraphrag.NewGlobal(k, msgraphrag.GlobalOptions{Dynamic: true})
-	}},
-	{"drift", func(k kit.Kit) (*kit.System, error) {
-		return msgraphrag.NewDrift(k, msgraphrag.DriftOptions{})
-	}},
-}

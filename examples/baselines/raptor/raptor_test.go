@@ -146,15 +146,6 @@ func TestOddPages(t *testing.T) {
 	}
 }
 
-func TestBadOptions(t *testing.T) {
-	_, err := raptor.New(baselinestest.OfflineKit(t), raptor.Options{Leaf: -1, Summary: -1, Tokens: -1, Layer: -1})
-	for _, want := range []string{"Leaf is -1", "Summary is -1", "Tokens is -1", "Layer is -1"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in %v", want, err)
-		}
-	}
-}
-
 // Traversal reads the best of each layer, and nothing else.
 func TestTraverse(t *testing.T) {
 	s := indexed(t, baselinestest.OfflineKit(t), raptor.Options{Leaf: 40, Traverse: true, Layer: 2}, harbours(100))

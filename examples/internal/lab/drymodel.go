@@ -77,12 +77,11 @@ func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
 	return dryEmbedder{d.vectors(name), name}, nil
 }
 
-// Judge is a model whose calls are those of a judge.
+// Judge is a model whose calls count for the judge.
 func (d *dryServer) Judge(name string) llm.Model { return dryModel{d, name, "judge"} }
 
-// Part says what the next calls stand for: those of a question for as many as its
-// weight, all others for so many pages; long are questions that are answered at
-// length.
+// Part sets the weights of the next calls: calls of a question count by its weight, all others
+// by pages; long are questions that get long answers.
 func (d *dryServer) Part(pages float64, weight map[string]float64, long map[string]bool) {
 	d.pages, d.weight, d.long = pages, weight, long
 }
@@ -119,7 +118,7 @@ func questionOf(ctx context.Context) string {
 	return strings.TrimSuffix(llm.QuestionOf(ctx), benchmark.RepeatSuffix(llm.SampleOf(ctx)))
 }
 
-// Estimate is what was counted.
+// Estimate returns the sums of the calls.
 func (d *dryServer) Estimate() (e paid.Estimate) {
 	for _, at := range d.order {
 		u := d.sums[at]
@@ -224,7 +223,7 @@ func (m dryModel) quote(req llm.Request, bytes int) string {
 	return padded("It is so: "+b.String(), bytes)
 }
 
-// passage is what a request is about: the first message of the user.
+// passage returns the text of a request: the first message of the user.
 func passage(req llm.Request) string {
 	for _, msg := range req.Messages {
 		if msg.Role == llm.User {
@@ -237,18 +236,18 @@ func passage(req llm.Request) string {
 //go:embed replies.tmpl
 var replyFile string
 
-// replies are those of a dry run, by the stage of the request.
+// replies has a template for each stage of a request, and "other" for the rest.
 var replies = template.Must(template.New("").Funcs(template.FuncMap{"json": asJSON, "join": strings.Join, "pad": padded}).Parse(replyFile))
 
 // DryReply is a reply to a prompt of an index or a search, by its stage.
 func DryReply(req llm.Request) string {
-	subject := newSubject(req)
-	name, data := req.Stage, any(subject)
+	about := newSubject(req)
+	name, data := req.Stage, any(about)
 	switch {
 	case name == extract.StageRecords:
-		name, data = recordForm(req), subject.Entities(subject.Typed())
+		name, data = recordForm(req), about.Entities(about.Typed())
 	case name == extract.StageGlean:
-		name, data = recordForm(req), subject.Entities(gleaned)
+		name, data = recordForm(req), about.Entities(gleaned)
 	case replies.Lookup(name) == nil:
 		name = "other"
 	}

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"io"
@@ -178,60 +179,24 @@ func TestSample(t *testing.T) {
 	}
 }
 
+//go:embed testdata/usage.tsv
+var usageTable string
+
 func TestUsage(t *testing.T) {
 	folder := t.TempDir()
-	for _, tt := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"-systems", "bm26"}, `unknown system "bm26", did you mean bm25?; there are`},
-		{[]string{"-system", "bm25"}, "there is no flag -system; did you mean -systems?"},
-		{[]string{"-min", "mrr=99"}, "mrr is a share from 0 to 1, of which the tables show percent: want 0.99 for 99 %, not 99"},
-		{[]string{"-max-failed", "2"}, "-max-failed 2"},
-		{[]string{"-junit", filepath.Join(folder, "none", "x.xml")}, "-junit: "},
-		{[]string{"-out", ""}, "-out is empty"},
-		{[]string{"-out", os.Args[0], "-systems", "bm25"}, "can be no folder: name another"},
-		{[]string{"-out", filepath.Join(os.Args[0], "x")}, "can be no folder: name another"},
-		{[]string{"-budget-money", "Inf", "-prices", "x", "-model", "m"}, "-budget-money +Inf: want 0 to"},
-		{[]string{"-max-failed", "NaN"}, "-max-failed NaN: want a share from 0 to 1"},
-		{[]string{"-seed", "18446744073709551616"}, "want a whole number from 0 on"},
-		{[]string{"-sweep", "5..2"}, `-sweep "5..2": want numbers from 1 to 1000`},
-		{[]string{"-domains", "atlantis"}, `unknown domain "atlantis"`},
-		{[]string{"-data", filepath.Join(folder, "none")}, "-data: "},
-		{[]string{"-limit", "-1"}, "-limit -1"},
-		{[]string{"-limit", "many"}, "limit"},
-		{[]string{"-k", "0", "-k-summary", "0"}, "-k-summary 0"},
-		{[]string{"-chunk-size", "100", "-chunk-overlap", "100"}, "-chunk-overlap 100 is not less than -chunk-size 100"},
-		{[]string{"-kit", "magic"}, `-kit "magic"`},
-		{[]string{"-kit", "model"}, "-kit model needs -model"},
-		{[]string{"-model", "m"}, "OPENAI_API_KEY"},
-		{[]string{"-kit", "offline", "-model", "m"}, "-model needs -kit model"},
-		{[]string{"-judge-profile", "paper"}, "needs -judge-model"},
-		{[]string{"-index-kit", "magic"}, `-index-kit "magic"`},
-		{[]string{"-answer-kit", "model"}, "needs -model"},
-		{[]string{"-systems", "none"}, "-score NAME=FILE"},
-		{[]string{"-systems", "none,bm25"}, "none, and others"},
-		{[]string{"-kit", "offline", "-embed-model", "e"}, "-embed-model needs -kit model"},
-		{[]string{"-mode", "perhaps"}, `-mode "perhaps"`},
-		{[]string{"-score", "name"}, "NAME=FILE"},
-		{[]string{"-score", "../x=f"}, "file name"},
-		{[]string{"-score", "bm25=" + folder}, "one of our systems"},
-		{[]string{"-score", "x=" + filepath.Join(folder, "none")}, "-score x: "},
-		{[]string{"-kit", "model", "-model", "m", "-budget-money", "5"}, "-budget-money needs -prices"},
-		{[]string{"-prices", filepath.Join(folder, "none")}, "-prices: "},
-		{[]string{"-min", "beauty=1"}, "KEY=VALUE, KEY one of evidence_recall_at_2"},
-		{[]string{"-min", "accuracy=good"}, `"good" is not a number`},
-		{[]string{"-nonsense"}, "nonsense"},
-		{[]string{"now"}, `unexpected argument "now"`},
-	} {
-		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
-			args := tt.args
+	vars := map[string]string{"NONE": filepath.Join(folder, "none"), "FOLDER": folder, "FILE": os.Args[0]}
+	for _, row := range strings.Split(strings.TrimSpace(usageTable), "\n")[1:] {
+		row, want, _ := strings.Cut(row, "\t")
+		args := strings.Split(os.Expand(row, func(name string) string { return vars[name] }), " ")
+		t.Run(row, func(t *testing.T) {
 			if args[0] != "-out" {
 				args = append(args, "-out", filepath.Join(folder, "out"))
+			} else {
+				args[1] = strings.Trim(args[1], `"`) // an empty one
 			}
 			_, _, err := bench(t, bare, args...)
-			if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error %v, want one of usage with %q", err, tt.want)
+			if !errors.Is(err, cli.ErrUsage) || !strings.Contains(err.Error(), want) {
+				t.Errorf("error %v, want one of usage with %q", err, want)
 			}
 			if got := lab.Status(io.Discard, "wildgraphbench", err); got != cli.WrongUsage {
 				t.Errorf("exit status %d, want %d", got, cli.WrongUsage)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package baselinestest
+package all_test
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wildgraph/wildgraph/examples/baselines/baselinestest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -43,9 +45,9 @@ func (l limited) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answ
 
 // sees compares answers with a condition and under a scope with those of a system over the
 // permitted documents alone, and looks for a word that the other documents have.
-func (make Maker) sees(t *testing.T) {
+func (make maker) sees(t *testing.T) {
 	var pages []graphrag.Document
-	for i, p := range Pages {
+	for i, p := range baselinestest.Pages {
 		p.Text += fmt.Sprintf(" The %s is kept in the vault of Larvik.", canary(i))
 		p.Fields = graphrag.Fields{"team": string(rune('a' + i%2)), "year": float64(2019 + i), "tags": []string{"all", p.Title}}
 		if i == 4 {
@@ -69,13 +71,15 @@ func (make Maker) sees(t *testing.T) {
 		for _, i := range tt.seen {
 			permitted = append(permitted, pages[i])
 		}
-		obedient := func() kit.Kit { return ModelKit(t, llmtest.NewScript("m").Handle(llmtest.Any, Obedient)) }
-		for name, k := range map[string]func() kit.Kit{"offline": func() kit.Kit { return OfflineKit(t) }, "model": obedient} {
+		obedient := func() kit.Kit {
+			return baselinestest.ModelKit(t, llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient))
+		}
+		for name, k := range map[string]func() kit.Kit{"offline": func() kit.Kit { return baselinestest.OfflineKit(t) }, "model": obedient} {
 			if name == "model" && tt.seen != nil && tt.seen[0] == 1 {
 				continue // two conditions are enough of what takes longer
 			}
 			s := limited{make.over(t, k(), pages...), tt.where, tt.scope}
-			if _, err := s.Answer(t.Context(), Questions[0]); err != nil { // the view is built
+			if _, err := s.Answer(t.Context(), baselinestest.Questions[0]); err != nil { // the view is built
 				t.Fatal(err)
 			}
 			got, want := answers(t, s), answers(t, make.over(t, k(), permitted...))
