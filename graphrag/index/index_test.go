@@ -191,9 +191,9 @@ func TestShares(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		m, h := &scribe{}, hashes{new(sync.Mutex), map[string]int{}}
 		x := open(t, m, h)
-		count, err := x.Put(t.Context(), graphrag.Documents(append(ships(40), graphrag.Document{ID: "z", Text: "Gone."})...))
+		_, err := x.Put(t.Context(), graphrag.Documents(append(ships(40), graphrag.Document{ID: "z", Text: "Gone."})...))
 		texttest.OK(t, err)
-		if count, err = x.Put(t.Context(), graphrag.Documents(ships(40)...)); count != 40 || err != nil {
+		if count, err := x.Put(t.Context(), graphrag.Documents(ships(40)...)); count != 40 || err != nil {
 			t.Errorf("%d documents, %v", count, err)
 		}
 		if took := rounds(t, x, n); took > 7 {
