@@ -72,6 +72,12 @@ func (x *Index) Close() error { return x.work.g.Close() }
 // Put stores the documents of the job, and removes all others. It returns their number.
 func (x *Index) Put(ctx context.Context, docs iter.Seq2[graphrag.Document, error]) (int, error) {
 	here := make(map[string]bool)
+	var records []store.Record
+	put := func() error {
+		err := x.work.put(ctx, documents, records...)
+		records = records[:0]
+		return err
+	}
 	for d, err := range docs {
 		if err == nil && here[d.ID] {
 			err = fmt.Errorf("two documents have the ID %.80q", d.ID)
@@ -80,13 +86,16 @@ func (x *Index) Put(ctx context.Context, docs iter.Seq2[graphrag.Document, error
 		if err == nil {
 			data, err = json.Marshal(d)
 		}
-		if err == nil {
-			err = x.work.put(ctx, documents, store.Record{ID: d.ID, Data: data})
+		if records = append(records, store.Record{ID: d.ID, Data: data}); err == nil && len(records) == atOnce {
+			err = put()
 		}
 		if err != nil {
 			return 0, fmt.Errorf("index: %w", err)
 		}
 		here[d.ID] = true
+	}
+	if err := put(); err != nil {
+		return 0, fmt.Errorf("index: %w", err)
 	}
 	var gone []string
 	for d, err := range x.Documents(ctx) {
@@ -165,22 +174,22 @@ func (x *Index) Do(ctx context.Context, s Share) (Done, error) {
 		h.Write([]byte(key))
 		return h.Sum64()%uint64(s.N) == uint64(s.I)
 	})
-	ctx, asked := withAsked(ctx)
+	r := &session{work: &x.work}
 	system, err := x.o.System()
 	if err == nil {
-		_, err = x.Build(ctx, system)
+		_, err = system.Index(kit.WithReplies(ctx, r), x.Documents(ctx))
 		err = errors.Join(err, system.Close())
 	}
 	if errors.Is(err, share.ErrMissing) {
 		err = nil
 	}
-	usage, texts := asked.sum()
-	return Done{Missing: at.Missing(), Usage: usage, Texts: texts}, err
+	r.done.Missing = at.Missing()
+	return r.done, err
 }
 
 // Build indexes the documents by a system, of the replies in the store. It asks for what is not there.
 func (x *Index) Build(ctx context.Context, s *kit.System) (graphrag.IndexStats, error) {
-	return s.Index(kit.WithReplies(ctx, &x.work), x.Documents(ctx))
+	return s.Index(kit.WithReplies(ctx, &session{work: &x.work}), x.Documents(ctx))
 }
 
 // Progress is how far a job is.
@@ -223,5 +232,3 @@ func (p *Progress) Add(d Done) {
 	p.missing = max(p.missing, d.Missing)
 	p.Usage, p.Texts = p.Usage.Add(d.Usage), p.Texts+d.Texts
 }
-
-var _ kit.Replies = (*work)(nil)

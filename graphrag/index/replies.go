@@ -3,18 +3,16 @@
 package index
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 
 	"github.com/wildgraph/wildgraph/graphrag/internal/share"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -37,7 +35,7 @@ type flush struct {
 
 func (w *work) put(ctx context.Context, table string, records ...store.Record) error {
 	t, err := w.g.Table(table)
-	if err == nil {
+	if err == nil && len(records) > 0 {
 		err = t.Put(ctx, records...)
 	}
 	if err != nil || w.durable || table == documents {
@@ -88,29 +86,43 @@ func keyOf(kind, name string, request []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// kept is a stored reply: the request, and the reply or the failure that would come again.
+// kept is a stored reply, or the failure that would come again.
 type kept struct {
-	Request json.RawMessage `json:"request"`
-	Reply   llm.Reply       `json:"reply"`
-	Kind    llm.Kind        `json:"kind,omitempty"`
-	Text    string          `json:"text,omitempty"` // of the failure
+	Reply llm.Reply `json:"reply"`
+	Kind  llm.Kind  `json:"kind,omitempty"`
+	Text  string    `json:"text,omitempty"` // of the failure
+}
+
+// session reads and asks for the replies of one system, and counts those that it asked for.
+type session struct {
+	*work
+	mu   sync.Mutex
+	done Done
+}
+
+var _ kit.Replies = (*session)(nil)
+
+func (s *session) count(usage llm.Usage, texts int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done.Usage, s.done.Texts = s.done.Usage.Add(usage), s.done.Texts+texts
 }
 
 // Reply implements [kit.Replies].
-func (w *work) Reply(ctx context.Context, model string, req llm.Request, ask func() (llm.Reply, error)) (llm.Reply, error) {
+func (s *session) Reply(ctx context.Context, model string, req llm.Request, ask func() (llm.Reply, error)) (llm.Reply, error) {
 	request, err := json.Marshal(req)
 	if err != nil {
 		return llm.Reply{}, &llm.Error{Kind: llm.ErrBadRequest, Billed: llm.BilledNo, Err: err}
 	}
 	key := keyOf("reply", model, request)
-	there, err := w.get(ctx, key)
+	there, err := s.get(ctx, key)
 	if err != nil {
 		return llm.Reply{}, err
 	}
 	if data := there[key]; data != nil {
 		var k kept
-		if err := json.Unmarshal(data, &k); err != nil || !bytes.Equal(k.Request, request) {
-			return llm.Reply{}, fmt.Errorf("index: the reply %s is not one to this request: %w", key, errors.Join(err, store.ErrMismatch))
+		if err := json.Unmarshal(data, &k); err != nil {
+			return llm.Reply{}, fmt.Errorf("index: the stored reply %s cannot be read: %w", key, err)
 		}
 		if k.Kind != "" {
 			return llm.Reply{}, &llm.Error{Kind: k.Kind, Billed: llm.BilledNo, Usage: k.Reply.Usage, Err: errors.New(k.Text)}
@@ -123,19 +135,18 @@ func (w *work) Reply(ctx context.Context, model string, req llm.Request, ask fun
 	} else if err != nil {
 		return llm.Reply{}, err
 	}
-	k := kept{Request: request}
 	reply, failed := ask()
-	k.Reply = reply
+	k := kept{Reply: reply}
 	var e *llm.Error
 	if errors.As(failed, &e) && e.Billed == llm.BilledYes && llm.OfOneReply(e) && !e.Retryable() {
 		k.Reply, k.Kind, k.Text = llm.Reply{Usage: e.Usage}, e.Kind, e.Error() // it would come again
 	} else if failed != nil {
 		return reply, failed
 	}
-	count(ctx, k.Reply.Usage, 0)
+	s.count(k.Reply.Usage, 0)
 	data, err := json.Marshal(k)
 	if err == nil {
-		err = w.put(context.WithoutCancel(ctx), replies, store.Record{ID: key, Data: data})
+		err = s.put(context.WithoutCancel(ctx), replies, store.Record{ID: key, Data: data})
 	}
 	if err != nil {
 		return reply, fmt.Errorf("index: storing a reply that was paid for: %w", err)
@@ -143,11 +154,11 @@ func (w *work) Reply(ctx context.Context, model string, req llm.Request, ask fun
 	return reply, failed
 }
 
-// atOnce is the number of vectors that are read and asked for at once.
+// atOnce is the number of documents that are put, and of vectors that are asked for, at once.
 const atOnce = 256
 
 // Vectors implements [kit.Replies].
-func (w *work) Vectors(ctx context.Context, embedder, kind string, texts []string, ask func([]string) ([][]float32, error)) ([][]float32, error) {
+func (s *session) Vectors(ctx context.Context, embedder, kind string, texts []string, ask func([]string) ([][]float32, error)) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	var missing error
 	for lo := 0; lo < len(texts); lo += atOnce {
@@ -156,7 +167,7 @@ func (w *work) Vectors(ctx context.Context, embedder, kind string, texts []strin
 		for i, text := range part {
 			keys[i] = keyOf(kind, embedder, []byte(text))
 		}
-		there, err := w.get(ctx, keys...)
+		there, err := s.get(ctx, keys...)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +175,9 @@ func (w *work) Vectors(ctx context.Context, embedder, kind string, texts []strin
 		var at []int
 		for i, key := range keys {
 			if data := there[key]; data != nil {
-				out[lo+i] = vector(data)
+				if err := json.Unmarshal(data, &out[lo+i]); err != nil {
+					return nil, fmt.Errorf("index: the stored vector %s cannot be read: %w", key, err)
+				}
 			} else if err := share.Ask(ctx, key); err != nil {
 				missing = err
 			} else {
@@ -181,65 +194,19 @@ func (w *work) Vectors(ctx context.Context, embedder, kind string, texts []strin
 		rs := make([]store.Record, len(mine))
 		for i, v := range vectors {
 			out[lo+at[i]] = v
-			rs[i] = store.Record{ID: keys[at[i]], Data: encoded(v)}
+			data, err := json.Marshal(v)
+			if err != nil {
+				return nil, fmt.Errorf("index: a vector of the encoder: %w", err)
+			}
+			rs[i] = store.Record{ID: keys[at[i]], Data: data}
 		}
-		if err := w.put(context.WithoutCancel(ctx), replies, rs...); err != nil {
+		if err := s.put(context.WithoutCancel(ctx), replies, rs...); err != nil {
 			return nil, fmt.Errorf("index: storing vectors that were paid for: %w", err)
 		}
-		count(ctx, llm.Usage{}, len(mine))
+		s.count(llm.Usage{}, len(mine))
 	}
 	if missing != nil {
 		return nil, share.ErrMissing
 	}
 	return out, nil
-}
-
-// encoded and vector are the form of a vector in the store: JSON, as all data there is.
-func encoded(v []float32) []byte {
-	var b []byte
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
-	data, _ := json.Marshal(b) // bytes always marshal
-	return data
-}
-
-func vector(data []byte) []float32 {
-	var b []byte
-	if json.Unmarshal(data, &b) != nil || len(b)%4 != 0 {
-		return nil
-	}
-	v := make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
-	return v
-}
-
-// asked adds up what a share asks for.
-type asked struct {
-	mu    sync.Mutex
-	usage llm.Usage
-	texts int
-}
-
-type askedKey struct{}
-
-func withAsked(ctx context.Context) (context.Context, *asked) {
-	a := &asked{}
-	return context.WithValue(ctx, askedKey{}, a), a
-}
-
-func (a *asked) sum() (llm.Usage, int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.usage, a.texts
-}
-
-func count(ctx context.Context, usage llm.Usage, texts int) {
-	if a, _ := ctx.Value(askedKey{}).(*asked); a != nil {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.usage, a.texts = a.usage.Add(usage), a.texts+texts
-	}
 }

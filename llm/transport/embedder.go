@@ -83,8 +83,8 @@ func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 		}
 		out = append(out, vectors...)
 	}
-	for now := begin; int64(size) < now && !e.size.CompareAndSwap(now, int64(size)); {
-		now = e.size.Load()
+	for known := begin; int64(size) < known && !e.size.CompareAndSwap(known, int64(size)); {
+		known = e.size.Load()
 	}
 	if err := CheckVectors(texts, out); err != nil {
 		return nil, fmt.Errorf("%s: %w", e.name, err)

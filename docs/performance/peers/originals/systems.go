@@ -22,11 +22,8 @@ var systems = map[string]func(kit.Kit, []string) (*kit.System, error){
 	"fastgraphrag": func(k kit.Kit, _ []string) (*kit.System, error) {
 		return fastgraphrag.New(k, fastgraphrag.Options{Types: []string{"Other", "Person", "Place"}})
 	},
-	"msgraphrag": func(k kit.Kit, set []string) (*kit.System, error) {
+	"msgraphrag": func(k kit.Kit, _ []string) (*kit.System, error) {
 		o := msgraphrag.Options{AlwaysGlean: true, FoldFrom: 2, AllReports: true}
-		if slices.Contains(set, "stale") {
-			o.Stale = .2
-		}
 		return msgraphrag.NewLocal(k, msgraphrag.LocalOptions{Options: o})
 	},
 	"hipporag2": func(k kit.Kit, set []string) (*kit.System, error) {
