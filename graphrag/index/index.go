@@ -148,11 +148,11 @@ type Share struct {
 	N int `json:"n"`
 }
 
-// Done is what a share did.
+// Done counts the work of a share.
 type Done struct {
 	// Missing is the number of replies that the share left to others; 0 if all are there.
 	Missing int `json:"missing"`
-	// Usage is that of the replies that it asked for, Texts the number of texts that it embedded.
+	// Usage sums the replies that the share asked for; Texts counts the texts that it embedded.
 	Usage llm.Usage `json:"usage"`
 	Texts int       `json:"texts"`
 }
@@ -199,7 +199,7 @@ type Progress struct {
 	Round  int `json:"round"`
 	Shares int `json:"shares"`
 	Done   int `json:"done"`
-	// Missing is the number of replies that the last round left, Usage and Texts are those of all rounds.
+	// Missing is the largest number of replies that a share of the last round lacked; the others sum all rounds.
 	Missing int       `json:"missing"`
 	Usage   llm.Usage `json:"usage"`
 	Texts   int       `json:"texts"`

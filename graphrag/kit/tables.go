@@ -39,7 +39,7 @@ type contents struct {
 	Settings  settings    `json:"settings"`
 	Documents int         `json:"documents"`
 	Chunks    int         `json:"chunks"`
-	Lengths   map[int]int `json:"lengths"` // how many chunks have so many tokens
+	Lengths   map[int]int `json:"lengths"` // the number of chunks by their tokens
 }
 
 const contentsID = "contents"
@@ -220,7 +220,7 @@ func (s *System) permitted(ctx context.Context, now *state, scope *graphrag.Scop
 	return st, nil
 }
 
-// changed makes a change of the collection and publishes it: of nothing if anew, else of what is published.
+// changed makes a change of the collection and publishes it. It begins empty if anew.
 func (s *System) changed(ctx context.Context, what string, anew bool, docs iter.Seq2[graphrag.Document, error], deleted []string) (stats graphrag.IndexStats, err error) {
 	select {
 	case s.writing <- struct{}{}:
@@ -273,7 +273,7 @@ func (s *System) turnover(ctx context.Context, anew bool, docs iter.Seq2[graphra
 	if err = errors.Join(err, g.Close()); err != nil {
 		return errors.Join(err, c.Discard(context.WithoutCancel(ctx), next))
 	}
-	for _, name := range names { // those of changes that were killed, too
+	for _, name := range names { // also those that killed changes left
 		err = errors.Join(err, c.Discard(ctx, name))
 	}
 	return err
@@ -338,7 +338,7 @@ func (w *revision) delete(ctx context.Context, ids []string) error {
 	return errors.Join(w.chunks.Delete(ctx, gone...), w.docs.Delete(ctx, ids...))
 }
 
-// lengths are those of the chunks of documents that are there.
+// lengths returns the lengths of the chunks of each known document.
 func (w *revision) lengths(ctx context.Context, ids []string) (map[string][]int, error) {
 	out := make(map[string][]int)
 	var ask []string

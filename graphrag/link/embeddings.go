@@ -19,7 +19,7 @@ import (
 )
 
 // Embeddings compares names by the cosine of their vectors, every one with
-// every other, exactly. It suits some ten thousand names; [Trigrams] goes on.
+// every other, exactly. It suits some ten thousand names; [Trigrams] suits more.
 type Embeddings struct {
 	Embedder embed.Embedder
 }
@@ -38,7 +38,7 @@ func (e Embeddings) Neighbors(ctx context.Context, names []string, threshold flo
 	return memo.Kept[last](ctx).next(ctx, n)
 }
 
-// cut is what a list of neighbours contains: at most limit of those from threshold on.
+// cut bounds a list of neighbours: at most limit of them, with a similarity of at least threshold.
 type cut struct {
 	threshold float64
 	limit     int

@@ -91,14 +91,14 @@ func (s *sparing) Report(ctx context.Context, in *report.Input) (report.Report, 
 		r, err := s.Reporter.Report(ctx, in)
 		w := written{Report: r, Rows: digests}
 		for _, f := range r.Findings {
-			var cited []string
+			var names []string
 			for _, v := range f.Nodes {
-				cited = append(cited, s.node(v))
+				names = append(names, s.node(v))
 			}
 			for _, e := range f.Edges {
-				cited = append(cited, s.edge(&in.Graph.Edges[e]))
+				names = append(names, s.edge(&in.Graph.Edges[e]))
 			}
-			w.Cited = append(w.Cited, cited)
+			w.Cited = append(w.Cited, names)
 		}
 		return w, err
 	})

@@ -14,8 +14,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// ErrMissing is the end of a share: replies that other shares ask for are not there yet. ErrItem is that of an
-// item, after which nothing is asked for it.
+// ErrMissing ends a share that needs replies of other shares. ErrItem ends one item of a step; the other
+// items continue.
 var (
 	ErrMissing = errors.New("replies of other shares are missing")
 	ErrItem    = errors.New("a reply of another share is missing")
