@@ -46,6 +46,6 @@
 // followed, nothing is fetched and nothing is run. A parser that panics is an error that
 // names the file.
 //
-// goldmark (the blocks of Markdown), golang.org/x/net/html (the tokens of HTML) and
+// goldmark (the blocks of Markdown), golang.org/x/net/html (the trees of pages) and
 // golang.org/x/text (encodings) are under it. Everything here is safe for concurrent use.
 package load
