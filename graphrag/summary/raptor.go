@@ -47,6 +47,9 @@ type RaptorOptions struct {
 	Regularization float64 `min:"0" source:"ours: its program has 1e-6"`
 	// Seed of the mixtures; 0 means 224.
 	Seed uint64 `default:"224"`
+	// Cluster, when set, returns the clusters of nodes of a tree, given the vectors of its nodes so far;
+	// fit returns those of the mixtures. Those of more than ClusterTokens are divided. A node can be in several clusters. It is called concurrently.
+	Cluster func(ctx context.Context, t *Tree, nodes []int32, vectors [][]float32, fit func() ([][]int32, error)) ([][]int32, error)
 	// Concurrency is how many summaries are made at a time; 0 means 8. It has no
 	// influence on the tree.
 	Concurrency int `default:"8" min:"0" source:"ours"`
@@ -184,11 +187,21 @@ func (r *raptor) embed(ctx context.Context) error {
 // groups returns the clusters of nodes, each within the limit, in the order of
 // their nodes and each once.
 func (r *raptor) groups(ctx context.Context, nodes []int32) ([][]int32, error) {
-	parts, err := r.twice(ctx, nodes, r.Threshold)
-	if err != nil {
-		return nil, err
+	within := func(part []int32) ([][]int32, error) { return r.fit(ctx, part) }
+	mixtures := func() ([][]int32, error) {
+		parts, err := r.twice(ctx, nodes, r.Threshold)
+		if err != nil {
+			return nil, err
+		}
+		return spread(parts, within)
 	}
-	groups, err := spread(parts, func(part []int32) ([][]int32, error) { return r.fit(ctx, part) })
+	var groups [][]int32
+	var err error
+	if r.Cluster == nil {
+		groups, err = mixtures()
+	} else if groups, err = r.Cluster(ctx, r.tree, nodes, r.vectors, mixtures); err == nil {
+		groups, err = spread(groups, within)
+	}
 	slices.SortFunc(groups, slices.Compare)
 	return slices.CompactFunc(groups, slices.Equal), err
 }

@@ -102,8 +102,12 @@ func (r *row) peers() []string {
 // the best peer this library is.
 func table(w io.Writer, list []figure.Figure) {
 	fmt.Fprintf(w, "\n%s, %s. Best round / median of the rounds; times faster than the best peer by the best rounds.\n", list[0].Date, list[0].Machine)
+	all := rows(list)
+	if wide(w, all) {
+		return
+	}
 	set := "\x00"
-	for _, r := range rows(list) {
+	for _, r := range all {
 		if r.Set != set {
 			set = r.Set
 			fmt.Fprintf(w, "\n| %s | unit | wildgraph | best peer | times faster | others |\n|---|---|---:|---:|---:|---|\n", set)
@@ -111,6 +115,42 @@ func table(w io.Writer, list []figure.Figure) {
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.What, r.Unit, r.cell(figure.Us, false), r.first(), r.ratio(), r.others())
 	}
 	fmt.Fprintln(w)
+}
+
+// wide writes one table with a row for each set and peer, where at least six sets were measured in the same
+// respects: "ours / theirs" in each cell.
+func wide(w io.Writer, all []*row) bool {
+	var sets, whats, heads []string
+	at := map[[2]string]*row{}
+	for _, r := range all {
+		at[[2]string{r.Set, r.What}] = r
+		if !slices.Contains(sets, r.Set) {
+			sets = append(sets, r.Set)
+		}
+		if !slices.Contains(whats, r.What) {
+			whats = append(whats, r.What)
+			heads = append(heads, strings.TrimSuffix(r.What+", "+r.Unit, ", "))
+		}
+	}
+	if len(sets) < 6 {
+		return false
+	}
+	fmt.Fprintf(w, "\n| wildgraph / peer | %s |\n|---%s|\n", strings.Join(heads, " | "), strings.Repeat("|---:", len(whats)))
+	for _, set := range sets {
+		for _, who := range at[[2]string{set, whats[0]}].peers() {
+			fmt.Fprintf(w, "| %s: %s ", set, who)
+			for _, what := range whats {
+				cells := "–"
+				if r := at[[2]string{set, what}]; r != nil {
+					cells = r.cell(figure.Us, false) + " / " + r.cell(who, false)
+				}
+				fmt.Fprintf(w, "| %s ", cells)
+			}
+			fmt.Fprintln(w, "|")
+		}
+	}
+	fmt.Fprintln(w)
+	return true
 }
 
 func (r *row) cell(who string, named bool) string {
@@ -159,7 +199,7 @@ func (r *row) ratio() string {
 // short writes a figure with three digits or all before its point.
 func short(v float64) string {
 	digits := 0
-	if a := math.Abs(v); a > 0 && a < 100 {
+	if a := math.Abs(v); a < 100 && a != math.Trunc(a) {
 		digits = min(5, 2-int(math.Floor(math.Log10(a))))
 	}
 	s := fmt.Sprintf("%.*f", digits, v)

@@ -28,10 +28,31 @@ func TestTable(t *testing.T) {
 	table(&b, list)
 	for _, want := range []string{
 		"2026-11-23, 2 cores.",
-		"| mean | µs | 80.0 / 100 | new 2 320 / 330 | **4.00** | old 1 900 |",
+		"| mean | µs | 80 / 100 | new 2 320 / 330 | **4.00** | old 1 900 |",
 		"| words | MB/s | 1,200 | new 2 400 | **3.00** |  |",
 		"| recall |  | 0.990 | – |  |  |",
 	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
+
+// Many sets that were measured alike are one table, with a row for each set and peer.
+func TestWideTable(t *testing.T) {
+	text := `{"date":"2026-11-23","machine":"2 cores"}` + "\n"
+	for _, set := range []string{"a", "b", "c", "d", "e", "f"} {
+		for _, of := range []string{`"who":"wildgraph","value":2`, `"who":"old 1","value":900`, `"who":"new 2","value":3`} {
+			text += `{"set":"` + set + `","what":"mean","unit":"µs",` + of + "}\n"
+		}
+	}
+	list, err := read(strings.NewReader(text + `{"set":"f","what":"calls","who":"new 2","value":7,"plain":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	table(&b, list)
+	for _, want := range []string{"| wildgraph / peer | mean, µs | calls |", "| a: new 2 | 2 / 3 | – |", "| f: old 1 | 2 / 900 | – / – |", "| f: new 2 | 2 / 3 | – / 7 |"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}

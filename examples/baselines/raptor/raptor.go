@@ -10,6 +10,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/summary"
@@ -32,6 +33,9 @@ type Options struct {
 	// each layer, in place of the best of all nodes.
 	Traverse bool `source:"the paper, section 3"`
 	Layer    int  `default:"5" min:"0" source:"its program"`
+	// Stale is the share of the nodes of a level, 0 to 1, that may have joined or left its clusters since
+	// these were found, before a model writes summaries. 0 clusters every level that changed.
+	Stale float64 `min:"0" max:"1" source:"ours: its program indexes all documents again"`
 	// Tree says how leaves become a tree. Its Embedder and Summarizer, when set, are
 	// used in place of the kit's.
 	Tree summary.RaptorOptions `source:"its program"`
@@ -87,9 +91,16 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 		}
 	}
 	o.Tree.CountTokens = k.Count
+	kept := memo.Kept[previous](ctx)
+	last := *kept
+	grow := &growing{share: o.Stale, last: &last, next: newPrevious()}
+	if o.Stale > 0 && k.IndexModel != nil { // without a model summaries cost nothing
+		o.Tree.Cluster = grow.cluster
+	}
 	if s.tree, err = summary.Raptor(ctx, s.documents(), o.Tree); err != nil {
 		return nil, err
 	}
+	*kept = *grow.next
 	s.texts, err = c.Find(ctx, text.NewList(len(s.tree.Nodes), func(i int) string { return s.tree.Nodes[i].Text }))
 	return s, err
 }

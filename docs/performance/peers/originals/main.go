@@ -11,12 +11,12 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/wildgraph/wildgraph/docs/performance/peers/figure"
 	"github.com/wildgraph/wildgraph/docs/performance/peers/originals/fake"
+	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/llm/transport"
@@ -34,7 +34,8 @@ const usage = `usage:
 	originals musique DIR           the same of the sample of MuSiQue
 	originals serve ADDRESS DATA    serves the model; -hard writes replies as real models do
 	originals ours ADDRESS DATA N SYSTEM SET ROUND
-	                                measures a system over the first N passages`
+	                                measures a system over the first N passages;
+	                                SYSTEM is its name with its settings, "lightrag alwaysGlean=true"`
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("originals", flag.ContinueOnError)
@@ -173,12 +174,19 @@ func documents(d fake.Data) (docs []graphrag.Document) {
 	return docs
 }
 
-// system makes a system by its name and, after a colon, the settings that are not its defaults.
+// system makes a system by its name, with the settings that follow it: "lightrag-mix alwaysGlean=true".
 func system(parts kit.Kit, name string) (*kit.System, error) {
-	of, mode, _ := strings.Cut(name, ":")
-	make := systems[of]
-	if make == nil {
-		return nil, fmt.Errorf("no system %q", name)
+	name, settings, _ := strings.Cut(name, " ")
+	s, ok := all.Find(name)
+	if !ok {
+		return nil, fmt.Errorf("no system is called %q: wildgraphbench -list-systems names them", name)
 	}
-	return make(parts, slices.DeleteFunc(strings.Split(mode, ","), func(s string) bool { return s == "" }))
+	for setting := range strings.FieldsSeq(settings) {
+		option, value, _ := strings.Cut(setting, "=")
+		var err error
+		if s, err = s.With(option, value); err != nil {
+			return nil, err
+		}
+	}
+	return s.New(parts, kit.Common{})
 }

@@ -226,10 +226,13 @@ func unlike(names ...string) bool {
 
 func none(...string) bool { return false }
 
+// local is msgraphrag-local with the settings of its program.
+const local = "msgraphrag-local alwaysGlean=true foldFrom=2 allReports=true"
+
 // Of the same natural replies the programs make the same graph, to the weight of each relation; of hard
 // ones the same but for named differences.
 func TestGraphs(t *testing.T) {
-	for program, name := range map[string]string{"lightrag": "lightrag", "graphrag": "msgraphrag"} {
+	for program, name := range map[string]string{"lightrag": "lightrag alwaysGlean=true", "graphrag": local} {
 		t.Run(program, func(t *testing.T) { compare(t, golden(t, program), ours(t, false, name), none) })
 		t.Run(program+" hard", func(t *testing.T) { compare(t, golden(t, program+"-hard"), ours(t, true, name), unlike) })
 	}
@@ -240,7 +243,7 @@ func TestLightRAG(t *testing.T) {
 	theirs := golden(t, "lightrag")
 	for mode, want := range map[string]int{"local": 47, "global": 44, "hybrid": 49, "mix": 49} {
 		both := 0
-		for i, b := range ours(t, false, "lightrag:"+mode).asked[""] {
+		for i, b := range ours(t, false, "lightrag mode="+mode+" alwaysGlean=true").asked[""] {
 			a := theirs.asked[mode][i]
 			if !same(a.entities, b.entities) || !same(a.relations, b.relations) {
 				continue
@@ -258,7 +261,7 @@ func TestLightRAG(t *testing.T) {
 // GraphRAG's local search puts the same entities first.
 func TestGraphRAG(t *testing.T) {
 	theirs := golden(t, "graphrag").asked["local"]
-	for i, b := range ours(t, false, "msgraphrag").asked[""][:len(theirs)] {
+	for i, b := range ours(t, false, local).asked[""][:len(theirs)] {
 		if len(b.entities) != 10 || !slices.Equal(theirs[i].entities[:10], b.entities) {
 			t.Errorf("question %d: entities %q, ours %q", i, theirs[i].entities, b.entities)
 		}
@@ -268,7 +271,7 @@ func TestGraphRAG(t *testing.T) {
 // HippoRAG puts the same five passages first, in its order, with the settings of its program.
 func TestHippoRAG(t *testing.T) {
 	theirs := golden(t, "hipporag").asked[""]
-	for i, b := range ours(t, false, "hipporag2:program").asked[""] {
+	for i, b := range ours(t, false, "hipporag2 phrases=mean asciiPhrases=true overwrite=true").asked[""] {
 		if !slices.Equal(theirs[i].passages[:5], b.passages[:5]) {
 			t.Errorf("question %d: passages %v, ours %v", i, theirs[i].passages[:8], b.passages[:8])
 		}

@@ -187,6 +187,8 @@ func (m *Model) Reply(messages []Message) string {
 		return keywords(q)
 	case has(`"generic"`) && q != "":
 		return object("named", named(q), "generic", []string{})
+	case has("grouped_facts"):
+		return object("grouped_facts", []any{})
 	case has("TEntityDescription"), has(`"description"`) && has("json_schema") && !ofPassage:
 		return object("description", merged)
 	case (has("other_relationships") || has("other_relations")) && ofPassage:
