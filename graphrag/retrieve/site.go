@@ -18,6 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/vector"
 )
 
 // pageIndex is an index of pages that were added at once, or joined later: see segment.
@@ -269,15 +270,20 @@ func (p *Pages) join(ctx context.Context, from []segment[*pageIndex], places []o
 		return ix, err
 	}
 	all := new(Vectors)
-	for _, x := range places {
-		of := from[x.segment].index
-		one := of.like.(*Vectors)
-		all.embedder = one.embedder
-		for t := of.tile[x.doc]; t < of.tile[x.doc+1]; t++ {
-			if err := all.copy(one, t); err != nil {
-				return nil, err
+	all.view, err = vector.Join(func(yield func(*vector.View, int32) bool) {
+		for _, x := range places {
+			of := from[x.segment].index
+			one := of.like.(*Vectors)
+			all.embedder = one.embedder
+			for t := of.tile[x.doc]; t < of.tile[x.doc+1]; t++ {
+				if !yield(one.view, t) {
+					return
+				}
 			}
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	ix.like = all
 	return ix, ctx.Err()
