@@ -323,9 +323,9 @@ func (c Condition) String() string {
 			parts[i] = literal(v)
 		}
 		if len(parts) == 1 {
-			return name(c.field) + map[string]string{opIn: " = ", opHas: " has "}[c.op] + parts[0]
+			return quotedField(c.field) + map[string]string{opIn: " = ", opHas: " has "}[c.op] + parts[0]
 		}
-		return name(c.field) + " " + c.op + " (" + strings.Join(parts, ", ") + ")"
+		return quotedField(c.field) + " " + c.op + " (" + strings.Join(parts, ", ") + ")"
 	case opWithin:
 		var parts []string
 		for _, end := range []struct {
@@ -338,11 +338,11 @@ func (c Condition) String() string {
 			if !end.open {
 				end.sign += "="
 			}
-			parts = append(parts, name(c.field)+" "+end.sign+" "+literal(end.value))
+			parts = append(parts, quotedField(c.field)+" "+end.sign+" "+literal(end.value))
 		}
 		return strings.Join(parts, " and ")
 	case opIs:
-		return name(c.field) + " is there" // of a scope; what ParseCondition refuses
+		return quotedField(c.field) + " is there" // of a scope; what ParseCondition refuses
 	}
 	return "all"
 }
@@ -359,9 +359,9 @@ func literal(v any) string {
 	return fmt.Sprint(v)
 }
 
-// name is a field as conditions write it.
-func name(field string) string {
-	if !word(field) || reserved[field] {
+// quotedField is a field as conditions write it.
+func quotedField(field string) string {
+	if !isWord(field) || reserved[field] {
 		return "`" + field + "`"
 	}
 	return field

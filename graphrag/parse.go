@@ -69,7 +69,7 @@ func (p *parser) take(sign string) bool {
 	if !strings.HasPrefix(rest, sign) {
 		return false
 	}
-	if r, _ := utf8.DecodeRuneInString(rest[len(sign):]); word(sign) && inWord(r) && len(rest) > len(sign) {
+	if r, _ := utf8.DecodeRuneInString(rest[len(sign):]); isWord(sign) && inWord(r) && len(rest) > len(sign) {
 		return false
 	}
 	p.at += len(sign)
@@ -78,8 +78,8 @@ func (p *parser) take(sign string) bool {
 
 func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// word tells whether a name needs no backquotes: letters, digits, and between them _, . or -.
-func word(s string) bool {
+// isWord tells whether a name needs no backquotes: letters, digits, and between them _, . or -.
+func isWord(s string) bool {
 	for i, r := range s {
 		if !inWord(r) && (i == 0 || r != '.' && r != '-') || i == 0 && unicode.IsDigit(r) {
 			return false
@@ -155,7 +155,7 @@ func (p *parser) field() (string, error) {
 		end = len(rest)
 	}
 	name := rest[:end]
-	if !word(name) || reserved[name] {
+	if !isWord(name) || reserved[name] {
 		return "", fmt.Errorf("%.20q is no field", rest)
 	}
 	p.at += end

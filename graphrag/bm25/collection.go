@@ -18,7 +18,7 @@ import (
 // immutable and safe for concurrent use as long as its indexes are open.
 type Collection struct {
 	options   Options
-	parts     []part
+	parts     []member
 	windows   []int32   // of each window, its part
 	numbers   int       // of all documents
 	documents int       // those within the limit
@@ -28,8 +28,8 @@ type Collection struct {
 	searchers sync.Pool // of *searcher
 }
 
-// part is an index in a collection.
-type part struct {
+// member is an index in a collection.
+type member struct {
 	ix     *inverted
 	number int
 	first  int32   // number of its first document in the whole
@@ -50,7 +50,7 @@ type windowNorms [windowSize]float32
 // that of the whole, c. With r = min(1, o/c) it is n' ≥ r·n, since l/c ≥ r·l/o and
 // 1-b ≥ r·(1-b). So a saturation tf/(tf+n'), which falls with the norm, is at most
 // tf/(tf+r·n) = t/(t+r·(1-t)) for t = tf/(tf+n), which grows with t, and t ≤ s.
-func (p part) most(s float32) float32 {
+func (p member) most(s float32) float32 {
 	if p.shrink == 1 {
 		return s
 	}
@@ -68,11 +68,11 @@ func NewCollection(parts ...*Index) (*Collection, error) {
 }
 
 func collect(indexes []*Index) *Collection {
-	c := &Collection{parts: make([]part, len(indexes))}
+	c := &Collection{parts: make([]member, len(indexes))}
 	total := 0.0
 	for i, ix := range indexes {
 		c.options = ix.options
-		c.parts[i] = part{ix: &ix.inverted, number: i, first: int32(c.numbers), window: len(c.windows)}
+		c.parts[i] = member{ix: &ix.inverted, number: i, first: int32(c.numbers), window: len(c.windows)}
 		for range ix.windows() {
 			c.windows = append(c.windows, int32(i))
 		}
@@ -102,7 +102,7 @@ func (c *Collection) weigh(documents int, total float64) {
 }
 
 // normsOf are those of the documents of a window of a part.
-func (c *Collection) normsOf(p *part, window int) *windowNorms {
+func (c *Collection) normsOf(p *member, window int) *windowNorms {
 	if p.norms == nil {
 		return (*windowNorms)(p.ix.norms[window*windowSize:][:windowSize])
 	}

@@ -241,7 +241,7 @@ func (ix *inverted) maximaOf(column uint32) []float32 {
 // frequencies writes how often a term is in documents, which ascend, over dst.
 func (ix *inverted) frequencies(term int, docs []int32, dst []uint32) []uint32 {
 	dst = append(dst[:0], make([]uint32, len(docs))...)
-	e, block := ix.entries[term], uint32(0)
+	e, blockNumber := ix.entries[term], uint32(0)
 	for rest := dst; len(docs) > 0; {
 		w, n := uint32(docs[0])>>windowBits, 1
 		for n < len(docs) && uint32(docs[n])>>windowBits == w {
@@ -254,9 +254,9 @@ func (ix *inverted) frequencies(term int, docs []int32, dst []uint32) []uint32 {
 			}
 		} else {
 			var ok bool
-			if block, ok = ix.blockIn(e, block, w); ok {
-				ix.listed(rest[:n], docs[:n], e.first+block, term)
-			} else if block == e.blocks {
+			if blockNumber, ok = ix.blockIn(e, blockNumber, w); ok {
+				ix.listed(rest[:n], docs[:n], e.first+blockNumber, term)
+			} else if blockNumber == e.blocks {
 				break
 			}
 		}
@@ -266,8 +266,8 @@ func (ix *inverted) frequencies(term int, docs []int32, dst []uint32) []uint32 {
 }
 
 // listed writes the frequencies in a block of a term.
-func (ix *inverted) listed(dst []uint32, docs []int32, block uint32, term int) {
-	start, end := ix.span(block)
+func (ix *inverted) listed(dst []uint32, docs []int32, blockNumber uint32, term int) {
+	start, end := ix.span(blockNumber)
 	list, tfs, at := ix.docs[start:end], ix.tfs[start:end], 0
 	for i, doc := range docs {
 		d := uint16(doc & (windowSize - 1))
@@ -282,7 +282,7 @@ func (ix *inverted) listed(dst []uint32, docs []int32, block uint32, term int) {
 
 // blockIn returns the first block of a term in or after a window, numbered within the term.
 // The search starts at a block.
-func (ix *inverted) blockIn(e entry, from, w uint32) (block uint32, ok bool) {
+func (ix *inverted) blockIn(e entry, from, w uint32) (blockNumber uint32, ok bool) {
 	list := ix.blocks[e.first+from : e.first+e.blocks]
 	i := sort.Search(len(list), func(i int) bool { return list[i].window >= w })
 	return from + uint32(i), i < len(list) && list[i].window == w

@@ -134,7 +134,7 @@ func newLimit(set Docs, n int) limit {
 }
 
 // within is the set as one that is not nil.
-func (p *part) within() Docs {
+func (p *member) within() Docs {
 	if p.set != nil {
 		return p.set
 	}
@@ -142,7 +142,7 @@ func (p *part) within() Docs {
 }
 
 // empty reports whether no document of a window may be found.
-func (p *part) empty(window int) bool {
+func (p *member) empty(window int) bool {
 	if p.set == nil {
 		return false
 	}
@@ -182,7 +182,7 @@ func (s *searcher) df(ids []int32) (df uint32) {
 }
 
 // count is how many of some documents have a term.
-func (s *searcher) count(p *part, id int32, docs []int32) (n uint32) {
+func (s *searcher) count(p *member, id int32, docs []int32) (n uint32) {
 	s.counts = p.ix.frequencies(int(id), docs, s.counts)
 	for _, tf := range s.counts {
 		if tf > 0 {
@@ -217,7 +217,7 @@ func (ix *inverted) countIn(term int, set Docs) (n uint32) {
 }
 
 // sumUp sets few to the scores of some documents of a part, which ascend.
-func (s *searcher) sumUp(p *part, docs []int32) {
+func (s *searcher) sumUp(p *member, docs []int32) {
 	s.few = append(s.few[:0], make([]float32, len(docs))...)
 	for _, q := range s.query {
 		if id := q.ids[p.number]; id >= 0 {
@@ -230,7 +230,7 @@ func (s *searcher) sumUp(p *part, docs []int32) {
 }
 
 // normOf is the norm of a document.
-func (c *Collection) normOf(p *part, doc int32) float32 {
+func (c *Collection) normOf(p *member, doc int32) float32 {
 	if p.norms == nil {
 		return p.ix.norms[doc]
 	}

@@ -74,7 +74,7 @@ func merges(parts []Part) (lengths []uint32, err error) {
 	if err := alike(indexes); err != nil {
 		return nil, err
 	}
-	return numbered(parts)
+	return renumberedLengths(parts)
 }
 
 // merging is an index that is written to a folder term by term.
@@ -179,8 +179,8 @@ func (m *merging) flush() {
 	ix.columns, ix.maxima = ix.columns[:0], ix.maxima[:0]
 }
 
-// numbered returns the lengths of the documents in the order of their new numbers.
-func numbered(parts []Part) (lengths []uint32, err error) {
+// renumberedLengths returns the lengths of the documents in the order of their new numbers.
+func renumberedLengths(parts []Part) (lengths []uint32, err error) {
 	n := 0
 	for i, p := range parts {
 		if len(p.Numbers) != p.Index.Len() {

@@ -104,7 +104,7 @@ type searcher struct {
 	dfs     []uint32 // and in how many documents it is
 	query   []queryTerm
 	add     func(numbers []int32) bool // addAll, bound once
-	at      *part                      // where the window lies that is searched
+	at      *member                    // where the window lies that is searched
 
 	sums       [windowSize]float32
 	impacts    [256]float32      // of a part of a list
@@ -288,7 +288,7 @@ func (s *searcher) scan() {
 }
 
 // push takes a document with its sum, unless it may not be found.
-func (s *searcher) push(p *part, doc int32, sum float64) {
+func (s *searcher) push(p *member, doc int32, sum float64) {
 	if sum >= s.best.Threshold() && (s.keep == nil || s.keep(p.number, doc)) {
 		s.best.Push(p.first+doc, sum)
 		if s.tied {

@@ -99,8 +99,8 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 		if p.Start < 0 || p.End < p.Start || p.End > len(body) {
 			return nil, fmt.Errorf("chunk: document %q: the splitter gave the span %d to %d of a text of %d bytes", doc.ID, p.Start, p.End, len(body))
 		}
-		piece := body[p.Start:p.End]
-		if strings.TrimSpace(piece) == "" {
+		cutText := body[p.Start:p.End]
+		if strings.TrimSpace(cutText) == "" {
 			continue
 		}
 		source := mapping.Span(text.Span{Start: p.Start, End: p.End})
@@ -110,7 +110,7 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 		}
 		chunks = append(chunks, graphrag.Chunk{
 			ID: ID(id, len(chunks)), Doc: id, Title: title, Fields: doc.Fields, Index: len(chunks),
-			Start: source.Start, End: source.End, Text: piece, Lead: lead, Tokens: p.Tokens,
+			Start: source.Start, End: source.End, Text: cutText, Lead: lead, Tokens: p.Tokens,
 		})
 	}
 	return chunks, nil
@@ -146,9 +146,9 @@ func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 		seen[doc.ID] = true
 		stream = append(stream, doc)
 	}
-	cut := make([][]graphrag.Chunk, len(stream))
+	chunks := make([][]graphrag.Chunk, len(stream))
 	err := par.Each(ctx, len(stream), c.o.Workers, func(i int) (err error) {
-		cut[i], err = c.Document(ctx, stream[i])
+		chunks[i], err = c.Document(ctx, stream[i])
 		return err
 	})
 	switch {
@@ -157,7 +157,7 @@ func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 	case err != nil || last != nil:
 		return nil, cmp.Or(err, last) // the first in the stream
 	}
-	return slices.Concat(cut...), nil
+	return slices.Concat(chunks...), nil
 }
 
 // Span is a piece of a text: the bytes from Start up to End, Tokens units of

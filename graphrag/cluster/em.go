@@ -207,9 +207,9 @@ func (m *Mixture) factor() error {
 		m.Weights[c] /= total
 	}
 	m.whiten, m.constant = make([]float64, len(m.Covariances)), make([]float64, m.K)
-	scratch := make([]float64, d*d)
+	buffer := make([]float64, d*d)
 	for c := range m.K {
-		logs, ok := invertedCholesky(m.whiten[c*d*d:(c+1)*d*d], m.Covariances[c*d*d:(c+1)*d*d], scratch, d) // ln of the product of the deviations
+		logs, ok := invertedCholesky(m.whiten[c*d*d:(c+1)*d*d], m.Covariances[c*d*d:(c+1)*d*d], buffer, d) // ln of the product of the deviations
 		if !ok || math.IsInf(logs, 0) || math.IsNaN(logs) {
 			return fmt.Errorf("cluster: component %d of %d: %w: use fewer components, fewer dimensions, or a larger Regularization",
 				c, m.K, ErrSingular)

@@ -93,22 +93,22 @@ func (m *Mixture) Probabilities(ctx context.Context, vectors []float32) ([]float
 // most probable one if there is none: no row is left out. RAPTOR's threshold is
 // 0.1, [DefaultMembership].
 func (m *Mixture) Memberships(probabilities []float64, threshold float64) [][]int32 {
-	members := make([][]int32, len(probabilities)/m.K)
-	for i := range members {
+	groups := make([][]int32, len(probabilities)/m.K)
+	for i := range groups {
 		best, at := math.Inf(-1), int32(0)
 		for c, p := range probabilities[i*m.K : (i+1)*m.K] {
 			if p > best {
 				best, at = p, int32(c)
 			}
 			if p > threshold {
-				members[i] = append(members[i], int32(c))
+				groups[i] = append(groups[i], int32(c))
 			}
 		}
-		if members[i] == nil {
-			members[i] = []int32{at}
+		if groups[i] == nil {
+			groups[i] = []int32{at}
 		}
 	}
-	return members
+	return groups
 }
 
 // DefaultMembership is the probability above which RAPTOR counts a vector to a

@@ -108,7 +108,7 @@ func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptio
 }
 
 // hierarchyBuilder grows a hierarchy level by level.
-type hierarchyBuilder[W weight] struct {
+type hierarchyBuilder[W float] struct {
 	opts    Options
 	maxSize int
 	start   [][]int32
@@ -117,7 +117,7 @@ type hierarchyBuilder[W weight] struct {
 
 // piece is a community that has to be split: its nodes in the graph and in the network of its
 // parent, and once that is done, its own network and its parts in there.
-type piece[W weight] struct {
+type piece[W float] struct {
 	id     int32
 	nodes  []int32
 	within *network[W]
@@ -126,7 +126,7 @@ type piece[W weight] struct {
 	parts  [][]int32
 }
 
-func hierarchical[W weight](ctx context.Context, g *graph.Graph, about survey, opts HierarchyOptions, resolved Options) (Hierarchy, error) {
+func hierarchical[W float](ctx context.Context, g *graph.Graph, about survey, opts HierarchyOptions, resolved Options) (Hierarchy, error) {
 	b := &hierarchyBuilder[W]{opts: resolved, maxSize: opts.MaxSize, start: opts.Start, h: Hierarchy{Nodes: g.N()}}
 	net, err := newNetwork[W](ctx, g, about)
 	if err != nil || net.n() == 0 {

@@ -43,7 +43,7 @@ func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error
 }
 
 // ofGraph returns the partition of a graph, without its quality.
-func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts Options) (Partition, error) {
+func ofGraph[W float](ctx context.Context, g *graph.Graph, about survey, opts Options) (Partition, error) {
 	net, err := newNetwork[W](ctx, g, about)
 	if err != nil {
 		return Partition{}, err
@@ -59,7 +59,7 @@ func ofGraph[W weight](ctx context.Context, g *graph.Graph, about survey, opts O
 }
 
 // solver holds the parameters of a run and the storage that its levels share.
-type solver[W weight] struct {
+type solver[W float] struct {
 	ctx       context.Context
 	gamma     float64 // γ'
 	theta     float64
@@ -75,7 +75,7 @@ type solver[W weight] struct {
 	queue   []int32
 	order   []int32
 	sizes   []int32
-	levels  []*level[W]
+	levels  []*layer[W]
 	refiner refiner[W]
 
 	links      []W     // weight of the arcs from the node at hand by community, 0 in between
@@ -84,8 +84,8 @@ type solver[W weight] struct {
 	fetched    int32   // keeps reads from being optimised away
 }
 
-// level is what has to live while coarser levels are worked on.
-type level[W weight] struct {
+// layer is what has to live while coarser levels are worked on.
+type layer[W float] struct {
 	comms  groups
 	parts  groups
 	part   []int32 // of each node
@@ -118,9 +118,9 @@ func (s *solver[W]) reserve(n int) {
 	s.sizes = make([]int32, n)
 }
 
-func (s *solver[W]) level(depth int) *level[W] {
+func (s *solver[W]) level(depth int) *layer[W] {
 	if depth == len(s.levels) {
-		s.levels = append(s.levels, &level[W]{})
+		s.levels = append(s.levels, &layer[W]{})
 	}
 	return s.levels[depth]
 }

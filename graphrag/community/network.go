@@ -4,13 +4,13 @@ package community
 
 import "slices"
 
-// weight is how the arcs of a network hold their weights: float32 if that holds
+// float is how the arcs of a network hold their weights: float32 if that holds
 // all weights and their sums exactly, see survey.exactIn32, else float64.
-type weight interface{ float32 | float64 }
+type float interface{ float32 | float64 }
 
 // arc is a neighbour with the weight of the edge. Both stand side by side
 // because rows are visited in random order.
-type arc[W weight] struct {
+type arc[W float] struct {
 	to int32
 	w  W
 }
@@ -19,7 +19,7 @@ type arc[W weight] struct {
 // which is its strength.
 // Loops are left out, since no gain depends on them beyond the node weights,
 // and so are arcs of weight 0.
-type network[W weight] struct {
+type network[W float] struct {
 	offsets []int64
 	arcs    []arc[W]
 	weights []W

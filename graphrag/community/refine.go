@@ -12,7 +12,7 @@ import (
 const negligible = -40
 
 // subset is a part of a community that grows during the refinement.
-type subset[W weight] struct {
+type subset[W float] struct {
 	weight W // W(C)
 	cut    W // E(C, S-C), S the community it is a part of
 	link   W // weight of the arcs from the node at hand, 0 in between
@@ -23,7 +23,7 @@ type subset[W weight] struct {
 
 // refiner splits one community after the other. What it works on is a network of its own: the
 // nodes of the community, numbered from 0, and the arcs between them.
-type refiner[W weight] struct {
+type refiner[W float] struct {
 	gamma      float64
 	theta      float64
 	rng        rand.PCG
@@ -50,7 +50,7 @@ type refiner[W weight] struct {
 // others lose.
 //
 // Each community has random numbers of its own.
-func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, error) {
+func (s *solver[W]) refine(net *network[W], lv *layer[W], greedy bool) (int, error) {
 	n, k := net.n(), lv.comms.count()
 	places := s.queue[:n]
 	for i, u := range lv.comms.members {
@@ -88,7 +88,7 @@ func (s *solver[W]) refine(net *network[W], lv *level[W], greedy bool) (int, err
 }
 
 // whole makes each community one part, and returns how many there are.
-func (lv *level[W]) whole(labels []int32) int {
+func (lv *layer[W]) whole(labels []int32) int {
 	lv.part = append(lv.part[:0], labels...)
 	lv.parts, lv.comms = lv.comms, lv.parts
 	return lv.parts.count()
@@ -97,7 +97,7 @@ func (lv *level[W]) whole(labels []int32) int {
 // number numbers the parts community by community, so that the next level has
 // nodes of one community side by side, and returns how many there are. sizes are
 // those of the parts of each community, from its place on.
-func (lv *level[W]) number(sizes []int32) int {
+func (lv *layer[W]) number(sizes []int32) int {
 	lv.parts.starts = append(lv.parts.starts[:0], 0)
 	sum := int32(0)
 	for c, count := range lv.counts {

@@ -109,7 +109,7 @@ func rowOf(g *graph.Graph, u int32) surveyedRow {
 func (s *survey) exactIn32() bool { return s.whole && s.twice <= 1<<24 }
 
 // newNetwork returns the network of a graph.
-func newNetwork[W weight](ctx context.Context, g *graph.Graph, s survey) (*network[W], error) {
+func newNetwork[W float](ctx context.Context, g *graph.Graph, s survey) (*network[W], error) {
 	n := g.N()
 	net := &network[W]{
 		offsets: s.offsets,
@@ -129,7 +129,7 @@ func newNetwork[W weight](ctx context.Context, g *graph.Graph, s survey) (*netwo
 }
 
 // fillRow gives a network the arcs of a row of a graph.
-func fillRow[W weight](net *network[W], u int32, g *graph.Graph) {
+func fillRow[W float](net *network[W], u int32, g *graph.Graph) {
 	out, i := net.row(u), 0
 	targets := g.Targets()
 	lo, hi := g.Row(u)

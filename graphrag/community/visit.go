@@ -38,7 +38,7 @@ func (s *solver[W]) fetch(communities []int32) {
 // touched and returns their number. It is not inlined, so its variables stay in registers.
 //
 //go:noinline
-func linkUp[W weight](row []arc[W], labels []int32, links []W, touched []int32) int {
+func linkUp[W float](row []arc[W], labels []int32, links []W, touched []int32) int {
 	t := 0
 	for _, a := range row {
 		c := labels[a.to]
@@ -106,7 +106,7 @@ func (s *solver[W]) wake(row []arc[W], labels []int32, community int32) {
 }
 
 // coarsen makes each part of a level one node of its coarse network.
-func (s *solver[W]) coarsen(net *network[W], lv *level[W]) error {
+func (s *solver[W]) coarsen(net *network[W], lv *layer[W]) error {
 	n, links, out := lv.parts.count(), s.links, &lv.coarse
 	out.reset(n, len(net.arcs)+1)
 	var neighbours []int32
@@ -142,7 +142,7 @@ func (s *solver[W]) coarsen(net *network[W], lv *level[W]) error {
 
 // appendParts adds the arcs of a row to the links of the parts they lead to, and appends
 // arcs to those that had none. Which these are is unpredictable, so there is no branch.
-func appendParts[W weight](arcs []arc[W], row []arc[W], parts []int32, links []W) []arc[W] {
+func appendParts[W float](arcs []arc[W], row []arc[W], parts []int32, links []W) []arc[W] {
 	n := len(arcs)
 	arcs = slices.Grow(arcs, len(row)+1)[:n+len(row)+1]
 	parts = parts[:len(row)]

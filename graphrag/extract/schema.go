@@ -107,8 +107,8 @@ func (s Schema) check(at func(name string) string) error {
 				key := foldItem(name)
 				if key == "" {
 					problems = append(problems, fmt.Errorf("extract: schema: %sa name of %s %q is empty", at(name), list.name, it.Name))
-				} else if other, ok := seen[key]; ok && (other != it.Name || at(name) != "") {
-					problems = append(problems, fmt.Errorf("extract: schema: %s%q names both %s %q and %q", at(name), name, list.name, other, it.Name))
+				} else if first, ok := seen[key]; ok && (first != it.Name || at(name) != "") {
+					problems = append(problems, fmt.Errorf("extract: schema: %s%q names both %s %q and %q", at(name), name, list.name, first, it.Name))
 				}
 				seen[key] = it.Name
 			}
@@ -127,8 +127,8 @@ func foldItem(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(strings.ToLower(s), "_", " ")), " ")
 }
 
-// find returns the item with a name or alias.
-func find(of []SchemaItem, name string) (SchemaItem, bool) {
+// findItem returns the item with a name or alias.
+func findItem(of []SchemaItem, name string) (SchemaItem, bool) {
 	key := foldItem(name)
 	for _, it := range of {
 		if foldItem(it.Name) == key || slices.ContainsFunc(it.Aliases, func(a string) bool { return foldItem(a) == key }) {
@@ -142,7 +142,7 @@ func find(of []SchemaItem, name string) (SchemaItem, bool) {
 // any spelling.
 func (s Schema) Name(of string) (string, bool) {
 	for _, list := range [][]SchemaItem{s.EntityTypes, s.Relations, s.Attributes} {
-		if it, ok := find(list, of); ok {
+		if it, ok := findItem(list, of); ok {
 			return it.Name, true
 		}
 	}
@@ -270,7 +270,7 @@ func Induce(ctx context.Context, m llm.Model, chunks []graphrag.Chunk) (Schema, 
 	if err != nil {
 		return Schema{}, fmt.Errorf("extract: making a schema: %w", err)
 	}
-	return Schema{names(reply.Nodes, maxTypes), names(reply.Relations, maxRelations), names(reply.Attributes, maxKeys)}, nil
+	return Schema{itemNames(reply.Nodes, maxTypes), itemNames(reply.Relations, maxRelations), itemNames(reply.Attributes, maxKeys)}, nil
 }
 
 // induced is the reply of the model.
@@ -282,18 +282,18 @@ type induced struct {
 
 // Check implements what llm.Decode asks of replies.
 func (s induced) Check() error {
-	if len(names(s.Nodes, 1)) == 0 {
+	if len(itemNames(s.Nodes, 1)) == 0 {
 		return errors.New(`the list "Nodes" has no name`)
 	}
 	return nil
 }
 
-// names returns the usable names of a list, each once.
-func names(found []string, most int) []SchemaItem {
+// itemNames returns the usable names of a list, each once.
+func itemNames(found []string, most int) []SchemaItem {
 	var out []SchemaItem
 	for _, written := range found {
 		name := strings.Join(strings.Fields(llm.Printable(written)), " ")
-		if _, again := find(out, name); len(name) <= maxItem && !again && strings.ContainsFunc(name, unicode.IsLetter) && len(out) < most {
+		if _, again := findItem(out, name); len(name) <= maxItem && !again && strings.ContainsFunc(name, unicode.IsLetter) && len(out) < most {
 			out = append(out, SchemaItem{Name: name})
 		}
 	}

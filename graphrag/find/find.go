@@ -175,7 +175,7 @@ func (p *page) lines(found []match) []Line {
 		if head := p.header(m.start); head != "" {
 			out[i].Text = head + "\n" + out[i].Text
 		}
-		out[i].Index = part(p.begin, m.at)
+		out[i].Index = lastAt(p.begin, m.at)
 	}
 	return out
 }

@@ -125,25 +125,25 @@ func (p *Pages) At(name string, place int) int {
 		return 0
 	}
 	of := &p.pages[i]
-	n := part(of.source, place)
-	return part(of.begin, of.at[n]+place-of.source[n])
+	n := lastAt(of.source, place)
+	return lastAt(of.begin, of.at[n]+place-of.source[n])
 }
 
 // chunk is a part of the page, whose Index is the passage that it begins in.
 func (p *page) chunk(start, end int) graphrag.Chunk {
 	c := p.first
-	c.Text, c.Start, c.End, c.Index, c.Lead, c.Tokens = p.text[start:end], p.place(start), p.place(end), part(p.begin, start), "", 0
+	c.Text, c.Start, c.End, c.Index, c.Lead, c.Tokens = p.text[start:end], p.place(start), p.place(end), lastAt(p.begin, start), "", 0
 	return c
 }
 
 // place is a place of the page in its document.
 func (p *page) place(at int) int {
-	i := part(p.at, at)
+	i := lastAt(p.at, at)
 	return p.source[i] + at - p.at[i]
 }
 
-// part is the last of some ascending places that is not behind another.
-func part(places []int, at int) int {
+// lastAt is the last of some ascending places that is not behind another.
+func lastAt(places []int, at int) int {
 	i, _ := slices.BinarySearch(places, at+1)
 	return max(i-1, 0)
 }

@@ -177,15 +177,15 @@ func (b *builder) fact(p int32, f *Fact) error {
 
 // dropUndescribed leaves out uses and facts of keys that nothing describes or types.
 func (b *builder) dropUndescribed() {
-	known := make([]bool, len(b.keys.texts))
+	listed := make([]bool, len(b.keys.texts))
 	for _, t := range b.typed {
-		known[t.key] = true
+		listed[t.key] = true
 	}
 	for _, s := range b.said {
-		known[s.list] = true
+		listed[s.list] = true
 	}
 	b.facts = slices.DeleteFunc(b.facts, func(f fact) bool {
-		if known[f.head] && known[f.tail] {
+		if listed[f.head] && listed[f.tail] {
 			return false
 		}
 		triple := b.spellings.texts[f.names[0]] + " | " + b.labels.texts[f.label] + " | " + b.spellings.texts[f.names[1]]
@@ -193,8 +193,8 @@ func (b *builder) dropUndescribed() {
 			Problem{"fact", Beginning(triple), "one of its ends is described nowhere"}})
 		return true
 	})
-	b.uses = slices.DeleteFunc(b.uses, func(u use) bool { return !known[u.key] })
-	b.attributes = slices.DeleteFunc(b.attributes, func(a property) bool { return !known[a.key] })
+	b.uses = slices.DeleteFunc(b.uses, func(u use) bool { return !listed[u.key] })
+	b.attributes = slices.DeleteFunc(b.attributes, func(a property) bool { return !listed[a.key] })
 }
 
 // number gives ids to the keys in use, by their order.
@@ -283,7 +283,7 @@ func add(to []int32, p int32) []int32 {
 // of the chunks.
 func (b *builder) relations() {
 	b.labelRank = make([]int32, len(b.labels.texts))
-	rank := order(b.labelKeys.texts)
+	rank := sortedOrder(b.labelKeys.texts)
 	for l, key := range b.labelKeyOf {
 		b.labelRank[l] = rank[key]
 	}

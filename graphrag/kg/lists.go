@@ -239,8 +239,8 @@ func (n *interner) id(text string) int32 {
 	return id
 }
 
-// order returns the place of each text among all.
-func order(texts []string) []int32 {
+// sortedOrder returns the place of each text among all.
+func sortedOrder(texts []string) []int32 {
 	by := make([]int32, len(texts))
 	for i := range by {
 		by[i] = int32(i)

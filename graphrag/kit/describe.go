@@ -31,13 +31,13 @@ type Describer interface {
 // describeBy returns the describer of a kit: by a model with one call, or several if the
 // descriptions are too long for one; without a model, and if a reply cannot be used, by
 // quoting sentences.
-func describeBy(model llm.Model, quoters *quoters, language string) func(tokens int) (Describer, error) {
+func describeBy(model llm.Model, cache *quoters, language string) func(tokens int) (Describer, error) {
 	return func(tokens int) (Describer, error) {
-		quote, err := quoters.of(tokens)
+		quote, err := cache.of(tokens)
 		if err != nil || model == nil {
 			return quoting{quote}, err
 		}
-		return writing{quoting{quote}, model, quoters.count, tokens, language}, nil
+		return writing{quoting{quote}, model, cache.count, tokens, language}, nil
 	}
 }
 

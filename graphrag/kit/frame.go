@@ -179,11 +179,11 @@ type Corpus struct {
 // graph, if there is one, has chunk i as passage i.
 func NewCorpus(k Kit, chunks []graphrag.Chunk, g *kg.Graph) *Corpus {
 	c := &Corpus{Ranking: retrieve.Ranking{Chunks: chunks}, Graph: g, kit: k}
-	var once sync.Mutex
+	var lock sync.Mutex
 	var embedder embed.Embedder
 	c.fitted = func(ctx context.Context) (embed.Embedder, error) {
-		once.Lock()
-		defer once.Unlock()
+		lock.Lock()
+		defer lock.Unlock()
 		if embedder != nil {
 			return embedder, nil
 		}
@@ -265,12 +265,12 @@ func Done(ctx context.Context, step string, err error) {
 			one.Refused = 1
 		}
 	}
-	count(ctx, step, one)
+	countStage(ctx, step, one)
 }
 
 // Stale counts an item of a step of building for which a result for an earlier state was used.
 func Stale(ctx context.Context, step string) {
-	count(ctx, step, graphrag.Stage{Asked: 1, Stale: 1})
+	countStage(ctx, step, graphrag.Stage{Asked: 1, Stale: 1})
 }
 
 // Bound tells the schema that extraction was bound by, for the statistics of the index.
@@ -278,7 +278,7 @@ func Bound(ctx context.Context, schema json.RawMessage) {
 	note(ctx, func(t *tally) { t.sofar.Schema = schema })
 }
 
-func count(ctx context.Context, step string, more graphrag.Stage) {
+func countStage(ctx context.Context, step string, more graphrag.Stage) {
 	note(ctx, func(t *tally) {
 		s := t.stages[step]
 		t.stages[step] = graphrag.Stage{Name: step, Asked: s.Asked + more.Asked, Failed: s.Failed + more.Failed, Refused: s.Refused + more.Refused, Repaired: s.Repaired + more.Repaired, Stale: s.Stale + more.Stale}

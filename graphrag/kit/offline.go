@@ -125,7 +125,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return Kit{}, fmt.Errorf("kit: %w", err)
 	}
-	quoters := newQuoters(o.Count)
+	cache := newQuoters(o.Count)
 	k := Kit{
 		Index: NameModel, Answer: NameModel, Language: o.Language,
 		Embed: lsa(o.Seed), Find: ByWords, Lookup: "BM25", Encoder: "LSA",
@@ -136,7 +136,7 @@ func ByModel(o ModelOptions) (Kit, error) {
 			x, err := extract.NewRecords(r)
 			return Extraction{Extractor: x}, err
 		},
-		Link: link.Trigrams{}, Describe: describeBy(paid, quoters, o.Language), quoters: quoters, Report: reports, IndexModel: paid,
+		Link: link.Trigrams{}, Describe: describeBy(paid, cache, o.Language), quoters: cache, Report: reports, IndexModel: paid,
 		QuestionNames: func(func(string) bool) (NameFinder, error) { return openIE.Question, nil },
 		AnswerModel:   paid, Read: read, Count: o.Count,
 	}
@@ -206,8 +206,8 @@ type once struct {
 	name string
 }
 
-// read is the key of what an extractor found in chunks.
-type read struct {
+// readKey is the key of what an extractor found in chunks.
+type readKey struct {
 	name   string
 	chunks memo.Digest
 }
@@ -216,7 +216,7 @@ func (o once) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extrac
 	if !memo.Under(ctx) {
 		return o.Extractor.Extract(ctx, chunks)
 	}
-	return memo.Of(ctx, read{o.name, digest(chunks)}, func() ([]kg.Extraction, error) { return o.Extractor.Extract(ctx, chunks) })
+	return memo.Of(ctx, readKey{o.name, digest(chunks)}, func() ([]kg.Extraction, error) { return o.Extractor.Extract(ctx, chunks) })
 }
 
 // digest is that of all that chunks say.

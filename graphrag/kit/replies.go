@@ -174,7 +174,7 @@ func (r remembering) Generate(ctx context.Context, req llm.Request) (llm.Reply, 
 	key, keyed := kept.key(r.Name(), req)
 	if reply, ok := kept.reply(key); keyed && ok {
 		reply.Usage = graphrag.Usage{CachedCalls: 1}
-		used(ctx, reply)
+		noteReply(ctx, reply)
 		return reply, nil
 	}
 	ask := func() (llm.Reply, error) { return r.Model.Generate(ctx, req) }
@@ -188,12 +188,12 @@ func (r remembering) Generate(ctx context.Context, req llm.Request) (llm.Reply, 
 	if err == nil && keyed {
 		kept.keep(key, reply)
 	}
-	used(ctx, reply)
+	noteReply(ctx, reply)
 	return reply, err
 }
 
-// used adds a reply to the progress of a change.
-func used(ctx context.Context, reply llm.Reply) {
+// noteReply adds a reply to the progress of a change.
+func noteReply(ctx context.Context, reply llm.Reply) {
 	note(ctx, func(t *tally) { t.sofar.Usage = t.sofar.Usage.Add(reply.Usage) })
 }
 
@@ -208,7 +208,7 @@ type rememberingEmbedder struct {
 }
 
 func (r rememberingEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	count(ctx, stepEmbed, graphrag.Stage{Asked: len(texts)})
+	countStage(ctx, stepEmbed, graphrag.Stage{Asked: len(texts)})
 	kept := repliesOf(ctx)
 	out := make([][]float32, len(texts))
 	var missing []string

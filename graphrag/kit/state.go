@@ -217,26 +217,26 @@ func (s *state) acquire() bool {
 	}
 }
 
-// known is the extractions of chunks and their graph.
-type known struct {
+// corpusState is the extractions of chunks and their graph.
+type corpusState struct {
 	base  *kg.Base
 	graph *kg.Graph
 }
 
 // knownKey is the memo's key of the extractions of a named extractor.
 type knownKey struct {
-	read
+	readKey
 	options kg.Options
 }
 
 // known extracts from the fresh chunks, or from all of them, and merges the result with the
 // extractions of the others.
-func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*known, error) {
+func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*corpusState, error) {
 	x, ok := f.Extract.Extractor.(named)
 	if !ok || !memo.Under(ctx) {
 		return d.put(ctx, f, all, d.base)
 	}
-	return memo.Of(ctx, knownKey{read{x.name, digest(all)}, f.Knowledge}, func() (*known, error) {
+	return memo.Of(ctx, knownKey{readKey{x.name, digest(all)}, f.Knowledge}, func() (*corpusState, error) {
 		base, err := kg.NewBase(f.Knowledge) // of all chunks: it is a whole extractor
 		if err != nil {
 			return nil, err
@@ -245,7 +245,7 @@ func (d *draft) known(ctx context.Context, f Frame, all []graphrag.Chunk) (*know
 	})
 }
 
-func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg.Base) (*known, error) {
+func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg.Base) (*corpusState, error) {
 	if f.Extract.Whole {
 		d.fresh = all
 	}
@@ -256,7 +256,7 @@ func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg
 	if err != nil {
 		return nil, err
 	}
-	k := &known{base: base}
+	k := &corpusState{base: base}
 	d.fresh = nil // they are in the base now
 	if k.graph, err = trace.Do(ctx, "graph", base.Graph); err != nil {
 		return nil, err
@@ -265,7 +265,7 @@ func (d *draft) put(ctx context.Context, f Frame, all []graphrag.Chunk, base *kg
 }
 
 // describe adds the graph to the statistics of an index.
-func (k *known) describe(s *graphrag.IndexStats) {
+func (k *corpusState) describe(s *graphrag.IndexStats) {
 	s.Stages = []graphrag.Stage{extracted(k.graph)}
 	s.Entities, s.Relations = len(k.graph.Entities), len(k.graph.Relations)
 	s.AverageDegree, s.MaxDegree, s.IsolatedShare = k.graph.Degrees()

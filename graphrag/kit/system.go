@@ -359,7 +359,7 @@ func (s *System) within(q amount, found graphrag.Found) graphrag.Found {
 func (s *System) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
 	var last graphrag.Answer
 	for a, err := range s.answers(ctx, q, func(ctx context.Context, q graphrag.Question, found graphrag.Found) iter.Seq2[graphrag.Answer, error] {
-		return whole(s.frame.Kit.Read.Read(ctx, q, found.Evidence, found.Derived))
+		return oneAnswer(s.frame.Kit.Read.Read(ctx, q, found.Evidence, found.Derived))
 	}) {
 		if err != nil {
 			return graphrag.Answer{}, err
@@ -376,7 +376,7 @@ func (s *System) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[grap
 	})
 }
 
-func whole(a graphrag.Answer, err error) iter.Seq2[graphrag.Answer, error] {
+func oneAnswer(a graphrag.Answer, err error) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) { yield(a, err) }
 }
 

@@ -93,7 +93,7 @@ func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables
 	case f.Vectors && f.Kit.Trained:
 		schema.Model = f.Kit.Encoder
 		if t.embedder, err = f.Kit.Embed(ctx, nil); err == nil {
-			schema.Dim, err = dim(ctx, f.Kit, t.embedder)
+			schema.Dim, err = dimOf(ctx, f.Kit, t.embedder)
 		}
 	case f.Vectors:
 		err = errors.New("its vectors are fitted to the corpus, which a store does not keep: take a trained encoder (kit.OfflineOptions.Embedder)")
@@ -112,8 +112,8 @@ func (f Frame) tables(ctx context.Context, st store.Store, name string) (*tables
 	return t, err
 }
 
-// dim is the length of the vectors of an embedder.
-func dim(ctx context.Context, k Kit, e embed.Embedder) (int, error) {
+// dimOf is the length of the vectors of an embedder.
+func dimOf(ctx context.Context, k Kit, e embed.Embedder) (int, error) {
 	if k.Dim > 0 {
 		return k.Dim, nil
 	}

@@ -114,7 +114,7 @@ func (s *System) seen(ctx context.Context, now *state, q graphrag.Question) (*st
 				key = sha256.Sum256([]byte(text))
 				build = func() (*state, error) { return s.limited(now, l.Limit(text, permitted)), nil }
 			} else {
-				docs := some(now.docs, permitted.Compile())
+				docs := subset(now.docs, permitted.Compile())
 				key = keyOf(docs, now.docs)
 				build = func() (*state, error) { return s.build(ctx, now, docs) }
 			}
@@ -170,9 +170,9 @@ func keyOf(docs, all *library) viewKey {
 	return viewKey(h.Sum(nil))
 }
 
-// some returns the documents whose fields meet a condition. Those without a chunk have
+// subset returns the documents whose fields meet a condition. Those without a chunk have
 // nothing to be seen.
-func some(docs *library, meets func(graphrag.Fields) bool) *library {
+func subset(docs *library, meets func(graphrag.Fields) bool) *library {
 	out := newLibrary()
 	for id, chunks := range docs.all() {
 		if len(chunks) > 0 && meets(chunks[0].Fields) {

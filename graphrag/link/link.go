@@ -185,10 +185,10 @@ func prefixes(grams [][]gram, threshold float64) (rare []int, index [][]int32) {
 	most := int32(-1)
 	for i, of := range grams {
 		rest := 0.0
-		for cut := len(of); cut > 0; cut-- {
-			w := of[cut-1].weight
+		for end := len(of); end > 0; end-- {
+			w := of[end-1].weight
 			if rest += w * w; rest >= bound {
-				rare[i] = cut
+				rare[i] = end
 				break
 			}
 		}

@@ -308,7 +308,7 @@ func Lead(s string, at int) string {
 
 // openFence returns the fence of the code that is open at the end of a text, or "".
 func openFence(s string) (open string) {
-	for _, line := range lines(s) {
+	for _, line := range eachLine(s) {
 		open = fenceAfter(open, line)
 	}
 	return open
@@ -487,8 +487,8 @@ func lineEnd(s string, start int) int {
 	return len(s)
 }
 
-// lines yields the lines of a text with their offsets.
-func lines(s string) iter.Seq2[int, string] {
+// eachLine yields the lines of a text with their offsets.
+func eachLine(s string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for at := 0; at < len(s); {
 			end := lineEnd(s, at)
@@ -511,8 +511,8 @@ const (
 // manyLines reports whether a text has too many lines to be parsed.
 func manyLines(s string) bool { return strings.Count(s, "\n") > maxLines }
 
-// kept is the serialized form of a File.
-type kept struct {
+// keptText is the serialized form of a File.
+type keptText struct {
 	Document graphrag.Document // without fields
 	Fields   []byte            // in JSON, which tells times from texts
 	In       layout
@@ -527,13 +527,13 @@ func (f *File) MarshalBinary() ([]byte, error) {
 	}
 	plain := f.Document
 	plain.Fields = nil
-	err = gob.NewEncoder(&b).Encode(kept{plain, fields, f.in})
+	err = gob.NewEncoder(&b).Encode(keptText{plain, fields, f.in})
 	return b.Bytes(), err
 }
 
 // UnmarshalBinary is the inverse of MarshalBinary.
 func (f *File) UnmarshalBinary(data []byte) error {
-	var k kept
+	var k keptText
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&k); err != nil {
 		return err
 	}

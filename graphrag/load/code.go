@@ -29,7 +29,7 @@ func codeFile(name, source string) *File {
 	w := &writer{}
 	begin, comment := 0, -1 // of the section, and of the comment before the line
 	heading := func() {}    // of the section
-	for at, line := range lines(source) {
+	for at, line := range eachLine(source) {
 		switch line = strings.TrimRight(line, "\r\n"); {
 		case isComment(line) && comment < 0:
 			comment = at
@@ -61,7 +61,7 @@ func codeFile(name, source string) *File {
 // code writes the lines of a section at an offset between fences, from the first that is not blank on.
 func (w *writer) code(section string, begin int) {
 	mark, open := fenceOf(section), false
-	for at, line := range lines(section) {
+	for at, line := range eachLine(section) {
 		if !open && strings.TrimSpace(line) == "" {
 			continue
 		}

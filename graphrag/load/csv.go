@@ -184,7 +184,7 @@ func (s *sheet) closing(i int) (int, bool) {
 
 // tooWide reports whether a record has too many cells to be parsed.
 func (s *sheet) tooWide() bool {
-	for _, line := range lines(s.source) {
+	for _, line := range eachLine(s.source) {
 		if strings.Count(line, string(s.comma)) > maxCells {
 			return true
 		}

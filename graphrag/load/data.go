@@ -55,7 +55,7 @@ func jsonFile(name, source string) *File {
 		left = maxValues
 	}
 	var list []node
-	for at, line := range lines(source) {
+	for at, line := range eachLine(source) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}

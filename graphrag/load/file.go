@@ -93,7 +93,7 @@ func (f *File) finish(name, source string) {
 	f.Document.ID, f.Document.Source, f.in.Size = name, name, len(source)
 	if f.in.Lines == nil {
 		f.in.Lines = []int{0}
-		for at, line := range lines(source) {
+		for at, line := range eachLine(source) {
 			if strings.HasSuffix(line, "\n") {
 				f.in.Lines = append(f.in.Lines, at+len(line))
 			}
@@ -157,7 +157,7 @@ func Root(name string) (fs.FS, error) {
 		return nil, err
 	}
 	if !info.IsDir() {
-		return alone{os.DirFS(filepath.Dir(name)), fs.FileInfoToDirEntry(info)}, nil
+		return singleFile{os.DirFS(filepath.Dir(name)), fs.FileInfoToDirEntry(info)}, nil
 	}
 	root, err := os.OpenRoot(name)
 	if err != nil {
@@ -166,20 +166,20 @@ func Root(name string) (fs.FS, error) {
 	return root.FS(), nil
 }
 
-// alone is a folder in which one file is seen.
-type alone struct {
+// singleFile is a folder in which one file is seen.
+type singleFile struct {
 	fs.FS
 	file fs.DirEntry
 }
 
-func (a alone) Open(name string) (fs.File, error) {
+func (a singleFile) Open(name string) (fs.File, error) {
 	if name != "." && name != a.file.Name() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	return a.FS.Open(name)
 }
 
-func (a alone) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntry{a.file}, nil }
+func (a singleFile) ReadDir(string) ([]fs.DirEntry, error) { return []fs.DirEntry{a.file}, nil }
 
 // Documents are the files of a folder that the package can read, in the order of their
 // paths, for a [graphrag.System] to index. Files that it cannot read are left out;
@@ -288,7 +288,7 @@ func (w *walk) entry(name string, d fs.DirEntry, err error) error {
 		return nil
 	}
 	ext, most := strings.ToLower(path.Ext(name)), cmp.Or(w.MaxFiles, MaxFiles)
-	_, named := w.fs.(alone) // the folder is one file, whatever its name
+	_, named := w.fs.(singleFile) // the folder is one file, whatever its name
 	switch {
 	case strings.HasPrefix(d.Name(), ".") && name != "." && !named:
 		if d.IsDir() {

@@ -16,8 +16,8 @@ import (
 // maxFront bounds front matter in bytes.
 const maxFront = 64 << 10
 
-// front is the front matter of a text: YAML between two rules at its beginning.
-type front struct {
+// frontMatter is the front matter of a text: YAML between two rules at its beginning.
+type frontMatter struct {
 	end     int // offset of the text behind it, 0 if there is none
 	fields  graphrag.Fields
 	problem error // what is no field, or why lines that look like front matter are none
@@ -27,18 +27,18 @@ type front struct {
 var frontKey = regexp.MustCompile(`^(?:[\pL\pN_.-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:\s|$)`)
 
 // frontOf reads front matter. A text that begins with a rule and has no key behind it has none.
-func frontOf(s string) front {
+func frontOf(s string) frontMatter {
 	first := lineEnd(s, 0)
 	if strings.TrimRight(s[:first], " \t\r\n") != "---" || !strings.Contains(s[first:min(len(s), first+maxFront)], ":") {
-		return front{}
+		return frontMatter{}
 	}
 	end := first
 	for at := first; ; {
 		if at >= len(s) || at > maxFront {
 			if frontKey.MatchString(s[first:min(len(s), first+maxTitle)]) && at > maxFront {
-				return front{problem: fmt.Errorf("front matter of more than %d bytes, or without a rule at its end, is read as text", maxFront)}
+				return frontMatter{problem: fmt.Errorf("front matter of more than %d bytes, or without a rule at its end, is read as text", maxFront)}
 			}
-			return front{}
+			return frontMatter{}
 		}
 		next := lineEnd(s, at)
 		if line := strings.TrimRight(s[at:next], " \t\r\n"); line == "---" || line == "..." {
@@ -52,17 +52,17 @@ func frontOf(s string) front {
 	err := yaml.Unmarshal([]byte(s[first:]), &doc)
 	switch {
 	case err == nil && len(doc.Content) == 1 && doc.Content[0].Kind == yaml.MappingNode && len(doc.Content[0].Content) > 0:
-		f := front{end: end, fields: graphrag.Fields{}}
+		f := frontMatter{end: end, fields: graphrag.Fields{}}
 		f.add("", doc.Content[0])
 		return f
 	case err != nil && frontKey.MatchString(s[first:]):
-		return front{problem: fmt.Errorf("front matter that is no YAML is read as text: %s", strings.TrimPrefix(err.Error(), "yaml: "))}
+		return frontMatter{problem: fmt.Errorf("front matter that is no YAML is read as text: %s", strings.TrimPrefix(err.Error(), "yaml: "))}
 	}
-	return front{}
+	return frontMatter{}
 }
 
 // add adds the values of a mapping, of those in it with the names of both and a dot between.
-func (f *front) add(prefix string, n *yaml.Node) {
+func (f *frontMatter) add(prefix string, n *yaml.Node) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := prefix+n.Content[i].Value, n.Content[i+1]
 		if _, twice := f.fields[key]; twice {
@@ -92,7 +92,7 @@ func (f *front) add(prefix string, n *yaml.Node) {
 	}
 }
 
-func (f *front) fail(key string, err error) {
+func (f *frontMatter) fail(key string, err error) {
 	if f.problem == nil {
 		f.problem = fmt.Errorf("the key %.80q of the front matter %w", key, err)
 	}

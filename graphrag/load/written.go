@@ -108,7 +108,7 @@ func (w *Writer) Markdown(text string, place func(at int) string) {
 	text += "\n"
 	w.blank()
 	empty := true
-	for at, line := range lines(text) {
+	for at, line := range eachLine(text) {
 		blank := strings.TrimSpace(line) == ""
 		if empty && !blank {
 			w.marks = append(w.marks, w.out.Len()+at)

@@ -71,7 +71,7 @@ func Beam(ctx context.Context, g Triples, start []int32, o BeamOptions) ([]Chain
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	s := beams{g, o}
+	s := beamSearch{g, o}
 	kept, err := s.begin(ctx, start)
 	for range s.o.Length - 1 {
 		if err != nil || len(kept) == 0 {
@@ -95,13 +95,13 @@ func Flatten(chains []Chain) []int32 {
 	return rank.Interleave(lists...)
 }
 
-type beams struct {
+type beamSearch struct {
 	g Triples
 	o BeamOptions
 }
 
 // begin makes the first beams of the triples a search starts with.
-func (s beams) begin(ctx context.Context, start []int32) ([]Chain, error) {
+func (s beamSearch) begin(ctx context.Context, start []int32) ([]Chain, error) {
 	start = slices.Clone(start)
 	slices.Sort(start)
 	var chains []Chain
@@ -115,7 +115,7 @@ func (s beams) begin(ctx context.Context, start []int32) ([]Chain, error) {
 }
 
 // step grows every beam by one triple and keeps the best of what comes of it.
-func (s beams) step(ctx context.Context, beams []Chain) ([]Chain, error) {
+func (s beamSearch) step(ctx context.Context, beams []Chain) ([]Chain, error) {
 	neighbors, err := s.neighbors(ctx, beams)
 	if err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (s beams) step(ctx context.Context, beams []Chain) ([]Chain, error) {
 }
 
 // neighbors are the triples that each beam may grow by.
-func (s beams) neighbors(ctx context.Context, beams []Chain) ([][]int32, error) {
+func (s beamSearch) neighbors(ctx context.Context, beams []Chain) ([][]int32, error) {
 	last := make([]int32, len(beams))
 	held := map[int32]bool{}
 	for i, b := range beams {
@@ -174,7 +174,7 @@ func (s beams) neighbors(ctx context.Context, beams []Chain) ([][]int32, error) 
 }
 
 // cap keeps of too many neighbors those most similar to the question by themselves.
-func (s beams) cap(ctx context.Context, triples []int32) ([]int32, error) {
+func (s beamSearch) cap(ctx context.Context, triples []int32) ([]int32, error) {
 	if len(triples) <= s.o.Neighbors {
 		return triples, nil
 	}
@@ -196,7 +196,7 @@ func (s beams) cap(ctx context.Context, triples []int32) ([]int32, error) {
 }
 
 // score adds to the score of each chain what it has as a whole.
-func (s beams) score(ctx context.Context, chains []Chain) error {
+func (s beamSearch) score(ctx context.Context, chains []Chain) error {
 	if len(chains) == 0 {
 		return ctx.Err()
 	}
@@ -219,7 +219,7 @@ func (s beams) score(ctx context.Context, chains []Chain) error {
 }
 
 // diversify orders the chains that grew out of one, and penalises them by rank.
-func (s beams) diversify(chains []Chain) {
+func (s beamSearch) diversify(chains []Chain) {
 	slices.SortFunc(chains, compare)
 	if gamma := s.o.Diversity; gamma != None {
 		for n := range chains {
@@ -230,7 +230,7 @@ func (s beams) diversify(chains []Chain) {
 
 // best keeps the width of the beam. Most chains are worth less than the last of it, and
 // are not sorted.
-func (s beams) best(chains []Chain) []Chain {
+func (s beamSearch) best(chains []Chain) []Chain {
 	var top rank.Top[int32]
 	top.Reset(s.o.Width)
 	for i, c := range chains {

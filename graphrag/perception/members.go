@@ -84,7 +84,7 @@ func ByMembers(ctx context.Context, vectors []float32, dim int, triples []Triple
 		err = m.byMembers(labels)
 	}
 	if err != nil {
-		return Partition{}, failed(err)
+		return Partition{}, wrapped(err)
 	}
 	return m.partition(), nil
 }
@@ -220,7 +220,7 @@ func newMerger(ctx context.Context, vectors []float32, dim int, triples []Triple
 	return &merger{perception: newPerception(vectors, dim, triples, o), ctx: ctx, stable: n == 0}, nil
 }
 
-func failed(err error) error { return fmt.Errorf("perception: %w", err) }
+func wrapped(err error) error { return fmt.Errorf("perception: %w", err) }
 
 // Check fills in what zero stands for, and reports everything that is wrong with the
 // options, whatever the vectors.
@@ -263,8 +263,8 @@ func membersOf(labels []int32) [][]int32 {
 
 // divide makes a community of each label, in the order of the smallest member.
 func (m *merger) divide(labels []int32) {
-	for _, members := range membersOf(labels) {
-		m.groups = append(m.groups, m.group(members))
+	for _, nodes := range membersOf(labels) {
+		m.groups = append(m.groups, m.group(nodes))
 	}
 }
 

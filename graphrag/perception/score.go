@@ -101,10 +101,10 @@ func newPerception(vectors []float32, dim int, triples []Triple, opts Options) *
 func (p *perception) vector(e int32) []float32 { return p.vectors[int(e)*p.dim:][:p.dim] }
 
 // group makes a community of entities.
-func (p *perception) group(members []int32) *group {
-	c := &group{members: members, sum: make([]float64, p.dim), unit: make([]float64, p.dim)}
+func (p *perception) group(nodes []int32) *group {
+	c := &group{members: nodes, sum: make([]float64, p.dim), unit: make([]float64, p.dim)}
 	var all []relationCount
-	for _, e := range members {
+	for _, e := range nodes {
 		for i, x := range p.vector(e) {
 			c.sum[i] += float64(x)
 			if p.lengths[e] > 0 {

@@ -216,8 +216,8 @@ type namingReply struct {
 var errNoName = errors.New("the reply has no name for it")
 
 // asked has a batch named by the model.
-func (n *namer) asked(ctx context.Context, batch []Named) ([]Failure, error) {
-	req, err := n.request(ctx, batch)
+func (n *namer) asked(ctx context.Context, named []Named) ([]Failure, error) {
+	req, err := n.request(ctx, named)
 	if err != nil {
 		return nil, err
 	}
@@ -230,8 +230,8 @@ func (n *namer) asked(ctx context.Context, batch []Named) ([]Failure, error) {
 		why = errNoName
 	}
 	var failed []Failure
-	for i := range batch {
-		c := &batch[i]
+	for i := range named {
+		c := &named[i]
 		for _, s := range reply.Communities {
 			if s.ID == int(c.ID) && c.Name == "" && why == errNoName {
 				c.Name, c.Description = oneLine(llm.Printable(s.Name)), strings.TrimSpace(llm.Printable(s.Summary))
@@ -257,10 +257,10 @@ func (n *namer) shown(c *Named) []int32 {
 	return c.Members[:min(len(c.Members), members)]
 }
 
-func (n *namer) request(ctx context.Context, batch []Named) (llm.Request, error) {
+func (n *namer) request(ctx context.Context, named []Named) (llm.Request, error) {
 	var list strings.Builder
-	for i := range batch {
-		c := &batch[i]
+	for i := range named {
+		c := &named[i]
 		var names []string
 		for _, e := range n.shown(c) {
 			names = append(names, oneLine(llm.Printable(n.g.Entities[e].Name)))

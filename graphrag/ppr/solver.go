@@ -59,12 +59,12 @@ func New(g *graph.Graph, opts Options) (*Solver, error) {
 	if err != nil {
 		return nil, err
 	}
-	system, err := newSystem(g, opts.Damping, opts.Tolerance)
+	equations, err := newSystem(g, opts.Damping, opts.Tolerance)
 	if err != nil {
 		return nil, err
 	}
-	s := &Solver{system: system}
-	s.queries.New = func() any { return newQuery(system.quotient) }
+	s := &Solver{system: equations}
+	s.queries.New = func() any { return newQuery(equations.quotient) }
 	return s, nil
 }
 

@@ -276,13 +276,13 @@ var citation = regexp.MustCompile(`(?i)\b(entities|relationships|reports)\s*\(([
 // ground parses the citations of a finding, which are places in the sections of the input. Others are
 // ignored: models invent some.
 func (c *Input) ground(f *Finding) {
-	for _, mark := range citation.FindAllStringSubmatch(f.Summary+" "+f.Explanation, -1) {
-		for _, number := range strings.FieldsFunc(mark[2], func(r rune) bool { return r == ',' || r == ' ' }) {
+	for _, match := range citation.FindAllStringSubmatch(f.Summary+" "+f.Explanation, -1) {
+		for _, number := range strings.FieldsFunc(match[2], func(r rune) bool { return r == ',' || r == ' ' }) {
 			place, err := strconv.ParseUint(number, 10, 31)
 			if err != nil {
 				continue
 			}
-			switch kind, i := strings.ToLower(mark[1]), int(place); {
+			switch kind, i := strings.ToLower(match[1]), int(place); {
 			case kind == "entities" && i < len(c.Nodes):
 				f.Nodes = append(f.Nodes, c.Nodes[i])
 				f.Sources = appendSources(f.Sources, c.Graph.Nodes[c.Nodes[i]].Descriptions)

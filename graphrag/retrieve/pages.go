@@ -133,7 +133,7 @@ func (p *Pages) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 	if err := ctx.Err(); err != nil {
 		return graphrag.Found{}, fmt.Errorf("retrieve: pages: %w", err)
 	}
-	a := p.memory.Get().(*asked)
+	a := p.memory.Get().(*queryMemory)
 	defer p.memory.Put(a)
 	read := text.ReadQuestion(q.Text)
 	order, err := p.rank(ctx, a, q, read)
@@ -186,7 +186,7 @@ func (p *Pages) Encode(ctx context.Context) error {
 }
 
 // best is the best passage of a page, with the score of the page.
-func (p *Pages) best(a *asked, x rank.Scored[int32]) graphrag.Hit {
+func (p *Pages) best(a *queryMemory, x rank.Scored[int32]) graphrag.Hit {
 	at, n := p.at(x.ID)
 	ix, best := p.segments[at].index, a.best[x.ID]
 	first := int(best - ix.first[n])
@@ -199,7 +199,7 @@ const (
 )
 
 // candidates prepares the pages that can be read, best first.
-func (p *Pages) candidates(a *asked, order []rank.Scored[int32], spread float64) {
+func (p *Pages) candidates(a *queryMemory, order []rank.Scored[int32], spread float64) {
 	if more := len(order) - cap(a.list); more > 0 {
 		a.list = append(a.list[:cap(a.list)], make([]candidate, more)...)
 	}
@@ -212,13 +212,13 @@ func (p *Pages) candidates(a *asked, order []rank.Scored[int32], spread float64)
 		c.right = math.Exp((x.Score - order[0].Score) / spread)
 		c.first = int(a.best[x.ID] - ix.first[n])
 		c.end = c.page.Ends[c.first]
-		c.prepare(ix.units, n, &a.ask, a.number[at])
+		c.prepare(ix.units, n, &a.queryTerms, a.number[at])
 	}
 }
 
 // evidence returns the selected units as chunks, best page first, in page order. The tokens of
 // whole chunks are counted again, and the last steps are reverted until they fit.
-func (p *Pages) evidence(a *asked, budget int) []graphrag.Hit {
+func (p *Pages) evidence(a *queryMemory, budget int) []graphrag.Hit {
 	cost := make([]int, len(a.list))
 	chunks := make([]graphrag.Chunk, len(a.list))
 	all := 0
@@ -281,9 +281,9 @@ func (c *candidate) chunk() graphrag.Chunk {
 	return out
 }
 
-// asked is the reused memory of one question.
-type asked struct {
-	ask
+// queryMemory is the reused memory of one question.
+type queryMemory struct {
+	queryTerms
 	spender
 	query   []bm25.Term
 	passage []float64 // scores of passages
@@ -292,16 +292,16 @@ type asked struct {
 	score   []float64 // of pages
 	best    []int32   // passage of each page, in its segment
 	order   []rank.Scored[int32]
-	aspects
+	aspectMemory
 }
 
 // rank scores the pages that match a question, and orders them, best first.
-func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read text.Wording) ([]rank.Scored[int32], error) {
-	a.ask.clear()
+func (p *Pages) rank(ctx context.Context, a *queryMemory, q graphrag.Question, read text.Wording) ([]rank.Scored[int32], error) {
+	a.queryTerms.clear()
 	a.named = nil
-	a.ask.add(p, read.Words, 1)
-	a.ask.add(p, read.Names, p.o.Names)
-	a.query = a.ask.query(a.query)
+	a.queryTerms.add(p, read.Words, 1)
+	a.queryTerms.add(p, read.Names, p.o.Names)
+	a.query = a.queryTerms.query(a.query)
 	a.passage = p.body.ScoresOf(a.query, a.passage)
 	if p.o.Like != nil && p.o.Likeness > 0 {
 		if err := p.like(ctx, a, q.Text); err != nil {
@@ -336,7 +336,7 @@ func (p *Pages) rank(ctx context.Context, a *asked, q graphrag.Question, read te
 }
 
 // like adds the similarities of all passages.
-func (p *Pages) like(ctx context.Context, a *asked, question string) (err error) {
+func (p *Pages) like(ctx context.Context, a *queryMemory, question string) (err error) {
 	var all deviation
 	scores := make([][]float64, len(p.segments))
 	for i, s := range p.segments {
@@ -359,7 +359,7 @@ func (p *Pages) like(ctx context.Context, a *asked, question string) (err error)
 
 // among adds the similarities of the best passages of the pages that are best by words, above the
 // least of them.
-func (p *Pages) among(ctx context.Context, a *asked, question string) error {
+func (p *Pages) among(ctx context.Context, a *queryMemory, question string) error {
 	var tiles []string
 	var ends []int // in tiles, of each page
 	best := a.order[:min(p.o.Among, len(a.order))]
@@ -414,7 +414,7 @@ func (d *deviation) value() float64 {
 }
 
 // follow orders pages by their probability after propagation.
-func (p *Pages) follow(ctx context.Context, a *asked, question string) error {
+func (p *Pages) follow(ctx context.Context, a *queryMemory, question string) error {
 	a.more = zeros(a.more, len(a.score))
 	sum := 0.0
 	for _, x := range a.order {
@@ -455,7 +455,7 @@ func add(to, scores []float64, weight float64) {
 }
 
 // order adds up the scores of pages, and orders those above 0.
-func (p *Pages) order(a *asked) {
+func (p *Pages) order(a *queryMemory) {
 	n := int(p.first[len(p.segments)])
 	a.best, a.score, a.order = zeros(a.best, n), zeros(a.score, n), a.order[:0]
 	for at := range p.segments {

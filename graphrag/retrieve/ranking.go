@@ -66,21 +66,21 @@ func (r Ranking) hits(order []int32, n int, source string, score func(i int32, r
 	return out
 }
 
-// limit counts the chunks of each document.
-type limit struct {
+// docLimit counts the chunks of each document.
+type docLimit struct {
 	perDoc int
 	taken  map[string]int // nil without a limit
 }
 
-func newLimit(perDoc int) limit {
+func newLimit(perDoc int) docLimit {
 	if perDoc == 0 {
-		return limit{}
+		return docLimit{}
 	}
-	return limit{perDoc, make(map[string]int)}
+	return docLimit{perDoc, make(map[string]int)}
 }
 
 // take counts one more chunk of a document and reports whether it is within the limit.
-func (l limit) take(doc string) bool {
+func (l docLimit) take(doc string) bool {
 	if l.taken == nil {
 		return true
 	}

@@ -206,8 +206,8 @@ func (m *meeting) of(text string, chunks []graphrag.Chunk, c graphrag.Condition)
 	return set
 }
 
-// list is the key of a list of values.
-type list string
+// valuesKey is the key of a list of values.
+type valuesKey string
 
 func columnOf(field string, chunks []graphrag.Chunk) *column {
 	c := &column{of: make([]int32, len(chunks))}
@@ -220,7 +220,7 @@ func columnOf(field string, chunks []graphrag.Chunk) *column {
 		value := chunks[i].Fields[field]
 		key := value
 		if l, ok := value.([]string); ok {
-			key = list(fmt.Sprintf("%q", l))
+			key = valuesKey(fmt.Sprintf("%q", l))
 		}
 		n, known := numbers[key]
 		if !known {

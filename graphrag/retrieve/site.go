@@ -164,7 +164,7 @@ func (p *Pages) over(segments []segment[*pageIndex]) (*Pages, error) {
 	}
 	p.sorted = sync.OnceValue(p.inOrder)
 	p.memory.New = func() any {
-		a := &asked{spender: spender{detail: p.o.Detail}}
+		a := &queryMemory{spender: spender{detail: p.o.Detail}}
 		most := 0
 		for i := range segments {
 			n := segments[i].index.units.terms.Len()

@@ -210,7 +210,7 @@ func (c *candidate) tells(hit int) (told float64) {
 }
 
 // prepare counts the question's terms, which have numbers, in the units of a page.
-func (c *candidate) prepare(u *units, page int32, k *ask, number []uint8) {
+func (c *candidate) prepare(u *units, page int32, k *queryTerms, number []uint8) {
 	n, from, to := len(k.terms), u.first[page], u.first[page+1]
 	c.share, c.tf, c.read = zeros(c.share, n), zeros(c.tf, n), zeros(c.read, to-from)
 	c.hits, c.freq = c.hits[:0], c.freq[:0]
@@ -330,8 +330,8 @@ func idf(n, all float64) float64 { return math.Log(1 + (all-n+.5)/(n+.5)) }
 // maxAsked bounds the distinct terms of a question.
 const maxAsked = 255
 
-// ask is the terms of a question with their weights.
-type ask struct {
+// queryTerms is the terms of a question with their weights.
+type queryTerms struct {
 	terms  []string
 	times  []float64
 	rarity []float64
@@ -340,7 +340,7 @@ type ask struct {
 }
 
 // add adds the terms of some words.
-func (k *ask) add(p *Pages, words string, times float64) {
+func (k *queryTerms) add(p *Pages, words string, times float64) {
 	a := text.For(p.words, words)
 	a.Words(words, func(word []byte) bool {
 		term, ok := a.Term(string(word))
@@ -374,7 +374,7 @@ func (k *ask) add(p *Pages, words string, times float64) {
 }
 
 // query returns the terms as a weighted query.
-func (k *ask) query(dst []bm25.Term) []bm25.Term {
+func (k *queryTerms) query(dst []bm25.Term) []bm25.Term {
 	dst = dst[:0]
 	for i, term := range k.terms {
 		if k.times[i] > 0 {
@@ -385,7 +385,7 @@ func (k *ask) query(dst []bm25.Term) []bm25.Term {
 }
 
 // clear empties the ask for the next question.
-func (k *ask) clear() {
+func (k *queryTerms) clear() {
 	for _, m := range k.marked {
 		k.number[m.segment][m.doc] = 0
 	}

@@ -100,12 +100,12 @@ func Listen(address string, tokens map[string]Token) (net.Listener, error) {
 // Serve serves until ctx ends, and then lets answers that are under way end for a moment.
 // Connections that say nothing are closed. It closes the listener.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	server := &http.Server{
+	httpServer := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: time.Minute, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
+	go func() { ended <- httpServer.Serve(l) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve: %w", err)
@@ -113,8 +113,8 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
 	defer cancel()
-	if err := server.Shutdown(last); err != nil {
-		return server.Close()
+	if err := httpServer.Shutdown(last); err != nil {
+		return httpServer.Close()
 	}
 	return nil
 }

@@ -222,8 +222,8 @@ func (s *server) begin(w http.ResponseWriter) (end func(), err error) {
 	}
 }
 
-// read decodes a body of JSON.
-func read(r *http.Request, to any) error {
+// decode decodes a body of JSON.
+func decode(r *http.Request, to any) error {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		return problem{http.StatusUnsupportedMediaType, "invalid_content_type", "want application/json"}
 	}
@@ -262,7 +262,7 @@ func (s *server) question(w http.ResponseWriter, text string, k int, where *grap
 
 func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
 	var in ask
-	if err := read(r, &in); err != nil {
+	if err := decode(r, &in); err != nil {
 		return err
 	}
 	q, end, err := s.question(w, in.Question, in.K, in.Where)
@@ -273,7 +273,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
 	q.Form = in.Form
 	a, err := s.system.Answer(r.Context(), q)
 	if err != nil {
-		return asked(err)
+		return questionError(err)
 	}
 	reply(w, struct {
 		graphrag.Answer
@@ -284,7 +284,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
 
 func (s *server) search(w http.ResponseWriter, r *http.Request, _ *user) error {
 	var in ask
-	if err := read(r, &in); err != nil {
+	if err := decode(r, &in); err != nil {
 		return err
 	}
 	q, end, err := s.question(w, cmp.Or(in.Query, in.Question), cmp.Or(in.K, s.o.K, defaultHits), in.Where)
@@ -294,7 +294,7 @@ func (s *server) search(w http.ResponseWriter, r *http.Request, _ *user) error {
 	defer end()
 	found, err := s.system.Retrieve(r.Context(), q)
 	if err != nil {
-		return asked(err)
+		return questionError(err)
 	}
 	hits := found.Ranked
 	if hits == nil {

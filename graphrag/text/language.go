@@ -145,10 +145,10 @@ const charactersOfWord = 3
 
 // most is the language that most speaks for.
 func (v *votes) most() Language {
-	switch unspaced := v.han + v.kana; {
-	case charactersOfWord*unspaced > v.latin+v.kyrl && 10*v.kana > v.han:
+	switch cjk := v.han + v.kana; {
+	case charactersOfWord*cjk > v.latin+v.kyrl && 10*v.kana > v.han:
 		return Japanese
-	case charactersOfWord*unspaced > v.latin+v.kyrl:
+	case charactersOfWord*cjk > v.latin+v.kyrl:
 		return Chinese
 	}
 	best, next := 0, 0.0

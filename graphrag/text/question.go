@@ -33,11 +33,11 @@ func ReadQuestion(question string) Wording {
 	var about, all, names []string
 	seen := make(map[string]bool)
 	language := LanguageOf(question)
-	words, standard := 0, each().In(language)
-	standard.Spans(question, func(word []byte, start, end int) {
+	words, analyzer := 0, each().In(language)
+	analyzer.Spans(question, func(word []byte, start, end int) {
 		words++
 		w := string(word)
-		if _, ok := standard.Term(w); !ok || words > maxQuestionWords {
+		if _, ok := analyzer.Term(w); !ok || words > maxQuestionWords {
 			return
 		}
 		all = append(all, w)

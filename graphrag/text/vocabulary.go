@@ -75,14 +75,14 @@ func (v *Vocabulary) Find(word []byte) int {
 		return -1
 	}
 	key := keyFor(word)
-	return int(v.probe(key, hash(key), word).id&mostStrings) - 1
+	return int(v.probe(key, hashOf(key), word).id&mostStrings) - 1
 }
 
 // Add returns the number of a string, giving it the next one when it is new. A
 // sorted vocabulary cannot be added to. It has room for 268,435,455 strings.
 func (v *Vocabulary) Add(word []byte) (number int, added bool) {
 	key := keyFor(word)
-	s := v.probe(key, hash(key), word)
+	s := v.probe(key, hashOf(key), word)
 	if s.id != 0 {
 		return int(s.id&mostStrings) - 1, false
 	}
@@ -159,9 +159,9 @@ var keep = func() (masks [inSlot + 1]slot) {
 // seeds are of the process, so that the tables of all vocabularies have one order.
 var seeds = [2]uint64{rand.Uint64(), rand.Uint64()}
 
-// hash mixes a key with the seeds, so that nobody can make up words that meet: the
+// hashOf mixes a key with the seeds, so that nobody can make up words that meet: the
 // product of two numbers, folded, as in wyhash.
-func hash(key slot) uint64 {
+func hashOf(key slot) uint64 {
 	hi, lo := bits.Mul64(key.head^seeds[0], (uint64(key.tail)<<32|uint64(key.id>>idBits))^seeds[1])
 	return hi ^ lo
 }
@@ -190,7 +190,7 @@ func (v *Vocabulary) grow() {
 		if s.id == 0 {
 			continue
 		}
-		i := hash(s) & mask
+		i := hashOf(s) & mask
 		for v.table[i].id != 0 {
 			i = (i + 1) & mask
 		}

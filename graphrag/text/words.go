@@ -356,15 +356,15 @@ func (p *page) read(s string) (n, edges int) {
 
 // lowerEights writes blocks of 64 bytes in lower case, and sets a bit for each byte that is
 // in a run, and for each of these that is above ASCII.
-func lowerEights(lower []byte, s string, runs, wide []uint64) {
+func lowerEights(lower []byte, s string, runs, wides []uint64) {
 	for b := range runs {
 		from, to := s[64*b:64*b+64], lower[64*b:64*b+64]
-		runs[b], wide[b] = 0, 0
+		runs[b], wides[b] = 0, 0
 		for i := 0; i < 64; i += 8 {
 			eight, in, above := lowered(load64(from[i:]))
 			binary.LittleEndian.PutUint64(to[i:], eight)
 			runs[b] |= in << i
-			wide[b] |= above << i
+			wides[b] |= above << i
 		}
 	}
 }
@@ -376,7 +376,7 @@ func load64(s string) uint64 {
 }
 
 // lowered is [lowerEights] for eight bytes.
-func lowered(eight uint64) (lower, runs, wide uint64) {
+func lowered(eight uint64) (lower, runs, wides uint64) {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	x := eight &^ high
 	y := x | 0x20*ones

@@ -25,8 +25,8 @@ import (
 // memory ([Open]) and may be larger than it. It is safe for concurrent use.
 type Index struct {
 	edges           []edge
-	entities, kinds names   // and literals; kinds are relations
-	starts          []int64 // adjacency[starts[e]:starts[e+1]] are the triples of entity e
+	entities, kinds nameTable // and literals; kinds are relations
+	starts          []int64   // adjacency[starts[e]:starts[e+1]] are the triples of entity e
 	adjacency       []int32
 	meta            folderMeta
 	words           *bm25.Index
@@ -204,7 +204,7 @@ func Build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o O
 	return nil
 }
 
-func build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o Options, partSize int) error {
+func build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o Options, size int) error {
 	w, err := flat.Create(dir, folderKind, folderVersion)
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o O
 		return err
 	}
 	b := newBuilder(ctx, o)
-	if err = b.read(source, partSize, func() error { return b.store(parts) }); err == nil {
+	if err = b.read(source, size, func() error { return b.store(parts) }); err == nil {
 		b.things, b.relations, b.texts = nil, nil, nil // merging needs memory of its own
 		err = bm25.Merge(ctx, filepath.Join(dir, wordsFolder), b.parts...)
 	}
@@ -284,24 +284,24 @@ const literalMark = "\x00"
 
 func (b *builder) add(t Triple) {
 	ix := b.ix
-	e := edge{number(b.things, &ix.entities, "", t.Head), number(b.relations, &ix.kinds, "", t.Relation), 0}
+	e := edge{entityNumber(b.things, &ix.entities, "", t.Head), entityNumber(b.relations, &ix.kinds, "", t.Relation), 0}
 	if t.Literal {
-		e.tail = ^number(b.things, &ix.entities, literalMark, t.Tail)
+		e.tail = ^entityNumber(b.things, &ix.entities, literalMark, t.Tail)
 	} else {
-		e.tail = number(b.things, &ix.entities, "", t.Tail)
+		e.tail = entityNumber(b.things, &ix.entities, "", t.Tail)
 	}
 	ix.edges = append(ix.edges, e)
 	b.texts = append(b.texts, t.Text())
 }
 
-// number numbers a thing, and keeps the label that it has first.
-func number(v *text.Vocabulary, n *names, mark string, e Entity) int32 {
+// entityNumber numbers a thing, and keeps the label that it has first.
+func entityNumber(v *text.Vocabulary, n *nameTable, mark string, e Entity) int32 {
 	i, added := v.Add([]byte(mark + e.ID))
 	switch {
 	case added && e.Label != e.ID:
-		add(n, e.ID, e.Label)
+		addLabel(n, e.ID, e.Label)
 	case added:
-		add(n, e.ID, "")
+		addLabel(n, e.ID, "")
 	}
 	return int32(i)
 }
@@ -432,16 +432,16 @@ func (ix *Index) sortEntities() {
 			e.tail = number[e.tail]
 		}
 	}
-	sorted := names{arena: make([]byte, 0, len(ix.entities.arena)), ends: make([]nameEnds, 0, len(order))}
+	sorted := nameTable{arena: make([]byte, 0, len(ix.entities.arena)), ends: make([]nameEnds, 0, len(order))}
 	for _, e := range order {
-		add(&sorted, ix.entities.id(e), ix.entities.label(e))
+		addLabel(&sorted, ix.entities.id(e), ix.entities.label(e))
 	}
 	ix.entities = sorted
 }
 
-// names are ids and labels, by number: each id and behind it the label, unless that is
+// nameTable are ids and labels, by number: each id and behind it the label, unless that is
 // the same.
-type names struct {
+type nameTable struct {
 	arena []byte
 	ends  []nameEnds
 }
@@ -449,20 +449,20 @@ type names struct {
 // nameEnds are where an id and its label end.
 type nameEnds struct{ id, label int }
 
-func (n *names) len() int { return len(n.ends) }
+func (n *nameTable) len() int { return len(n.ends) }
 
-func (n *names) start(i int32) int {
+func (n *nameTable) start(i int32) int {
 	if i == 0 {
 		return 0
 	}
 	return n.ends[i-1].label
 }
 
-func (n *names) id(i int32) []byte { return n.arena[n.start(i):n.ends[i].id] }
+func (n *nameTable) id(i int32) []byte { return n.arena[n.start(i):n.ends[i].id] }
 
-func (n *names) label(i int32) []byte { return n.arena[n.ends[i].id:n.ends[i].label] }
+func (n *nameTable) label(i int32) []byte { return n.arena[n.ends[i].id:n.ends[i].label] }
 
-func (n *names) at(i int32) Entity {
+func (n *nameTable) at(i int32) Entity {
 	id := string(n.id(i))
 	if label := n.label(i); len(label) > 0 {
 		return Entity{id, string(label)}
@@ -470,7 +470,7 @@ func (n *names) at(i int32) Entity {
 	return Entity{id, id}
 }
 
-func add[S string | []byte](n *names, id, label S) {
+func addLabel[S string | []byte](n *nameTable, id, label S) {
 	n.arena = append(append(n.arena, id...), label...)
 	n.ends = append(n.ends, nameEnds{len(n.arena) - len(label), len(n.arena)})
 }

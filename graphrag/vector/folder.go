@@ -193,16 +193,16 @@ func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	if !meta.Signs {
 		return nil
 	}
-	signs := &signs{turn: newRotation(meta.Dim)}
-	signs.bits, errRows = flat.View[uint64](folder, "signs")
-	signs.units, errValues = flat.View[float32](folder, "units")
+	loaded := &signs{turn: newRotation(meta.Dim)}
+	loaded.bits, errRows = flat.View[uint64](folder, "signs")
+	loaded.units, errValues = flat.View[float32](folder, "units")
 	if err := errors.Join(errRows, errValues); err != nil {
 		return err
 	}
-	if height = roundUp(meta.Rows, signGroup); len(signs.units) != height || len(signs.bits) != height*signs.turn.words() {
+	if height = roundUp(meta.Rows, signGroup); len(loaded.units) != height || len(loaded.bits) != height*loaded.turn.words() {
 		return fmt.Errorf("%w: its signs do not fit its rows; build it again", ErrFolder)
 	}
-	x.signs = signs
+	x.signs = loaded
 	return nil
 }
 

@@ -55,7 +55,7 @@ type Index struct {
 	n       int
 	rows    slabs[float32] // padded with zeros in both directions, see grow
 	longest float64        // norm of the longest row
-	codes   codes          // empty unless they pay
+	codes   codeSlabs      // empty unless they pay
 	folder  *flat.Folder   // where rows and codes lie, if not in memory
 	signs   *signs         // nil unless kept
 }

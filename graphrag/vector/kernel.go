@@ -37,12 +37,12 @@ func portable() kernels {
 // dotRows: out[i] = rows[i] · query, but for rounding, see [floatError].
 func dotRows(out, rows, query []float32) {
 	for i := range out {
-		out[i] = dot(rows[i*len(query):(i+1)*len(query)], query)
+		out[i] = dot32(rows[i*len(query):(i+1)*len(query)], query)
 	}
 }
 
-// dot keeps eight sums: fewer wait for the adder.
-func dot(x, y []float32) float32 {
+// dot32 keeps eight sums: fewer wait for the adder.
+func dot32(x, y []float32) float32 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 float32
 	for len(x) >= 8 && len(y) >= 8 {
 		s0 += x[0] * y[0]

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// codes are the rows as int8, each with its own scale:
+// codeSlabs are the rows as int8, each with its own scale:
 // row ≈ scale · code, and the length of the difference is at most rest.
-type codes struct {
+type codeSlabs struct {
 	values  slabs[int8] // padded like Index.rows
 	bounds  slabs[bound]
 	longest float64 // longest rest
@@ -23,10 +23,10 @@ type bound struct {
 const maxCode = 127
 
 // set computes the code of row i.
-func (c *codes) set(i int, row []float32) {
-	bound := codeRow(c.values.part(i, 1), row)
-	c.bounds.part(i, 1)[0] = bound
-	c.longest = max(c.longest, float64(bound.rest))
+func (c *codeSlabs) set(i int, row []float32) {
+	limits := codeRow(c.values.part(i, 1), row)
+	c.bounds.part(i, 1)[0] = limits
+	c.longest = max(c.longest, float64(limits.rest))
 }
 
 // codeRow writes the code of a row. Whatever the rounding does to scale and code, rest

@@ -99,18 +99,18 @@ func New(ctx context.Context, g *kg.Graph, o Options) (*View, error) {
 	if err != nil {
 		return nil, fmt.Errorf("view: %w", err)
 	}
-	marks := trail(g, o.Asked)
-	kept := keep(g, whole.Graph, marks, o)
+	trailMarks := trail(g, o.Asked)
+	kept := keep(g, whole.Graph, trailMarks, o)
 	v := &View{title: line(cmp.Or(o.Title, "Knowledge graph")), asked: o.Asked}
 	place := make(map[int32]int32, len(kept))
 	for i, e := range kept {
 		place[e] = int32(i)
-		v.nodes = append(v.nodes, newNode(&g.Entities[e], g.EntityDescriptions(e), marks.weight[e]))
+		v.nodes = append(v.nodes, newNode(&g.Entities[e], g.EntityDescriptions(e), trailMarks.weight[e]))
 	}
 	if err := v.arrange(ctx, whole.Graph, kept, place); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
 	}
-	v.addFacts(g, place, marks, o.Chunks)
+	v.addFacts(g, place, trailMarks, o.Chunks)
 	v.note = counted(len(v.nodes), "entity", "entities") + ", " + counted(len(v.facts), "fact", "facts")
 	if n := len(g.Entities); n > len(v.nodes) {
 		v.note += fmt.Sprintf(", of %s entities in all", text.Digits(n))
@@ -200,17 +200,17 @@ func (v *View) arrange(ctx context.Context, whole *graph.Graph, kept []int32, pl
 	if err != nil {
 		return err
 	}
-	scale(x, y)
+	rescale(x, y)
 	separate(x, y)
-	scale(x, y)
+	rescale(x, y)
 	for n := range v.nodes {
 		v.nodes[n].x, v.nodes[n].y = x[n], y[n]
 	}
 	return nil
 }
 
-// scale maps coordinates into the unit square, preserving the aspect ratio.
-func scale(x, y []float64) {
+// rescale maps coordinates into the unit square, preserving the aspect ratio.
+func rescale(x, y []float64) {
 	if len(x) == 0 {
 		return
 	}

@@ -40,7 +40,7 @@ type layerNorm struct{ gain, bias []float32 }
 // scratch is what a worker writes on. Matrices have rows for whole tiles that may
 // begin at any token.
 type scratch struct {
-	letters
+	letterReader
 	ids                 []int32
 	ends, seconds       []int // of the texts in ids, and of where their second parts begin
 	x, y, qkv, ctx, mid []float32

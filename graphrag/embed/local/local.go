@@ -119,9 +119,9 @@ func (e *Encoder) embed(ctx context.Context, prompt string, texts []string) ([][
 }
 
 // encoding is how texts go in and their vectors come out.
-func (e *Encoder) encoding(prompt string, texts []string, out [][]float32) (put, take) {
+func (e *Encoder) encoding(prompt string, texts []string, out [][]float32) (putFunc, takeFunc) {
 	return func(s *scratch, i int) {
-			s.ids = e.words.tokens(s.ids, prompt+texts[i], e.net.tokens, &s.letters)
+			s.ids = e.words.tokens(s.ids, prompt+texts[i], e.net.tokens, &s.letterReader)
 			s.seconds = append(s.seconds, len(s.ids))
 		}, func(i, _ int, tokens []float32) error {
 			if !e.net.pool(out[i], tokens) {
@@ -134,16 +134,16 @@ func (e *Encoder) encoding(prompt string, texts []string, out [][]float32) (put,
 var errDamaged = errors.New("local: the vector of a text is beyond all numbers: the weights are damaged, copy the model again")
 
 type (
-	// put appends the tokens of the i-th text to s.ids, and to s.seconds where its second
+	// putFunc appends the tokens of the i-th text to s.ids, and to s.seconds where its second
 	// part begins, its end if it has none.
-	put func(s *scratch, i int)
-	// take gets the vectors of the tokens of the i-th text, and which of them begins its
+	putFunc func(s *scratch, i int)
+	// takeFunc gets the vectors of the tokens of the i-th text, and which of them begins its
 	// second part.
-	take func(i, second int, tokens []float32) error
+	takeFunc func(i, second int, tokens []float32) error
 )
 
 // inPacks encodes n texts. put and take are called by several goroutines.
-func (m *model) inPacks(ctx context.Context, n int, put put, take take) error {
+func (m *model) inPacks(ctx context.Context, n int, put putFunc, take takeFunc) error {
 	share := (n + par.Workers(m.workers) - 1) / par.Workers(m.workers)
 	return par.Ranges(ctx, n, min(textsAtOnce, max(share, 1)), m.workers, func(_, lo, hi int) error {
 		s := m.spare.Get().(*scratch)
@@ -154,7 +154,7 @@ func (m *model) inPacks(ctx context.Context, n int, put put, take take) error {
 
 // packs encodes some texts, pack by pack. The texts of a pack lie one behind the other, so
 // none is padded to the length of another.
-func (m *model) packs(ctx context.Context, s *scratch, lo, hi int, put put, take take) error {
+func (m *model) packs(ctx context.Context, s *scratch, lo, hi int, put putFunc, take takeFunc) error {
 	for lo < hi {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -231,7 +231,7 @@ const bytesOfToken = 256
 
 // tokens appends those of a text to dst, at most limit with the two around them. The rest is
 // ignored.
-func (u *unigram) tokens(dst []int32, text string, limit int, _ *letters) []int32 {
+func (u *unigram) tokens(dst []int32, text string, limit int, _ *letterReader) []int32 {
 	stop := len(dst) + limit - 1
 	dst = append(dst, u.begin)
 	text = strings.ToValidUTF8(text[:min(len(text), limit*bytesOfToken)], "\uFFFD")

@@ -58,7 +58,7 @@ func (r wordRules) lowered() wordRules {
 // tokenizer appends the numbers of the tokens of a text to dst, at most limit with the two around
 // them. The rest is ignored.
 type tokenizer interface {
-	tokens(dst []int32, text string, limit int, s *letters) []int32
+	tokens(dst []int32, text string, limit int, s *letterReader) []int32
 }
 
 // readWords reads tokenizer.json, or vocab.txt if there is none. Ids are below
@@ -183,15 +183,15 @@ func (w *wordPiece) take(pieces map[string]int64, unknown string, vocab int) err
 	return nil
 }
 
-// letters is what a wordPiece writes on.
-type letters struct {
+// letterReader is what a wordPiece writes on.
+type letterReader struct {
 	word, marked, folded []byte
 	parts                norm.Iter
 }
 
 // tokens appends those of a text to dst, at most limit with the two around them.
 // The rest is ignored.
-func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letters) []int32 {
+func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letterReader) []int32 {
 	stop := len(dst) + limit - 1
 	dst = append(dst, w.begin)
 	w.walk(text, s, func(special string, _, _ int) bool {
@@ -203,7 +203,7 @@ func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letters) []in
 
 // walk calls take for each word of a text, cut at spaces, punctuation and Chinese characters, as
 // long as it returns true: for the name of a special token, or else with the word in s.word.
-func (w *wordPiece) walk(text string, s *letters, take func(special string, start, end int) bool) {
+func (w *wordPiece) walk(text string, s *letterReader, take func(special string, start, end int) bool) {
 	s.word = s.word[:0]
 	start, read, more := 0, 0, true
 	word := func(end int) {
@@ -269,7 +269,7 @@ func chinese(r rune) bool {
 }
 
 // word appends the tokens of what walk takes.
-func (w *wordPiece) word(dst []int32, special string, s *letters) []int32 {
+func (w *wordPiece) word(dst []int32, special string, s *letterReader) []int32 {
 	if special != "" {
 		return append(dst, w.special[special])
 	}
@@ -291,7 +291,7 @@ func (w *wordPiece) word(dst []int32, special string, s *letters) []int32 {
 }
 
 // fold writes the word without accents, in lower case.
-func (s *letters) fold(rules wordRules) {
+func (s *letterReader) fold(rules wordRules) {
 	in := s.word
 	if rules.strip() && !ascii(in) {
 		s.marked = s.marked[:0]

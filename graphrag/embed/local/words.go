@@ -18,7 +18,7 @@ type Span struct {
 
 // Spans finds the words of a passage that answer a question (Devlin and others 2019,
 // sections 4.2 and 4.3). It is safe for concurrent use.
-type Spans struct{ head }
+type Spans struct{ scoringModel }
 
 // OpenSpans reads a BertForQuestionAnswering.
 func OpenSpans(dir string, opts Options) (*Spans, error) {
@@ -41,7 +41,7 @@ const (
 // trained with unanswerable questions says that the passage answers. A passage without
 // words has an empty span and the score -Inf.
 func (s *Spans) Find(ctx context.Context, question string, passages []string) ([]Span, error) {
-	var letters letters
+	var letters letterReader
 	asked := s.pieces.tokens(nil, question, min(questionTokens+2, s.net.tokens/2), &letters)
 	windows, texts := []window{}, make([]located, len(passages))
 	room := s.net.tokens - len(asked) - 1
@@ -101,7 +101,7 @@ func (s *Spans) best(second int, tokens []float32) (Span, error) {
 
 // Names finds names in texts and their kinds: a classifier of tokens (Devlin and others
 // 2019, section 5.3). It is safe for concurrent use.
-type Names struct{ head }
+type Names struct{ scoringModel }
 
 // Name is a name in a text: where it stands, its kind as the model calls it (PER, ORG),
 // and the mean probability of its words.
@@ -126,7 +126,7 @@ func OpenNames(dir string, opts Options) (*Names, error) {
 // Find returns the names of each text, in order. The label of a word is that of its first
 // token.
 func (n *Names) Find(ctx context.Context, texts []string) ([][]Name, error) {
-	var letters letters
+	var letters letterReader
 	windows, at := []window{}, make([]located, len(texts))
 	tagged := make([][]Name, len(texts)) // a word each, O is ""
 	for i, text := range texts {
@@ -218,7 +218,7 @@ func (l *located) cut(from, n int) int {
 
 // locate returns the tokens of a text, without the two around them, and where the words
 // stand that they are of.
-func (w *wordPiece) locate(text string, s *letters) (l located) {
+func (w *wordPiece) locate(text string, s *letterReader) (l located) {
 	w.walk(text, s, func(special string, start, end int) bool {
 		l.add(w.word(l.ids, special, s), start, end)
 		return true

@@ -4,8 +4,8 @@ package rules
 
 import "strings"
 
-// fact is a triple of the open sentence; head and tail are entities of it.
-type fact struct {
+// openFact is a triple of the open sentence; head and tail are entities of it.
+type openFact struct {
 	head, tail int
 	relation   string
 }
@@ -55,11 +55,11 @@ func (x *reader) addFact(head int, relation string, tail int) {
 		return
 	}
 	for _, f := range x.facts {
-		if f == (fact{head, tail, relation}) {
+		if f == (openFact{head, tail, relation}) {
 			return
 		}
 	}
-	x.facts = append(x.facts, fact{head, tail, relation})
+	x.facts = append(x.facts, openFact{head, tail, relation})
 }
 
 // officer finds "Y's president X" and "Y president X", with Y entity e.

@@ -126,7 +126,7 @@ func (x *finder) partOfLonger(i, j int) bool {
 }
 
 // lookUp claims the names that known knows, the longest first, whatever their case.
-func (x *finder) lookUp(known func(folded string) bool) {
+func (x *finder) lookUp(isKnown func(folded string) bool) {
 	for i := 0; i < len(x.tokens); i++ {
 		for j := min(i+maxNameTokens, len(x.tokens)); j > i; j-- {
 			first, last := &x.tokens[i], &x.tokens[j-1]
@@ -136,7 +136,7 @@ func (x *finder) lookUp(known func(folded string) bool) {
 			if last.end-first.start > maxNameBytes {
 				continue
 			}
-			if known(text.FoldName(x.text[first.start:last.end])) {
+			if isKnown(text.FoldName(x.text[first.start:last.end])) {
 				if x.claim(i, j, x.typeOf(i, j)) {
 					i = j - 1
 				}
@@ -498,8 +498,8 @@ func (x *finder) hasDemonym(word string) bool {
 		return true
 	}
 	x.lower = appendLower(x.lower[:0], word)
-	for part := range strings.SplitSeq(string(x.lower), "-") {
-		if n, ok := x.words[part]; ok && x.class[n]&(demonym|month) != 0 {
+	for piece := range strings.SplitSeq(string(x.lower), "-") {
+		if n, ok := x.words[piece]; ok && x.class[n]&(demonym|month) != 0 {
 			return true
 		}
 	}

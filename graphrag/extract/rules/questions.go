@@ -16,10 +16,10 @@ import (
 // those that knows reports (see [Extractor.Entities]), the longest where they overlap, so
 // that a known word does not split an unknown name. A known name in lower case counts
 // only if it has several words.
-func (o *Extractor) QuestionNames(question string, knows func(folded string) bool) []string {
-	all := o.Entities(question, nil)
-	for _, m := range o.Entities(question, knows) {
-		if strings.ContainsFunc(question[m.Span.Start:m.Span.End], func(r rune) bool {
+func (o *Extractor) QuestionNames(asked string, knows func(folded string) bool) []string {
+	all := o.Entities(asked, nil)
+	for _, m := range o.Entities(asked, knows) {
+		if strings.ContainsFunc(asked[m.Span.Start:m.Span.End], func(r rune) bool {
 			return unicode.IsUpper(r) || unicode.IsDigit(r) || unicode.IsLetter(r) && !unicode.IsLower(r)
 		}) || strings.Contains(m.Name, " ") {
 			all = append(all, m)
@@ -44,8 +44,8 @@ func (o *Extractor) QuestionNames(question string, knows func(folded string) boo
 
 // Themes returns the topics of a question beside its names: its runs of content words,
 // in order and each once. They replace the keywords that a model would return.
-func Themes(question string, names []string) []string {
-	rest := question
+func Themes(asked string, names []string) []string {
+	rest := asked
 	for _, n := range names {
 		rest = strings.ReplaceAll(rest, n, "\n")
 	}

@@ -68,7 +68,7 @@ func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.
 // reader reads the chunks of one worker. Its buffers are reused.
 type reader struct {
 	finder
-	facts  []fact
+	facts  []openFact
 	hedged bool // the sentence is reported speech
 	phrase []byte
 	found  kg.Extraction // in the chunk
@@ -140,15 +140,15 @@ func (x *reader) addFacts(out *kg.Extraction) {
 // asks for is not among its entities.
 //
 // It is safe for concurrent use if known is.
-func (o *Extractor) Entities(question string, known func(folded string) bool) []kg.Mention {
+func (o *Extractor) Entities(asked string, isKnown func(folded string) bool) []kg.Mention {
 	x := &finder{sentence: newSentence(o.base)}
-	x.cut(question, text.Span{End: len(question)})
+	x.cut(asked, text.Span{End: len(asked)})
 	x.find(query)
-	if known != nil {
+	if isKnown != nil {
 		names := x.entities
 		x.entities = nil
 		clear(x.entityOf)
-		x.lookUp(known)
+		x.lookUp(isKnown)
 		// A name that is known beats one that overlaps with it, unless that is
 		// longer.
 		for _, e := range names {

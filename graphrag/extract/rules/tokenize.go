@@ -10,15 +10,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// kind is the kind of a token.
-type kind uint8
+// tokenKind is the kind of a token.
+type tokenKind uint8
 
 const (
-	wordToken     kind = iota
-	numberToken        // 1,234.5  24th  1939–45
-	unspacedToken      // one character of a script without blanks
-	markToken          // punctuation and symbols
-	noiseToken         // URLs, targets of links, e-mail addresses, handles, paths
+	wordToken     tokenKind = iota
+	numberToken             // 1,234.5  24th  1939–45
+	unspacedToken           // one character of a script without blanks
+	markToken               // punctuation and symbols
+	noiseToken              // URLs, targets of links, e-mail addresses, handles, paths
 )
 
 // shape is how a word or number is written: a set of bits.
@@ -60,7 +60,7 @@ type token struct {
 	word       int32 // number in the lexicon, 0 if unknown
 	class      class
 	shape      shape
-	kind       kind
+	kind       tokenKind
 	mark       byte // of a markToken
 	gap        gap
 }
@@ -324,10 +324,10 @@ scan:
 // marks maps typographic marks to the classes of marks.
 var marks = func() map[rune]byte {
 	m := map[rune]byte{}
-	for class, variants := range map[byte]string{markQuote: "“”„«»″「」『』《》", markApostrophe: "’‘ʼ`", markDash: "–—―−", markBullet: "_•·|",
+	for mark, variants := range map[byte]string{markQuote: "“”„«»″「」『』《》", markApostrophe: "’‘ʼ`", markDash: "–—―−", markBullet: "_•·|",
 		',': "，、", '(': "（", ')': "）", '.': "。…", '$': "€£¥"} {
 		for _, r := range variants {
-			m[r] = class
+			m[r] = mark
 		}
 	}
 	return m
@@ -337,8 +337,8 @@ var marks = func() map[rune]byte {
 // one mark; a run of the same mark is one token.
 func (z *tokenizer) markAt(s string, i int, r rune, size int, t *token) int {
 	t.kind, t.mark = markToken, markOther
-	if class, ok := marks[r]; ok {
-		t.mark = class
+	if mark, ok := marks[r]; ok {
+		t.mark = mark
 	} else if r < utf8.RuneSelf {
 		t.mark = byte(r)
 	}

@@ -72,4 +72,4 @@ type kernel struct {
 }
 
 // kernels are those that this processor can run, the fastest first.
-var kernels = append(wide(), kernel{"plain", multiplyPlain})
+var kernels = append(wideKernels(), kernel{"plain", multiplyPlain})

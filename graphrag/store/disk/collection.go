@@ -308,9 +308,9 @@ func (c *catalog) save(dir string) (err error) {
 // names returns the segments in the catalog.
 func (c *catalog) names() map[string]bool {
 	all := map[string]bool{}
-	for _, collection := range c.Collections {
-		for _, generation := range collection.Generations {
-			for _, numbers := range generation {
+	for _, listed := range c.Collections {
+		for _, content := range listed.Generations {
+			for _, numbers := range content {
 				for _, n := range numbers {
 					all[strconv.Itoa(n)] = true
 				}

@@ -175,8 +175,8 @@ func (s *Store) Drop(ctx context.Context, name string) error {
 	}
 	c := s.collections[name]
 	delete(s.collections, name)
-	for generation, numbers := range e.Generations {
-		err = errors.Join(err, s.forget(c, generation, numbers))
+	for content, numbers := range e.Generations {
+		err = errors.Join(err, s.forget(c, content, numbers))
 	}
 	return err
 }

@@ -78,8 +78,8 @@ func Full(t *testing.T, s store.Store, fill, free func(t *testing.T)) {
 	if published == "first" {
 		must(t, c.Publish(ctx, "second", "first"))
 	}
-	same(t, "what was published before", all(t, table, ""), old)
-	same(t, "what was built", all(t, building, ""), records)
+	same(t, "what was published before", allRecords(t, table, ""), old)
+	same(t, "what was built", allRecords(t, building, ""), records)
 }
 
 // goesOn puts the records within two minutes after there is room again.
