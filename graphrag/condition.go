@@ -153,8 +153,8 @@ func (c Condition) check(depth int) error {
 	return nil
 }
 
-// Compile returns the function that tells whether fields meet the condition. Of a document
-// without a field only a negation is true; so it is of a value of another type.
+// Compile returns the function that reports whether fields meet the condition. Of a
+// document without a field only a negation is true; so it is of a value of another type.
 func (c Condition) Compile() func(Fields) bool {
 	switch c.op {
 	case "":
@@ -257,7 +257,7 @@ func (c Condition) set() map[any]bool {
 	return set
 }
 
-// within tells whether a number or a time lies in the interval.
+// within reports whether a number or a time lies in the interval.
 func (c Condition) within(v any) bool {
 	after := func(end bound, sign int) bool { // v is on the right side of an end
 		if end.value == nil {
@@ -389,7 +389,7 @@ func WithScope(ctx context.Context, c Condition) context.Context {
 	return context.WithValue(ctx, scopeKey{}, c)
 }
 
-// Scope is what a caller may see.
+// Scope describes the documents that a caller may see.
 type Scope struct{ condition Condition }
 
 // NewScope returns the scope of a condition.
@@ -404,7 +404,7 @@ func ScopeOf(ctx context.Context) *Scope {
 	return &Scope{c}
 }
 
-// Check is that of the condition.
+// Check checks the condition.
 func (s *Scope) Check() error { return s.condition.Check() }
 
 // String is the condition of the scope.
@@ -420,5 +420,6 @@ func (s *Scope) Condition() Condition {
 	return And(all...)
 }
 
-// Compile returns the function that tells whether a document with these fields is seen.
+// Compile returns the function that reports whether a document with these fields is
+// seen.
 func (s *Scope) Compile() func(Fields) bool { return s.Condition().Compile() }

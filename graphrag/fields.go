@@ -14,9 +14,9 @@ import (
 	"unicode/utf8"
 )
 
-// Fields are what is known of a document beside its text: who wrote it, when, for whom. A
-// value is a string, a float64, a bool, a [time.Time] or a []string. In JSON a time is the
-// object {"time": "2024-05-01T00:00:00Z"}, so that it comes back as a time.
+// Fields contains the metadata of a document: who wrote it, when, for whom. A value is a
+// string, a float64, a bool, a [time.Time] or a []string. In JSON a time is the object
+// {"time": "2024-05-01T00:00:00Z"}, so that it comes back as a time.
 type Fields map[string]any
 
 // Bounds of the fields of a document: far above what files have, and low enough that one

@@ -40,11 +40,11 @@ type System interface {
 	Retriever
 	// Name identifies the system in reports, e.g. "bm25".
 	Name() string
-	// Index builds the system anew from a corpus. It stops at the first error of
-	// the stream. A document ID that comes twice is an error.
+	// Index builds the system from a corpus. It stops at the first error of the
+	// stream. A document ID that comes twice is an error.
 	Index(ctx context.Context, docs iter.Seq2[Document, error]) (IndexStats, error)
-	// Insert adds documents; one with the ID of one that is there takes its
-	// place. The statistics are of the whole index, the usage is that of the call.
+	// Insert adds documents; one with the ID of one that is there takes its place.
+	// The statistics are of the whole index, the usage is of the call.
 	Insert(ctx context.Context, docs iter.Seq2[Document, error]) (IndexStats, error)
 	// Delete removes documents. IDs that are not there change nothing.
 	Delete(ctx context.Context, ids ...string) (IndexStats, error)
@@ -81,8 +81,8 @@ type Streamer interface {
 	Stream(ctx context.Context, q Question) iter.Seq2[Answer, error]
 }
 
-// IndexStats describes a built index. The graph figures are those of
-// WildGraphBench, Table 4; systems without a graph leave them zero.
+// IndexStats describes a built index. The graph figures come from WildGraphBench,
+// Table 4; systems without a graph leave them zero.
 type IndexStats struct {
 	Documents     int     `json:"documents"`
 	Chunks        int     `json:"chunks"`

@@ -18,8 +18,8 @@ type Document struct {
 	Text string `json:"text"`
 	// Source tells people where it came from (a URL, a path); may be empty.
 	Source string `json:"source,omitempty"`
-	// Fields are what else is known of it, for conditions on questions. The documents of
-	// a corpus may have different ones; may be nil.
+	// Fields contains its metadata, for conditions on questions. The documents of a
+	// corpus may have different ones; may be nil.
 	Fields Fields `json:"fields,omitempty"`
 }
 
@@ -38,16 +38,16 @@ type Chunk struct {
 	// Start and End delimit the source: Document.Text[Start:End].
 	Start int `json:"start"`
 	End   int `json:"end"`
-	// Text is what is indexed and read. It equals the source span, unless the
-	// document was cleaned before it was cut (see chunk.Options.Clean).
+	// Text is the text that is indexed and read. It equals the source span, unless
+	// the document was cleaned before it was cut (see chunk.Options.Clean).
 	Text string `json:"text"`
-	// Lead is what stands before Text in its document and is needed to understand it:
+	// Lead is text before Text in the document that is needed to understand it:
 	// headings, the header of a table it begins in (see chunk.Options.Lead). It is
 	// neither indexed nor part of the source span; readers read it before Text.
 	Lead string `json:"lead,omitempty"`
 	// Tokens is the length of Text in the splitter's own units.
 	Tokens int `json:"tokens,omitempty"`
-	// Fields are those of the document, shared by its chunks and not to be changed.
+	// Fields of the document, shared by its chunks and not to be changed.
 	Fields Fields `json:"fields,omitempty"`
 }
 
@@ -79,8 +79,7 @@ type Hit struct {
 	Source string `json:"source,omitempty"`
 }
 
-// Question is what a [System] is asked. It holds nothing of the expected
-// answer.
+// Question is a question to a [System]. It contains nothing of the expected answer.
 type Question struct {
 	// ID is unique within a run and stable from run to run; it may be empty
 	// outside of benchmarks.
@@ -104,7 +103,7 @@ type Question struct {
 	Where *Condition `json:"where,omitempty"`
 }
 
-// Values of [Question].K: what 0 stands for, and no chunk at all.
+// Values of [Question].K: the default for 0, and no chunk at all.
 const (
 	DefaultK   = 5
 	NoEvidence = -1
@@ -113,7 +112,7 @@ const (
 // Want is how many ranked chunks the question asks for.
 func (q Question) Want() int { return max(q.Reads(), q.Depth) }
 
-// Reads returns K, or the number of chunks that K of 0 or less stands for.
+// Reads returns K, or the number of chunks that a K of 0 or less means.
 func (q Question) Reads() int {
 	if q.K == 0 && q.Tokens == 0 && q.Depth == 0 {
 		return DefaultK
@@ -132,7 +131,7 @@ const (
 	Overview Form = "overview" // everything relevant, in prose
 )
 
-// Found is what a [Retriever] found for a question.
+// Found is the result of a [Retriever] for a question.
 type Found struct {
 	// Ranked are chunks, best first. It is nil of systems that rank no chunks, and
 	// empty when a search found none.
@@ -140,20 +139,20 @@ type Found struct {
 	// Evidence is the source text to read, in prompt order; nil means the first K
 	// of Ranked.
 	Evidence []Hit `json:"evidence,omitempty"`
-	// Derived is what else goes into the prompt: facts of a graph, descriptions,
+	// Derived contains other text for the prompt: facts of a graph, descriptions,
 	// reports.
 	Derived []Derived `json:"derived,omitempty"`
-	// Steps are what was done to find this, in order.
+	// Steps lists the steps of the search, in order.
 	Steps []Step `json:"steps,omitempty"`
 	// Declined says that who searched read what there is and found that it has no answer: a reader that may
 	// refuse does so without a call.
 	Declined bool `json:"declined,omitempty"`
-	// Usage is what finding it cost.
+	// Usage is the cost of the search.
 	Usage Usage `json:"usage"`
 }
 
-// Nothing is what a search found that found nothing. Whether that is a refusal is for
-// the reader to say: in open mode a model answers from what it knows.
+// Nothing returns the result of a search without hits. Whether that is a refusal is
+// for the reader to say: in open mode a model answers from what it knows.
 func Nothing() Found { return Found{Ranked: []Hit{}} }
 
 // Read is the source text to read for a question: Evidence, or the first K of
@@ -167,13 +166,12 @@ func (f Found) Read(q Question) []Hit {
 
 // Step is one thing that a retriever did on its way.
 type Step struct {
-	// Kind is what was done: "link", "facts", "keywords", "search", …
+	// Kind of the step: "link", "facts", "keywords", "search", …
 	Kind string `json:"kind"`
-	// Query is what was looked for, Found what came of it: names, facts, chunk
-	// IDs.
+	// Query is the query of the step, Found its results: names, facts, chunk IDs.
 	Query string   `json:"query,omitempty"`
 	Found []string `json:"found,omitempty"`
-	// Tokens is how much of what was found was put before whoever decided on the next step.
+	// Tokens is the size of the results that were shown to the decider on the next step.
 	Tokens int `json:"tokens,omitempty"`
 }
 
@@ -184,15 +182,15 @@ type Answer struct {
 	// evidence does not hold one (reject mode).
 	Refused bool `json:"refused,omitempty"`
 	// Confidence is the probability, 0 to 1, that the answer is right, for readers that have one;
-	// 0 for others. docs/offline.md says how far that of the offline reader holds.
+	// 0 for others. docs/offline.md says how reliable the offline reader's is.
 	Confidence float64 `json:"confidence,omitempty"`
 	// Citations point into Text and tell which evidence supports it.
 	Citations []Citation `json:"citations,omitempty"`
 	// Sources are the passages that cited facts and reports were made from, the nearest one to
 	// each sentence. They were not in the prompt.
 	Sources []Hit `json:"sources,omitempty"`
-	// Found is what it is based on. Evidence and Derived are what was really put into the
-	// final prompt, in prompt order; Usage is the cost of the whole answer.
+	// Found is the basis of the answer. Evidence and Derived are the texts that were put
+	// into the final prompt, in prompt order; Usage is the cost of the whole answer.
 	Found
 }
 
@@ -225,7 +223,7 @@ func (a Answer) Passage(c Citation) (Chunk, bool) {
 	return hits[c.Evidence].Chunk, true
 }
 
-// Origin is what a [Citation] cites, if not source text.
+// Origin is the object of a [Citation] that is not source text.
 type Origin string
 
 // The origins beside source text.
@@ -238,7 +236,7 @@ const (
 // Derived is prompt text that a system made from its sources, with its
 // provenance.
 type Derived struct {
-	// Kind is what it is: "fact", "summary", "report", …
+	// Kind of the object: "fact", "summary", "report", …
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 	// Heading is the length in bytes of what Text begins with to name what it is

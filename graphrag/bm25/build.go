@@ -220,7 +220,7 @@ func (a *analysis) done() *batch {
 }
 
 // posting is a document, numbered from the first of its batch, and the frequency of a term
-// in tfBits bits: largeTF stands for a frequency that is stored apart.
+// in tfBits bits: largeTF marks a frequency that is stored separately.
 type posting uint32
 
 const (

@@ -12,9 +12,9 @@ import (
 )
 
 // Collection is several indexes that are searched as one: its scores, to the bit, and
-// its order are those of the index that [Merge] makes of them. The numbers of
-// documents and words and the average length are those of all documents, also of
-// those that a search leaves out, but not of those beyond a [Collection.Limit]. It is
+// its order equal the result of the index that [Merge] makes of them. The numbers of
+// documents and words and the average length count all documents, including the ones
+// that a search leaves out, but not the ones beyond a [Collection.Limit]. It is
 // immutable and safe for concurrent use as long as its indexes are open.
 type Collection struct {
 	options   Options
@@ -35,8 +35,9 @@ type member struct {
 	first  int32   // number of its first document in the whole
 	window int     // number of its first window there
 	shrink float32 // no norm is less than this times that for its own average
-	// norms are those of each window for the average of the whole, made when it is first
-	// searched; nil if that is the part's own average.
+	// norms contains the norms of each window for the average length of the collection,
+	// computed when the window is first searched; nil if the average of the member is
+	// the same.
 	norms []atomic.Pointer[windowNorms]
 	limit
 }
@@ -46,10 +47,11 @@ type windowNorms [windowSize]float32
 // most bounds the saturations for the average of the whole, given the bound s of
 // those for the part's own.
 //
-// The norm k1·(1-b+b·l/avg) of a length l is n with the own average, o, and n' with
-// that of the whole, c. With r = min(1, o/c) it is n' ≥ r·n, since l/c ≥ r·l/o and
-// 1-b ≥ r·(1-b). So a saturation tf/(tf+n'), which falls with the norm, is at most
-// tf/(tf+r·n) = t/(t+r·(1-t)) for t = tf/(tf+n), which grows with t, and t ≤ s.
+// The norm k1·(1-b+b·l/avg) of a length l is n for o, the average of the member,
+// and n' for c, the average of the collection. With r = min(1, o/c) it is n' ≥ r·n,
+// since l/c ≥ r·l/o and 1-b ≥ r·(1-b). So a saturation tf/(tf+n'), which falls with
+// the norm, is at most tf/(tf+r·n) = t/(t+r·(1-t)) for t = tf/(tf+n), which grows
+// with t, and t ≤ s.
 func (p member) most(s float32) float32 {
 	if p.shrink == 1 {
 		return s
@@ -101,14 +103,14 @@ func (c *Collection) weigh(documents int, total float64) {
 	c.searchers.New = func() any { return newSearcher(c) }
 }
 
-// normsOf are those of the documents of a window of a part.
+// normsOf returns the norms of the documents in a window of a member.
 func (c *Collection) normsOf(p *member, window int) *windowNorms {
 	if p.norms == nil {
 		return (*windowNorms)(p.ix.norms[window*windowSize:][:windowSize])
 	}
 	at := &p.norms[window]
 	n := at.Load()
-	if n == nil { // whoever else makes them makes the same
+	if n == nil { // concurrent calls compute equal norms
 		n = new(windowNorms)
 		p.ix.windowNorms(n[:], window, c.average)
 		at.Store(n)
@@ -180,7 +182,7 @@ func (c *Collection) ask(query string) *searcher {
 	return s
 }
 
-// idf is that of a term in df of all documents.
+// idf returns the inverse document frequency of a term that df documents contain.
 func (c *Collection) idf(df uint32) float64 { return idf(c.documents, df) }
 
 // idf is ln(1+(N-df+1/2)/(df+1/2)), which is always positive.
@@ -188,5 +190,5 @@ func idf(documents int, df uint32) float64 {
 	return math.Log1p((float64(documents) - float64(df) + 0.5) / (float64(df) + 0.5))
 }
 
-// weight is what a saturation is multiplied with for one occurrence in the query.
+// weight returns the factor of a saturation for one occurrence in the query.
 func (o *Options) weight(documents int, df uint32) float64 { return idf(documents, df) * (o.K1 + 1) }

@@ -24,8 +24,8 @@ func invert(ctx context.Context, n int, batches []*batch, o Options) (*Index, er
 	return ix, ix.fill(ctx, series{batches, local})
 }
 
-// numberTerms numbers the terms over all batches: those of the first keep their numbers. It also
-// returns the number that each has in each batch, or -1.
+// numberTerms numbers the terms of all batches: terms of the first batch keep their numbers. It
+// also returns the number of each term in each batch, or -1.
 func numberTerms(batches []*batch) (terms *text.Vocabulary, local [][]int32) {
 	terms = text.NewVocabulary()
 	global := make([][]int32, len(batches))

@@ -104,7 +104,7 @@ func (ix *inverted) windowNorms(norms []float32, window int, average float64) {
 	}
 }
 
-// norm is what a length adds to the denominator, for an average length.
+// norm returns the addend of a length in the denominator, for an average length.
 func (o *Options) norm(length uint32, average float64) float32 {
 	ratio := 1.0
 	if average > 0 {
@@ -167,8 +167,7 @@ func (ix *inverted) addColumn(term int, docs, tfs []uint32) (column uint32) {
 	return ix.written.columns + uint32(at)
 }
 
-// small returns the byte that stands for a frequency, and keeps it aside when
-// it does not fit.
+// small returns a frequency as a byte, and stores it separately if it does not fit.
 func (ix *inverted) small(term int, doc, tf uint32) uint8 {
 	if tf < largeTF {
 		return uint8(tf)
@@ -179,7 +178,7 @@ func (ix *inverted) small(term int, doc, tf uint32) uint8 {
 
 func key(term int, doc uint32) uint64 { return uint64(term)<<32 | uint64(doc) }
 
-// exact returns the frequency that the byte of a term and document stands for.
+// exact returns the frequency that the byte of a term and document encodes.
 func (ix *inverted) exact(small uint8, term int, doc uint32) uint32 {
 	if small == largeTF {
 		return ix.large[key(term, doc)]

@@ -60,13 +60,13 @@ type limit struct {
 	few, gone []int32
 }
 
-// Among so many documents for each of a set, these are looked up one by one: a look costs about
-// thirty times as much as a step along a list.
+// Below one document in lookShare, the documents of a set are looked up one by one: a lookup
+// costs about as much as 30 steps along a list.
 const lookShare = 64
 
-// Limit is the collection of the documents in the sets alone, one for each index: its scores, to
-// the bit, are those of an index that has no other document. A nil set is all of an index. The
-// limit of c is not kept. Sets must not change any more.
+// Limit is the collection of the documents in the sets alone, one for each index: its scores
+// equal, to the bit, those in an index without other documents. A nil set contains all documents
+// of an index. A limit of c is replaced. The sets must not be changed afterwards.
 func (c *Collection) Limit(sets []Docs) *Collection {
 	out := c.Among(sets)
 	out.among = false
@@ -93,8 +93,8 @@ func (c *Collection) Limit(sets []Docs) *Collection {
 }
 
 // Among is the collection that finds the documents in the sets alone, one for each index, with the
-// scores of all: numbers, words and lengths are those of c without a limit. A nil set is all of an
-// index. Sets must not change any more.
+// scores that they have in c without a limit. A nil set contains all documents of an index. The
+// sets must not be changed afterwards.
 func (c *Collection) Among(sets []Docs) *Collection {
 	out := &Collection{options: c.options, parts: slices.Clone(c.parts), windows: c.windows, numbers: c.numbers, documents: c.numbers, average: c.average, among: true}
 	permitted := 0

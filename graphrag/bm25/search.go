@@ -43,8 +43,7 @@ type Term struct {
 	Weight float64
 }
 
-// AllScores is [Index.Scores] of all indexes as one: the documents of the first before those of
-// the second, 0 for those beyond a limit.
+// AllScores is [Index.Scores] of all indexes in their order, 0 for documents beyond a limit.
 func (c *Collection) AllScores(query string, dst []float64) []float64 {
 	return c.scores(c.ask(query), dst)
 }
@@ -86,11 +85,11 @@ func (c *Collection) scores(s *searcher, dst []float64) []float64 {
 
 // searcher is the memory of one search.
 //
-// Terms are scored one after the other, in the order of their largest possible
-// contribution, over one window of documents at a time. Of the rest of the terms
-// an upper bound is known. Once it is below the threshold, the k-th best sum so
-// far, no document can enter that has not been met yet, and only those that still
-// can are candidates and looked up in the rest (MaxScore: Turtle and Flood, "Query
+// Terms are scored one by one, in the order of their largest possible contribution,
+// over one window of documents at a time. The contribution of the remaining terms
+// has an upper bound. Once it is below the threshold, the k-th best sum so far, no
+// new document can reach the result: only documents that still can are candidates
+// and looked up in the remaining lists (MaxScore: Turtle and Flood, "Query
 // evaluation: strategies and optimizations", 1995). The bounds hold per window
 // (block-max: Ding and Suel, "Faster top-k document retrieval using block-max
 // indexes", SIGIR 2011), and the windows with the largest are searched first.
@@ -333,10 +332,10 @@ func (s *searcher) bound() {
 	}
 }
 
-// Joined writes over dst how groups of documents score, each group as the one text that
-// its documents make put together with blanks between them, in an index of these texts
-// alone: to the bit what [Index.Scores] of that has. Whole is its [Index.Whole]. Texts
-// that are put together anew for each query need not be analyzed for it.
+// Joined writes the scores of groups of documents over dst. A group is scored as the
+// concatenation of its documents, with blanks between them, in an index of these
+// concatenations alone: equal to the bit to its [Index.Scores], and whole to its
+// [Index.Whole], but without the analysis of texts that differ for each query.
 func (ix *Index) Joined(query string, groups [][]int32, dst []float64) (scores []float64, whole float64) {
 	s := ix.alone.searchers.Get().(*searcher)
 	defer s.done()

@@ -62,11 +62,11 @@ func New(o Options) (*Chunker, error) {
 	return &Chunker{o}, nil
 }
 
-// Document cuts one document. Its chunks are numbered from 0 in the order of
-// the text; the ID of one is that of the document, "#", and the number with at
-// least six digits. Start and End are offsets into doc.Text even if the text
-// was cleaned; Text is the cleaned text then, and otherwise shares the memory
-// of doc.Text. Chunks of white space alone are left out.
+// Document cuts one document. Its chunks are numbered from 0 in the order of the
+// text; an ID is the ID of the document, "#", and the number with at least six
+// digits. Start and End are offsets into doc.Text even if the text was cleaned;
+// Text is the cleaned text then, and otherwise shares the memory of doc.Text.
+// Chunks of white space alone are left out.
 func (c *Chunker) Document(ctx context.Context, doc graphrag.Document) ([]graphrag.Chunk, error) {
 	if doc.ID == "" {
 		return nil, fmt.Errorf("chunk: document %q has no ID", doc.Title)
@@ -116,7 +116,8 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 	return chunks, nil
 }
 
-// ID returns that of chunk n of a document: doc, "#", and n with at least six digits.
+// ID returns the ID of chunk n of a document: doc, "#", and n with at least six
+// digits.
 func ID(doc string, n int) string {
 	digits := strconv.Itoa(n)
 	return doc + "#" + "000000"[min(len(digits), 6):] + digits
@@ -187,8 +188,8 @@ const (
 type TokenOptions struct {
 	// Size is the length of a window in tokens of [tokens.Cl100k], 0 means DefaultSize.
 	Size int
-	// Overlap is what two neighbours share, in tokens, less than Size. 0 means
-	// a twelfth of Size (DefaultOverlap for DefaultSize), -1 none.
+	// Overlap is the number of tokens that two neighbours share, less than Size. 0
+	// means a twelfth of Size (DefaultOverlap for DefaultSize), -1 none.
 	Overlap int
 }
 

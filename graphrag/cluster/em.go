@@ -69,8 +69,8 @@ func fitFrom(ctx context.Context, vectors []float32, start *Clustering, opts Mix
 // float64. Most are below it and are 0.
 const leastLog = -41.44653167389282
 
-// expect is the E step: it writes the probabilities of the components to p, first those of
-// the first component for each row, and returns the log-likelihood of all rows.
+// expect is the E step: it writes the probabilities of the components to p, component by
+// component with a value for each row, and returns the log-likelihood of all rows.
 func (m *Mixture) expect(ctx context.Context, vectors []float32, p []float64) (float64, error) {
 	n := len(vectors) / m.Dim
 	evidence := make([]float64, n)
@@ -158,7 +158,7 @@ type members struct {
 	shares  []float64 // their probabilities
 }
 
-// choose makes them those of a column of probabilities.
+// choose selects the rows of a column of probabilities.
 func (s *members) choose(p []float64) {
 	s.rows, s.shares = s.rows[:0], s.shares[:0]
 	for i, share := range p {

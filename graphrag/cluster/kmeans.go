@@ -19,10 +19,10 @@ const (
 	MaxNorm = 1e18
 )
 
-// Inits as Youtu-GraphRAG has it for its communities (arXiv 2508.19855), the others
-// as scikit-learn 1.2 has them: the iterations of a start end after that many, or when the
-// squared moves of all centroids add up to no more than the tolerance times the mean variance
-// of the components.
+// The value of Inits is the one of Youtu-GraphRAG for its communities (arXiv 2508.19855), the
+// others come from scikit-learn 1.2: a start ends after the maximum number of iterations, or
+// when the squared moves of all centroids add up to at most the tolerance times the mean
+// variance of the components.
 const (
 	defaultInits  = 5
 	maxIterations = 300

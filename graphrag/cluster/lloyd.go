@@ -32,7 +32,7 @@ type lloyd struct {
 	counts    []int32
 }
 
-// scratch is what a worker needs for itself.
+// scratch is the memory of a worker.
 type scratch struct {
 	rows   []int32   // whose scores are computed
 	tile   []float32 // some of them, gathered

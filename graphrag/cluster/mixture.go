@@ -24,7 +24,7 @@ type MixtureOptions struct {
 	tolerance            float64 // EM ends when the mean log-likelihood of a vector rises by less
 }
 
-// resolve fills in the defaults, those of scikit-learn 1.2, which RAPTOR uses.
+// resolve fills in the defaults of scikit-learn 1.2, which RAPTOR uses.
 func (o MixtureOptions) resolve() (MixtureOptions, error) {
 	c := opt.Checks{Of: "cluster"}
 	opt.Min(&c, "Regularization", o.Regularization, 0)
@@ -40,7 +40,7 @@ var ErrSingular = errors.New("singular covariance")
 // Mixture is a density that is a weighted sum of Gaussians. It does not change
 // once it is fitted and is safe for concurrent use.
 type Mixture struct {
-	// K is the number of components, Dim that of the components of a vector.
+	// K is the number of components, Dim the length of a vector.
 	K, Dim int
 	// Weights of the components; they add up to 1.
 	Weights []float64

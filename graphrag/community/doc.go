@@ -6,13 +6,12 @@
 // # Leiden
 //
 // [Leiden] is the algorithm of V. A. Traag, L. Waltman and N. J. van Eck, "From
-// Louvain to Leiden: guaranteeing well-connected communities", Scientific
-// Reports 9 (2019), arXiv 1810.08473, for weighted undirected graphs. It
-// maximizes modularity ([Partition].Quality). A pass moves single
-// nodes, refines the communities into well-connected parts, makes each part a
-// node of a smaller graph, and goes on there; the next pass begins with the
-// single nodes again. With w(v) the strength of a node and γ' = γ/2m for
-// modularity, the paper guarantees, and the tests
+// Louvain to Leiden: guaranteeing well-connected communities", Scientific Reports 9
+// (2019), arXiv 1810.08473, for weighted undirected graphs. It maximizes modularity
+// ([Partition].Quality). A pass moves single nodes, refines the communities into
+// well-connected parts, makes each part a node of a smaller graph, and continues
+// there; the next pass begins with the single nodes again. With w(v) the strength
+// of a node and γ' = γ/2m for modularity, the paper guarantees, and the tests
 // check:
 //
 //   - each community is connected, after every pass;

@@ -22,9 +22,9 @@ type HierarchyOptions struct {
 	// 0 means 10, the max_cluster_size of Microsoft GraphRAG.
 	MaxSize int
 	// Start, when set, has the community of each node at each level from which Leiden
-	// begins, numbers of any kind, or -1 for a node that begins alone; levels that it lacks
-	// begin with single nodes. From the communities of a graph that hardly differs most
-	// stay, which those of a new run do not.
+	// begins, numbers of any kind, or -1 for a node that begins alone; missing levels begin
+	// with single nodes. If the communities come from a graph that hardly differs, most of
+	// them stay, unlike in a new run.
 	Start [][]int32
 }
 
@@ -44,10 +44,9 @@ type Community struct {
 	Unsplittable bool
 }
 
-// Hierarchy is a forest of communities, in which the parts of a community are
-// its children. Communities are numbered level by level, those of one level by
-// their parents, those of one parent by descending size, then by their smallest
-// node.
+// Hierarchy is a forest of communities, in which the parts of a community are its
+// children. Communities are numbered level by level, within a level by their
+// parents, within a parent by descending size, then by their smallest node.
 type Hierarchy struct {
 	Communities []Community
 	// Levels is the number of levels.
@@ -79,7 +78,7 @@ func (h Hierarchy) Cut(level int) []int32 {
 // component alone, so that unconnected material changes none of them. A node without
 // edges is a community of its own at level 0. Parts are split on all processors.
 //
-// The error is that of [Leiden].
+// Errors are the errors of [Leiden].
 func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (Hierarchy, error) {
 	opts.MaxSize = cmp.Or(opts.MaxSize, 10)
 	checks := opt.Checks{Of: "community"}
@@ -186,8 +185,8 @@ func (b *hierarchyBuilder[W]) top(ctx context.Context, net *network[W], g *graph
 	return p.Members(), nil
 }
 
-// adopt makes the parts of a piece communities and returns the pieces that are
-// to be split next. nodes are those of a graph that the root stands for.
+// adopt makes the parts of a piece communities and returns the pieces that are to
+// be split next. nodes are the nodes of the graph whose root is p.
 func (b *hierarchyBuilder[W]) adopt(p *piece[W], nodes []int32, next []*piece[W]) []*piece[W] {
 	if p.id >= 0 {
 		nodes = b.h.Communities[p.id].Nodes

@@ -84,7 +84,7 @@ type solver[W float] struct {
 	fetched    int32   // keeps reads from being optimised away
 }
 
-// layer is what has to live while coarser levels are worked on.
+// layer is the state of a level that is kept while coarser levels are processed.
 type layer[W float] struct {
 	comms  groups
 	parts  groups
@@ -244,9 +244,9 @@ func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32,
 	return out, class, nil
 }
 
-// optimise is one pass of the Leiden algorithm over a network and all coarser
-// ones: move the nodes, refine the communities, make each part a node, go on
-// with those in the communities that were found.
+// optimise is one pass of the Leiden algorithm over a network and all coarser ones:
+// move the nodes, refine the communities, make each part a node, continue with
+// these in the communities that were found.
 func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 	n, lv := net.n(), s.level(depth)
 	for count := n; count == n; {

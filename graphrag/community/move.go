@@ -7,7 +7,7 @@ import "math"
 // tolerance is the part of a node's weights below which a gain is rounding.
 const tolerance = 1e-12
 
-// alone stands for an empty community.
+// alone is the number of an empty community.
 const alone = -1
 
 // moveNodes is the fast local move procedure (Traag et al. 2019, supplementary

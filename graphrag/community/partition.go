@@ -92,10 +92,10 @@ func singletons(labels []int32) {
 //
 //	Q = Σ over the communities C of  in(C)/2m - γ·(W(C)/2m)²
 //
-// in(C) being the weight of the edge ends inside of C, W(C) the sum of the
-// strengths of its nodes, 2m that of all nodes; a loop has both of its ends at
-// its node. Without any weight it is 0. Newman and Girvan (2004), with the
-// resolution of Reichardt and Bornholdt (2006). The error is that of ctx.
+// in(C) is the weight of the edge ends inside C, W(C) the sum of the strengths of
+// its nodes, 2m the sum of all strengths; a loop has both ends at its node. The
+// quality of a graph without weight is 0. Newman and Girvan (2004), with the
+// resolution of Reichardt and Bornholdt (2006). The error is the error of ctx.
 func quality(ctx context.Context, g *graph.Graph, about survey, labels []int32, resolution float64) (float64, error) {
 	inside := make([]float64, g.N()) // weight of the edge ends of each node that stay in its community
 	if err := par.Ranges(ctx, g.N(), surveyRows, 0, func(_, lo, hi int) error {

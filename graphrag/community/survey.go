@@ -12,7 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// survey is what has to be known of a graph before its network can be made.
+// survey contains the sums of a graph that its network needs.
 type survey struct {
 	strengths []float64 // of the nodes
 	twice     float64   // 2m, the sum of all strengths
@@ -28,8 +28,8 @@ const leastWeight = 0x1p-1000
 // surveyRows is how many rows are looked at between two looks at the context.
 const surveyRows = 1 << 10
 
-// surveyed returns the survey of a graph; the error is that of ctx, or says that its weights
-// cannot be worked with.
+// surveyed returns the survey of a graph. The error is the error of ctx, or reports unusable
+// weights.
 func surveyed(ctx context.Context, g *graph.Graph) (survey, error) {
 	s, err := sums(ctx, g)
 	switch {
@@ -70,7 +70,7 @@ func sums(ctx context.Context, g *graph.Graph) (survey, error) {
 	return s, nil
 }
 
-// surveyedRow is what there is to know of a row.
+// surveyedRow contains the sums of a row.
 type surveyedRow struct {
 	strength        float64
 	arcs            int64 // that are no loop and weigh anything

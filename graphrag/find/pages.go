@@ -22,8 +22,8 @@ type Pages struct {
 type page struct {
 	first graphrag.Chunk // says what it is
 	text  string
-	// Of the bytes from at[i] on, those of the document begin at source[i]; its passages
-	// begin at begin, of which the last is the end.
+	// The bytes from at[i] on come from source[i] of the document; its passages begin at
+	// begin, whose last element is the end.
 	at, source, begin []int
 	odd               bool // a long s or a sign of the kelvin is in it, to which s and k are equal
 }
@@ -70,8 +70,8 @@ func join(chunks []graphrag.Chunk) page {
 	return p
 }
 
-// Passages are cut at the end of a line or a word, of so many bytes at least and at most;
-// about 250 tokens.
+// Passages are cut at the end of a line or a word, with a least and a largest number of
+// bytes; about 250 tokens.
 const (
 	leastPassage = 700
 	mostPassage  = 1200

@@ -80,7 +80,7 @@ func check(e Edge, n int) error {
 	return nil
 }
 
-// place writes an arc behind those of its row so far.
+// place appends an arc to its row.
 func (g *Graph) place(from, to int32, weight float64) {
 	at := g.offsets[from+1]
 	g.offsets[from+1] = at + 1

@@ -8,11 +8,10 @@ import (
 	"slices"
 )
 
-// Graph is an undirected graph in compressed sparse rows. Nodes are 0..N()-1.
-// An edge between two nodes stands in the rows of both, a self-loop once in its
-// own; rows are sorted by target and hold no target twice. A Graph does not
-// change once it is built and is safe for concurrent use. The zero value has no
-// nodes.
+// Graph is an undirected graph in compressed sparse rows. Nodes are 0..N()-1. The
+// rows of both nodes contain an edge, the row of its node contains a self-loop
+// once; rows are sorted by target, each target once. A Graph is immutable and safe
+// for concurrent use. The zero value has no nodes.
 type Graph struct {
 	offsets []int64
 	targets []int32

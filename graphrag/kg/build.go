@@ -46,8 +46,8 @@ type builder struct {
 	labelRank                                        []int32 // the place of a label's key among all
 
 	uses       []use
-	typed      []pair // key, type
-	said       []told // list is a key
+	typed      []pair       // key, type
+	said       []statedText // list is a key
 	attributes []property
 	facts      []fact
 	keywords   [][]string // of facts
@@ -55,7 +55,8 @@ type builder struct {
 	entity []int32 // of a key
 }
 
-// known is what a name is: a spelling and a key, -1 if it is no name.
+// known contains the numbers of the spelling and the key of a name, -1 if it is
+// none.
 type known struct{ spelling, key int32 }
 
 // use is an entity's name in a passage, property what a passage says about it, fact a
@@ -95,7 +96,7 @@ func (b *builder) read(p int32, x *Extraction) {
 			b.typed = append(b.typed, pair{key, b.types.id(t)})
 		}
 		if m.Description != "" {
-			b.said = append(b.said, told{key, p, b.texts.id(m.Description)})
+			b.said = append(b.said, statedText{key, p, b.texts.id(m.Description)})
 		}
 	}
 	for i := range x.Facts {
@@ -238,7 +239,7 @@ func (b *builder) entities() {
 	for i := range b.said {
 		b.said[i].list = b.entity[b.said[i].list]
 	}
-	slices.SortStableFunc(b.said, func(a, c told) int { return cmp.Compare(a.list, c.list) })
+	slices.SortStableFunc(b.said, func(a, c statedText) int { return cmp.Compare(a.list, c.list) })
 	b.texts.texts = slices.Clone(b.texts.texts) // without room for more: the graph keeps them
 	b.g.entityDescriptions = described(n, b.said, b.texts.texts)
 	b.said = nil
@@ -298,11 +299,11 @@ func (b *builder) relations() {
 		n++
 	}
 	b.g.Relations = make([]Relation, 0, n)
-	var said []told
+	var said []statedText
 	for facts := range b.same() {
 		for i := range facts {
 			if facts[i].text >= 0 {
-				said = append(said, told{int32(len(b.g.Relations)), facts[i].passage, facts[i].text})
+				said = append(said, statedText{int32(len(b.g.Relations)), facts[i].passage, facts[i].text})
 			}
 		}
 		b.g.Relations = append(b.g.Relations, b.relation(facts))

@@ -19,8 +19,8 @@ type Graph struct {
 	Entities  []Entity
 	Relations []Relation
 	Passages  []Passage
-	// Rejected is what the extractions hold and the graph does not, and the
-	// problems that their extractor had.
+	// Rejected lists the records of the extractions that the graph does not
+	// contain, and the problems of their extractor.
 	Rejected []Rejection
 
 	folding         Folding
@@ -56,13 +56,14 @@ func (g *Graph) Triple(r int32) graphrag.Triple {
 	return graphrag.Triple{Head: g.Entities[rel.Head].Name, Relation: rel.Label, Tail: g.Entities[rel.Tail].Name}
 }
 
-// EntityDescriptions are what is said of an entity, in the order of the first passages that
-// say so. The list is the caller's.
+// EntityDescriptions returns the descriptions of an entity, in the order of the first
+// passages that state them. The caller owns the list.
 func (g *Graph) EntityDescriptions(e int32) []Description {
 	return clipped(g.entityDescriptions.of(int(e)))
 }
 
-// RelationDescriptions are what is said of a relation, like EntityDescriptions.
+// RelationDescriptions returns the descriptions of a relation, as
+// EntityDescriptions does.
 func (g *Graph) RelationDescriptions(r int32) []Description {
 	return clipped(g.relationDescriptions.of(int(r)))
 }

@@ -43,7 +43,7 @@ type Property struct {
 	Passages   []int32
 }
 
-// Relation is what all facts of equal head, label and tail say.
+// Relation merges all facts of equal head, label and tail.
 type Relation struct {
 	Head, Tail int32
 	// Label is the spelling used most, Key the folded one.
@@ -71,10 +71,10 @@ type Rejection struct {
 	Problem
 }
 
-// Extraction is what was found in one chunk: the unit in which knowledge comes
-// into a graph and, when its document is deleted, leaves it again.
+// Extraction contains the knowledge found in one chunk: the unit that is added to a
+// graph and, when its document is deleted, removed again.
 type Extraction struct {
-	// Chunk is the ID of the chunk, Doc that of its document.
+	// Chunk is the ID of the chunk, Doc the ID of its document.
 	Chunk string `json:"chunk"`
 	Doc   string `json:"doc"`
 
@@ -82,8 +82,8 @@ type Extraction struct {
 	Facts      []Fact      `json:"facts,omitempty"`
 	Attributes []Attribute `json:"attributes,omitempty"`
 
-	// Problems is what the extractor could not use, from a record that a model
-	// wrote badly to the whole chunk. They come to [Graph.Rejected].
+	// Problems lists unusable input of the extractor, from a malformed record of a
+	// model to the whole chunk. [Graph.Rejected] contains them.
 	Problems []Problem `json:"problems,omitempty"`
 }
 
@@ -125,7 +125,7 @@ type Fact struct {
 	graphrag.Triple
 	Description string   `json:"description,omitempty"`
 	Keywords    []string `json:"keywords,omitempty"`
-	// Weight is the strength a model gave it; 0 stands for 1.
+	// Weight is the strength that a model stated; 0 means 1.
 	Weight float64 `json:"weight,omitempty"`
 	// Span is the sentence that says so.
 	Span Span `json:"span,omitzero"`
@@ -168,7 +168,7 @@ const (
 )
 
 // Key is the folded name; folded again it stays the same. It is "" for a name
-// that cannot be told from nothing.
+// without a letter or digit.
 func (f Folding) Key(name string) string {
 	if f == FoldASCII {
 		return foldASCII(name)

@@ -41,7 +41,8 @@ func describeBy(model llm.Model, cache *quoters, language string) func(tokens in
 	}
 }
 
-// quoting quotes sentences; the passages are those of the quotes.
+// quoting describes by quoted sentences; the passages are the sources of the
+// quotes.
 type quoting struct{ quote summary.Summarizer }
 
 func (d quoting) Describe(ctx context.Context, _ string, of []kg.Description) (kg.Description, error) {
@@ -66,7 +67,7 @@ type writing struct {
 	model  llm.Model
 	count  func(string) int
 	tokens int
-	// language of the description, "" for that of what it is made of.
+	// language of the description, "" for the language of its sources.
 	language string
 }
 

@@ -58,9 +58,9 @@ type Common struct {
 	Cut Cut
 	// MaxPerDoc limits the chunks of one document in a ranking; 0 is no limit.
 	MaxPerDoc int `source:"ours: no limit"`
-	// Progress, if set, is told what a change has done so far: the documents and chunks
-	// after cutting, then the usage after each reply of a model, and the stages. Calls do
-	// not overlap, and the next piece of work waits for them.
+	// Progress, if set, receives the progress of a change: the documents and chunks after
+	// cutting, then the usage after each reply of a model, and the stages. Calls do not
+	// overlap, and the next piece of work waits for them.
 	Progress func(graphrag.IndexStats)
 }
 
@@ -81,7 +81,7 @@ type Cut struct {
 	Name     string         `json:",omitempty" source:"-"`
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with the defaults in place of zero values.
 func (c Cut) Defaults() Cut {
 	c.Size = cmp.Or(c.Size, chunk.DefaultSize)
 	c.Overlap = cmp.Or(c.Overlap, c.Size/12)
@@ -111,7 +111,7 @@ func (c Cut) Chunker() (*chunk.Chunker, error) {
 	return chunk.New(o)
 }
 
-// named is the cut without its splitter, which its name stands for.
+// named returns the cut without its splitter, which its name identifies.
 func (c Cut) named() Cut {
 	c.Splitter = nil
 	return c
@@ -205,7 +205,7 @@ func (c *Corpus) Find(ctx context.Context, texts text.List) (retrieve.Texts, err
 	return c.kit.Find(ctx, c.fitted, texts)
 }
 
-// Provenance returns that of what was made from some chunks.
+// Provenance returns the provenance of something that was made from some chunks.
 func (c *Corpus) Provenance(chunks []int32) graphrag.Provenance {
 	var p graphrag.Provenance
 	for _, n := range chunks {

@@ -97,13 +97,14 @@ type ModelOptions struct {
 	Embedder embed.Embedder
 	Seed     uint64
 	// Language is the language of the descriptions and reports that the model writes; by
-	// default that of the passages.
+	// default the language of the passages.
 	Language string
 	// Mode is the behavior without evidence.
 	Mode reader.Mode
-	// Instruction is what the model is told when it answers, see [reader.ModelOptions].
+	// Instruction is the instruction to the model that answers, see
+	// [reader.ModelOptions].
 	Instruction string
-	// Count counts tokens; nil means those of cl100k.
+	// Count counts tokens; nil counts tokens of cl100k.
 	Count func(string) int
 	// Concurrency is the number of concurrent calls while building; 0 means 8.
 	Concurrency int
@@ -194,7 +195,8 @@ func (k Kit) WithNames(find extract.NameFinder) Kit {
 	return k
 }
 
-// named is a whole extractor whose name stands for all that it finds in chunks.
+// named is an extractor of a whole corpus; equal names find equal things, so
+// results are cached by name.
 type named struct {
 	extract.Extractor
 	name string
@@ -219,7 +221,7 @@ func (o once) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extrac
 	return memo.Of(ctx, readKey{o.name, digest(chunks)}, func() ([]kg.Extraction, error) { return o.Extractor.Extract(ctx, chunks) })
 }
 
-// digest is that of all that chunks say.
+// digest returns the digest of everything in chunks.
 func digest(chunks []graphrag.Chunk) memo.Digest {
 	return memo.DigestOf(func(yield func(string) bool) {
 		for i := range chunks {

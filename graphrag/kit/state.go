@@ -24,7 +24,7 @@ type state struct {
 	base      *kg.Base // nil without a graph
 	graph     *kg.Graph
 	retriever graphrag.Retriever
-	updater   retrieve.Updater // retriever, before it is ordered anew; nil if a change builds another
+	updater   retrieve.Updater // retriever, before reranking; nil if a change builds another
 	stats     graphrag.IndexStats
 	// pinned is where its chunks are, nil in memory; refs counts the users: one while readers see
 	// the state, and one for each running question.
@@ -41,7 +41,7 @@ type draft struct {
 	base    *kg.Base
 	fresh   []graphrag.Chunk
 	gone    []graphrag.Chunk
-	from    retrieve.Updater // that of the state before, if it is changed
+	from    retrieve.Updater // updater of the state before, if it is changed
 	history history
 }
 
@@ -98,7 +98,7 @@ func (f Frame) update(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 	if err != nil {
 		return nil, err
 	}
-	for all, lo, hi := u.chunks, 0, 0; lo < len(all); lo = hi { // those of a document follow one another
+	for all, lo, hi := u.chunks, 0, 0; lo < len(all); lo = hi { // the chunks of a document are consecutive
 		for hi = lo + 1; hi < len(all) && all[hi].Doc == all[lo].Doc; {
 			hi++
 		}
@@ -136,7 +136,7 @@ func (d *draft) delete(ids ...string) {
 }
 
 // build makes the state: it extracts from the fresh chunks, makes the knowledge graph, and
-// builds the retriever, or changes that of the state before.
+// builds the retriever, or changes the retriever of the state before.
 func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	s := &state{docs: d.docs, base: d.base, history: d.history, stats: graphrag.IndexStats{Documents: d.docs.docs.Len(), Chunks: d.docs.chunks}}
 	ctx, counts := withTally(ctx, f.Progress)
@@ -147,7 +147,7 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 		s.retriever = s.updater
 	}
 	if err == nil && s.updater == nil {
-		err = d.anew(ctx, f, s)
+		err = d.rebuild(ctx, f, s)
 	}
 	if err != nil {
 		return nil, err
@@ -161,8 +161,8 @@ func (d *draft) build(ctx context.Context, f Frame) (*state, error) {
 	return s, nil
 }
 
-// anew builds the retriever over all chunks.
-func (d *draft) anew(ctx context.Context, f Frame, s *state) error {
+// rebuild builds the retriever over all chunks.
+func (d *draft) rebuild(ctx context.Context, f Frame, s *state) error {
 	all := d.docs.sorted()
 	if d.base != nil {
 		k, err := d.known(ctx, f, all)
@@ -187,7 +187,7 @@ func (d *draft) anew(ctx context.Context, f Frame, s *state) error {
 	return nil
 }
 
-// reranked orders anew what a retriever finds, if the kit says so.
+// reranked returns a retriever that reorders its results if the kit has a reranker.
 func (f Frame) reranked(r graphrag.Retriever) graphrag.Retriever {
 	if f.Kit.Rerank == nil {
 		return r

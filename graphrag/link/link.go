@@ -58,7 +58,7 @@ type SynonymOptions struct {
 	Among []int32
 }
 
-// Check fills in what zero stands for, and reports all that is wrong with the options.
+// Check fills in defaults for zero values, and reports all problems of the options.
 func (o *SynonymOptions) Check() error {
 	c := opt.Checks{Of: "link: synonyms"}
 	c.Fill(o)
@@ -99,8 +99,8 @@ func Synonyms(ctx context.Context, g *kg.Graph, s Similarity, o SynonymOptions) 
 	return out, nil
 }
 
-// size measures how much a name says: letters and digits, those of scripts
-// that write a word with one or two signs double.
+// size measures the information in a name: letters and digits, counted twice in
+// scripts that write a word with one or two signs.
 func size(name string) int {
 	n := 0
 	for _, r := range name {
@@ -205,7 +205,7 @@ func prefixes(grams [][]gram, threshold float64) (rare []int, index [][]int32) {
 	return rare, index
 }
 
-// product is that of two unit vectors, one of them by gram.
+// product returns the product of two unit vectors, one of them by gram.
 func product(shares []float64, of []gram) float64 {
 	sum := 0.0
 	for _, g := range of {
@@ -284,7 +284,7 @@ func (ix *trigramIndex) Nearest(ctx context.Context, name string, k int) ([]scor
 	return rank.Best(out, max(0, k)), ctx.Err()
 }
 
-// weighing is what the trigrams of some names weigh.
+// weighing contains the weights of the trigrams of some names.
 type weighing struct {
 	ids   map[trigram]int32
 	idf   []float64
@@ -363,7 +363,8 @@ func normalize(of []gram) {
 // trigram is three characters, of 21 bits each.
 type trigram uint64
 
-// trigrams appends those of a name, with blanks around it, in ascending order.
+// trigrams appends the trigrams of a name, with blanks around it, in ascending
+// order.
 func trigrams(dst []trigram, name string) []trigram {
 	t := trigram(' '<<21 | ' ')
 	first := true

@@ -24,7 +24,7 @@ type Triples interface {
 	Scores(ctx context.Context, chains [][]int32) ([]float64, error)
 }
 
-// None switches an option off whose zero value stands for a default.
+// None switches off an option whose zero value means a default.
 const None = -1
 
 // BeamOptions of [Beam]. Zero values mean the defaults of the paper (GeAR, section 4.2).
@@ -39,7 +39,7 @@ type BeamOptions struct {
 	Neighbors int `default:"100" min:"0"`
 }
 
-// Check fills in what zero stands for, and reports everything that is wrong.
+// Check fills in defaults for zero values, and reports all problems.
 func (o *BeamOptions) Check() error {
 	c := opt.Checks{Of: "path: beam"}
 	c.Fill(o)
@@ -50,7 +50,7 @@ func (o *BeamOptions) Check() error {
 	return c.Err()
 }
 
-// Defaults returns the options with what zero stands for where that depends on another.
+// Defaults returns the options with the defaults that depend on other options.
 func (o BeamOptions) Defaults() BeamOptions {
 	o.Diversity = cmp.Or(o.Diversity, 2*float64(o.Width))
 	return o
@@ -114,7 +114,7 @@ func (s beamSearch) begin(ctx context.Context, start []int32) ([]Chain, error) {
 	return s.best(chains), nil
 }
 
-// step grows every beam by one triple and keeps the best of what comes of it.
+// step grows every beam by one triple and keeps the best results.
 func (s beamSearch) step(ctx context.Context, beams []Chain) ([]Chain, error) {
 	neighbors, err := s.neighbors(ctx, beams)
 	if err != nil {

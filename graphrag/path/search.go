@@ -25,11 +25,11 @@ type Options struct {
 	// how many of a node are tried, those with the best arcs, 0 for 100.
 	MaxExpand    int `default:"5000" min:"0"`
 	MaxNeighbors int `default:"100" min:"0"`
-	// Cost is what each edge takes from the score of a path.
+	// Cost is subtracted from the score of a path for each edge.
 	Cost float64 `min:"0"`
 }
 
-// Check fills in what zero stands for, and reports everything that is wrong.
+// Check fills in defaults for zero values, and reports all problems.
 func (o *Options) Check() error {
 	checks := opt.Checks{Of: "path"}
 	checks.Fill(o)
@@ -60,7 +60,7 @@ func (l Likeness) check(arcs int64) error {
 	return nil
 }
 
-// Worth is what parts are worth together.
+// Worth returns the value of parts together.
 func (l Likeness) Worth(parts uint64) float64 {
 	sum := 0.0
 	for ; parts != 0; parts &= parts - 1 {
@@ -148,8 +148,8 @@ type walk struct {
 	best rank.Top[int32]
 }
 
-// from walks on from a node and returns how many arcs of the budget it left. sum and
-// parts are those of the path so far.
+// from continues from a node and returns the remaining number of arcs of the budget.
+// sum and parts describe the path so far.
 func (w *walk) from(node int32, sum float64, parts uint64, budget int) (left int) {
 	row := w.onward(node, parts, budget)
 	left = budget - len(row)

@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// None switches an option off whose zero value stands for a default.
+// None switches off an option whose zero value means a default.
 const None = -1
 
 // Options of [ByMembers]. The zero value is the paper's algorithm, with what it
@@ -37,14 +37,14 @@ type Options struct {
 	// Epsilon ε bounds the divergence of communities that are merged, in units of
 	// φ; 0 means 0.1.
 	Epsilon float64 `source:"ours: the paper gives no value" default:"0.1" min:"0"`
-	// MaxSize is what no merge may exceed; 0 means the 100 of the published code,
-	// [None] no bound. Clusters of k-means may be larger.
+	// MaxSize bounds the members of a merged community; 0 means the 100 of the
+	// published code, [None] no bound. Clusters of k-means may be larger.
 	MaxSize int `source:"its program" default:"100" min:"-1"`
 	// MaxCommunities, if above 0, has the closest communities merged until there
 	// are no more, whatever their size and divergence. No entity is dropped.
 	MaxCommunities int `source:"ours: naming them takes 10,000 tokens at most" min:"0"`
-	// Keywords is how many members stand for a community; 0 means the 5 of the
-	// published code.
+	// Keywords is the number of members that represent a community; 0 means the 5
+	// of the published code.
 	Keywords int `source:"its program" default:"5" min:"0"`
 }
 
@@ -62,13 +62,13 @@ const (
 //
 //	φ(e,C) = S_r(e,C) ⊕ λ·S_s(e,C)
 //
-// S_r compares the relations of the entity with those of all members of the
-// community (equation 5), S_s is the cosine with their centroid (equation 6);
-// an entity counts in its own community. a and b are merged if the members of
-// either fit into the other almost as well as into their own: the larger one of
-// D(a→b) and D(b→a) is below ε (equation 7, with the mean over the members of one
-// side, which keeps unrelated communities apart). vectors has a row of dim
-// components for each entity, of [EntityVectors] or of an embedder.
+// S_r compares the relations of the entity with the relations of all members of the
+// community (equation 5), S_s is the cosine with their centroid (equation 6); an
+// entity counts in its own community. a and b are merged if the members of either
+// fit into the other almost as well as into their own: the larger one of D(a→b) and
+// D(b→a) is below ε (equation 7, with the mean over the members of one side, which
+// keeps unrelated communities apart). vectors has a row of dim components for each
+// entity, of [EntityVectors] or of an embedder.
 //
 // Each entity is in exactly one community. Triples that are given twice count
 // twice. The error reports options, vectors or triples that cannot be used, or
@@ -222,8 +222,8 @@ func newMerger(ctx context.Context, vectors []float32, dim int, triples []Triple
 
 func wrapped(err error) error { return fmt.Errorf("perception: %w", err) }
 
-// Check fills in what zero stands for, and reports everything that is wrong with the
-// options, whatever the vectors.
+// Check fills in defaults for zero values, and reports all problems that do not
+// depend on the vectors.
 func (o *Options) Check() error {
 	checks := opt.Checks{Of: "perception"}
 	if o.RelationWeight != None {

@@ -49,7 +49,7 @@ func newProfiles(n int, triples []Triple) *profiles {
 	return p
 }
 
-// tally adds up profiles, in the memory of their counts one after the other.
+// tally adds up profiles, in the memory of their concatenated counts.
 func tally(all []relationCount) []relationCount {
 	slices.SortFunc(all, func(a, b relationCount) int { return cmp.Compare(a.relation, b.relation) })
 	sum := all[:0]

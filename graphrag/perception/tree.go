@@ -26,8 +26,8 @@ type Tree struct {
 	// Nodes is the number of nodes that facts join: the entities by their ids, then
 	// a node for each attribute, and after [Tree.Join] one for each community.
 	Nodes int
-	// Communities, those of two members or more, are level four, and their Keywords
-	// level three.
+	// Communities of two members or more are level four, their Keywords level
+	// three.
 	Communities []Named
 	// Failed are the communities that the model gave no name. They have a
 	// generic one.
@@ -66,18 +66,18 @@ type Failure struct {
 	Err error
 }
 
-// How communities are named (TencentCloudADP/youtu-graphrag): so many by one call,
-// with so many members of each.
+// How communities are named (TencentCloudADP/youtu-graphrag): the number of
+// communities in one call, and of members shown of each.
 const (
 	batch   = 5
 	members = 10
 	atOnce  = 8 // calls
 )
 
-// NewTree builds the tree of a knowledge graph and a partition of its
-// entities, such as that of [ByMembers]. The model names the communities,
-// five by one call; without one, a community has the name of its centre and a
-// description that is quoted from those of its members. Those of one member have no
+// NewTree builds the tree of a knowledge graph and a partition of its entities,
+// such as the result of [ByMembers]. The model names the communities, five by one
+// call; without one, a community has the name of its centre and a description that
+// is quoted from the descriptions of its members. Communities of one member have no
 // name.
 //
 // A batch that the model cannot name, because its reply is unusable, cut or
@@ -204,7 +204,7 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts("perception", promptFiles)
 
-// namingReply is what a model writes.
+// namingReply is the reply of a model.
 type namingReply struct {
 	Communities []struct {
 		ID      int    `json:"id"`

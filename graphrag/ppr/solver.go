@@ -69,8 +69,8 @@ func New(g *graph.Graph, opts Options) (*Solver, error) {
 }
 
 // Solve returns the personalised PageRank of every node for a reset vector. The
-// values sum to 1. The result is written to dst if its capacity suffices.
-// Errors wrap [ErrReset] or are those of the context.
+// values sum to 1. The result is written to dst if its capacity suffices. Errors
+// wrap [ErrReset] or come from the context.
 func (s *Solver) Solve(ctx context.Context, seeds []Seed, dst []float64) ([]float64, error) {
 	v, err := s.checkReset(seeds)
 	if err != nil {

@@ -179,8 +179,8 @@ func (q *quotient) measure(s *system, c graph.Classes, order []int32) {
 	}
 }
 
-// quotientRows returns the rows of the classes from those of their first nodes, the only
-// ones whose class is not -1.
+// quotientRows returns the rows of the classes from the rows of their first nodes, the
+// only nodes whose class is not -1.
 func quotientRows[W float32 | float64](ctx context.Context, s *system, class []int32, classes int) (arcs[W], error) {
 	weights := s.g.Weights()
 	a := arcs[W]{offsets: make([]int64, classes+1), middle: make([]int64, classes)}

@@ -31,9 +31,10 @@ type ModelOptions struct {
 	Instruction string
 }
 
-// Minimal returns an instruction that says no more than the mode, after the rules that
+// Minimal returns an instruction that states only the mode, after the rules that
 // Youtu-GraphRAG compares its modes by (arXiv 2508.19855, appendix A), in our words. Results
-// depend on the instruction: figures of that paper compare with this one's.
+// depend on the instruction: the paper's figures are comparable to figures with this
+// instruction.
 func Minimal(m Mode) string {
 	req, err := prompts.Request(context.Background(), "read", "minimal", map[string]any{"Reject": m.Rejects()})
 	if err != nil {

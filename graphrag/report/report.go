@@ -78,8 +78,8 @@ type Report struct {
 	Rating            float64   `json:"rating,omitempty"`
 	RatingExplanation string    `json:"rating_explanation,omitempty"`
 	Findings          []Finding `json:"findings,omitempty"`
-	// Sources are the passages that the report is based on, ascending: those of the quotes
-	// of an extractive report, those of the whole input of a model's.
+	// Sources are the passages that the report is based on, ascending: of an extractive
+	// report the sources of its quotes, of a model's report the sources of its input.
 	Sources []int32 `json:"-"`
 }
 
@@ -183,10 +183,10 @@ func (s *Set) Of(community int32) *Report {
 	return &s.Reports[s.of[community]]
 }
 
-// Write writes a report for each community with an edge inside, the deepest
-// level first, so that a community too large for the prompt can be described by
-// the reports of its parts (From Local to Global, arXiv 2404.16130, section
-// 3.1.4; the rules are those of microsoft/graphrag v0.3.0, see [Input]).
+// Write writes a report for each community with an edge inside, the deepest level
+// first, so that a community too large for the prompt can be described by the
+// reports of its parts (From Local to Global, arXiv 2404.16130, section 3.1.4; by
+// the rules of microsoft/graphrag v0.3.0, see [Input]).
 //
 // A report that the model cannot write, because its reply is unusable, cut or
 // refused, is listed as failed. Any other error ends the work. The result does

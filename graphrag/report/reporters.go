@@ -84,7 +84,7 @@ func (x *extractiveReporter) title(c *Input) string {
 	return strings.Join(names, titleBreak)
 }
 
-// A title names so many members, with breaks between them.
+// The number of members in a title, and what separates them.
 const (
 	titleMembers = 3
 	titleBreak   = "; "
@@ -192,7 +192,7 @@ const Stage = "community report"
 type ModelOptions struct {
 	// Model writes. It is required.
 	Model llm.Model
-	// Language of the reports; by default that of most descriptions.
+	// Language of the reports; by default the language of most descriptions.
 	Language string
 }
 
@@ -218,7 +218,7 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts("report", promptFiles)
 
-// modelReply is what a model writes.
+// modelReply is the reply of a model.
 type modelReply struct {
 	Title             string  `json:"title"`
 	Summary           string  `json:"summary"`

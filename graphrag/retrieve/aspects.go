@@ -14,7 +14,7 @@ import (
 )
 
 // Plan names aspects of an overview: parts of the subject that its question does not name,
-// each a query. titles are those of the pages found for the question, best first. Aspects
+// each a query. titles come from the pages found for the question, best first. Aspects
 // beyond [MaxAspects] are ignored.
 type Plan func(ctx context.Context, question string, titles []string) ([]string, error)
 
@@ -87,13 +87,13 @@ func (p *Pages) comes(a *queryMemory, pages int, of func(ix *pageIndex, n, best 
 			}
 			a.count[t]++
 		}
-		right := math.Exp((x.Score - best) / p.o.OverviewSpread)
+		relevance := math.Exp((x.Score - best) / p.o.OverviewSpread)
 		for _, t := range a.here {
 			i, added := a.seen.Add(ix.units.terms.At(int(t)))
 			if added {
 				a.weight = append(a.weight, 0)
 			}
-			a.weight[i] += right * float64(a.count[t]) / float64(a.count[t]+1)
+			a.weight[i] += relevance * float64(a.count[t]) / float64(a.count[t]+1)
 			a.count[t] = 0
 		}
 	}

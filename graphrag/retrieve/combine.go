@@ -66,12 +66,13 @@ const fuseDepth = 100
 
 // Fuse returns a retriever that asks several retrievers concurrently and merges their
 // rankings by reciprocal rank fusion (Cormack and others, SIGIR 2009). Derived texts
-// (without repetitions), steps and usage are those of all, in the order given.
+// (without repetitions), steps and usage of all are joined in the order given.
 func Fuse(retrievers ...graphrag.Retriever) (graphrag.Retriever, error) {
 	return FuseOptions{}.Fuse(retrievers...)
 }
 
-// FuseOptions are the options of fusion. The zero value is that of [Fuse].
+// FuseOptions are the options of fusion. The zero value is the one that [Fuse]
+// uses.
 type FuseOptions struct {
 	// K is the constant of reciprocal rank fusion, above 0; 0 means 60, as in the paper. A
 	// smaller one favours the first ranks.

@@ -22,11 +22,11 @@ import (
 // Pages ranks pages by their best passages, and selects the units to read within a budget of
 // tokens. It is safe for concurrent use.
 //
-// The score of a page is the sum of that of its best passage, by BM25 with more weight on
-// the question's names and by similarity of vectors if Like is set; BM25 of its title; and
-// BM25 of the names in the whole page; less a term that grows with the page, because a long
-// page has a passage for any question. An overview is searched for by its aspects as well,
-// since its question names few of them: see Aspects and Plan of [PagesOptions].
+// The score of a page is the sum of the score of its best passage, by BM25 with more weight
+// on the question's names and by similarity of vectors if Like is set; BM25 of its title;
+// and BM25 of the names in the whole page; less a term that grows with the page, because a
+// long page has a passage for any question. An overview is searched for by its aspects as
+// well, since its question names few of them: see Aspects and Plan of [PagesOptions].
 type Pages struct {
 	o         PagesOptions
 	words     *text.Standard
@@ -55,12 +55,11 @@ type PagesOptions struct {
 	// each aspect finds its own pages.
 	Plan    Plan
 	Planned float64
-	// Like makes an index that compares questions with tiles of pages ([chunk.Page.Tiles]);
-	// nil compares by words only. Questions are compared as they are asked: without their words of
-	// asking MiniLM reads 1.5 points less of the gold pages. The similarity of a passage is that of the best
-	// tile that it overlaps, so an encoder reads each word once. Likeness is the weight of
-	// one standard deviation of the similarities of a question, so that encoders whose
-	// cosines lie closer together weigh the same.
+	// Like makes an index that compares questions with tiles of pages ([chunk.Page.Tiles]); nil compares by
+	// words only. Questions are compared as they are asked: without their words of asking MiniLM reads 1.5
+	// points less of the gold pages. The similarity of a passage is the best one of the tiles that it
+	// overlaps, so an encoder reads each word once. Likeness is the weight of one standard deviation of the
+	// similarities of a question, so that encoders whose cosines lie closer together weigh the same.
 	Like     func(ctx context.Context, tiles text.List) (Texts, error)
 	Likeness float64
 	// Among, if set, is how many pages are compared, in place of all: those that are best by words,
@@ -72,8 +71,8 @@ type PagesOptions struct {
 	Follow Follow
 	// Detail is the value of full coverage of a page relative to the page itself. Spread is
 	// the difference in score that divides the probability of relevance by e, and
-	// OverviewSpread that for an overview. With Like scores differ more: the default of
-	// Spread is doubled, those of OverviewSpread and Aspects are multiplied by 1.5.
+	// OverviewSpread the same for an overview. With Like scores differ more: the default of
+	// Spread is doubled, the defaults of OverviewSpread and Aspects are multiplied by 1.5.
 	Detail, Spread, OverviewSpread float64
 	// Longest bounds the tokens that are read of one page, and is the budget of each of K
 	// pages where a question has none; 0 is chunk.DefaultSize.
@@ -84,7 +83,7 @@ type PagesOptions struct {
 
 // Follow is given the probability of each page to be relevant, in the order of [chunk.Page.ID], and
 // returns that after propagation, nil where pages lead nowhere. Both sum to at most 1.
-type Follow func(ctx context.Context, question string, right []float64) ([]float64, error)
+type Follow func(ctx context.Context, question string, relevance []float64) ([]float64, error)
 
 // The defaults, chosen on WildGraphBench from plateaus.
 const (
@@ -101,7 +100,7 @@ const (
 	titleB                = 0.5
 )
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with the defaults in place of zero values.
 func (o PagesOptions) Defaults() PagesOptions {
 	spread, overview, aspects := defaultSpread, defaultOverviewSpread, defaultAspects
 	if o.Like != nil || o.Lazily != nil {
@@ -209,7 +208,7 @@ func (p *Pages) candidates(a *queryMemory, order []rank.Scored[int32], spread fl
 		at, n := p.at(x.ID)
 		ix := p.segments[at].index
 		c.score, c.page, c.title, c.longest = x.Score, &ix.pages[n], ix.titles[n], p.o.Longest
-		c.right = math.Exp((x.Score - order[0].Score) / spread)
+		c.relevance = math.Exp((x.Score - order[0].Score) / spread)
 		c.first = int(a.best[x.ID] - ix.first[n])
 		c.end = c.page.Ends[c.first]
 		c.prepare(ix.units, n, &a.queryTerms, a.number[at])
@@ -387,8 +386,8 @@ func (p *Pages) among(ctx context.Context, a *queryMemory, question string) erro
 	return nil
 }
 
-// The standard deviation of similarities of MiniLM, which counts as much as that of so many
-// tiles: a few tell little.
+// The prior of the standard deviation of similarities: the one of MiniLM, with the weight
+// of a number of tiles, because few tiles give a poor estimate.
 const (
 	usualDeviation = 0.1
 	usualTiles     = 100
@@ -418,24 +417,24 @@ func (p *Pages) follow(ctx context.Context, a *queryMemory, question string) err
 	a.more = zeros(a.more, len(a.score))
 	sum := 0.0
 	for _, x := range a.order {
-		right := math.Exp((x.Score - a.order[0].Score) / p.o.Spread)
-		a.more[x.ID] = right
-		sum += right
+		relevance := math.Exp((x.Score - a.order[0].Score) / p.o.Spread)
+		a.more[x.ID] = relevance
+		sum += relevance
 	}
 	sorted := p.sorted()
 	before := make([]float64, len(sorted))
 	for i, page := range sorted {
 		before[i] = a.more[page] / sum
 	}
-	right, err := p.o.Follow(ctx, question, before)
-	if err != nil || right == nil {
+	relevance, err := p.o.Follow(ctx, question, before)
+	if err != nil || relevance == nil {
 		return err
 	}
-	if len(right) != len(sorted) {
-		return fmt.Errorf("retrieve: pages: Follow gave %d chances for %d pages", len(right), len(sorted))
+	if len(relevance) != len(sorted) {
+		return fmt.Errorf("retrieve: pages: Follow gave %d chances for %d pages", len(relevance), len(sorted))
 	}
 	a.order = a.order[:0]
-	for i, x := range right {
+	for i, x := range relevance {
 		page := sorted[i]
 		at, n := p.at(page)
 		if ix := p.segments[at].index; x > 0 && ix.first[n] < ix.first[n+1] {

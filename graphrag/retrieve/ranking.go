@@ -19,7 +19,7 @@ import (
 
 // Ranking makes hits of chunks that a system scored or ordered itself.
 type Ranking struct {
-	// Chunks are those of the corpus; scores and indexes refer to them.
+	// Chunks are the chunks of the corpus; scores and indexes refer to them.
 	Chunks []graphrag.Chunk
 	// PerDoc limits the chunks of one document; 0 is no limit.
 	PerDoc int

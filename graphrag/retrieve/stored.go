@@ -34,9 +34,9 @@ func (s Stored) Sparse() graphrag.Retriever {
 	}}
 }
 
-// Dense ranks the chunks by the similarity of their vectors to that of the question. The
-// embedder must be the one that made the vectors. A question that the embedder maps to
-// zeros finds nothing. It is a [Batch].
+// Dense ranks the chunks by the similarity of their vectors to the vector of the
+// question. The embedder must be the one that made the vectors. A question that the
+// embedder maps to zeros finds nothing. It is a [Batch].
 func (s Stored) Dense(e embed.Embedder) graphrag.Retriever {
 	return stored{s.Table, "dense", func(ctx context.Context, qs []graphrag.Question) ([][]store.Hit, error) {
 		rows := make([][]float32, len(qs))

@@ -29,9 +29,9 @@ type Texts interface {
 	Scores(ctx context.Context, query string, dst []float64) ([]float64, error)
 }
 
-// Words compares by BM25. In place of a cosine, the score is divided by that of a text of
-// average length with every word of the query once; repeated words can raise it above 1.
-// Dividing by the best score instead would make some text similar to any query.
+// Words compares by BM25. In place of a cosine, the score is divided by the score of a
+// text of average length with every word of the query once; repeated words can raise it
+// above 1. Dividing by the best score instead would make some text similar to any query.
 type Words struct{ index *bm25.Index }
 
 // wordsKey is the key of the index of a list of texts.
@@ -78,7 +78,7 @@ func shares(scores []float64, whole float64) []float64 {
 }
 
 // Joined compares queries with texts that are concatenations of documents of an index, with
-// blanks between them. Scores are equal to the bit to those of [Words] over these texts,
+// blanks between them. Scores equal, to the bit, the scores of [Words] over these texts,
 // without an index of them. It is safe for concurrent use.
 type Joined struct{ index *bm25.Index }
 

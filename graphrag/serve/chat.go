@@ -67,7 +67,7 @@ func (m message) text() string {
 	return whole
 }
 
-// citation is what an answer rests on, as clients get it.
+// citation is a source of an answer, as clients get it.
 type citation struct {
 	Start    int             `json:"start"` // bytes of the content
 	End      int             `json:"end"`
@@ -127,7 +127,7 @@ func asksLast(messages []message) string {
 	return text.InContext(asked[n], asked[first:n], answers[first:n])
 }
 
-// answers are those of a system that streams, or one.
+// answers yields the answers of a system that streams, or its one answer.
 func (s *server) answers(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
 	if streamer, ok := s.system.(graphrag.Streamer); ok {
 		return streamer.Stream(ctx, q)
@@ -219,7 +219,7 @@ func usage(u graphrag.Usage) map[string]int {
 	return map[string]int{"prompt_tokens": u.PromptTokens, "completion_tokens": u.CompletionTokens, "total_tokens": u.PromptTokens + u.CompletionTokens}
 }
 
-// citations are those of source text.
+// citations returns the citations of source text.
 func citations(a graphrag.Answer) []citation {
 	out := []citation{}
 	for _, c := range a.Citations {

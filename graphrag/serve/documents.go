@@ -106,8 +106,8 @@ func (s *server) delete(w http.ResponseWriter, r *http.Request, u *user) error {
 
 var errReads = problem{http.StatusForbidden, "read_only", "this token reads only"}
 
-// change changes documents, unless one of them is there and outside of the scope of the
-// user, and answers with the size of the index, which is told to those who see all of it.
+// change changes documents, unless one of them exists outside the scope of the user. The
+// reply contains the size of the index for users who see all of it.
 func (s *server) change(w http.ResponseWriter, r *http.Request, u *user, ids []string, do func() (graphrag.IndexStats, error)) error {
 	select {
 	case s.writing <- struct{}{}:

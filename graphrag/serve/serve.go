@@ -25,17 +25,18 @@ import (
 
 // Options of [New]. Zero values are the defaults.
 type Options struct {
-	// Tokens are those who may ask, by their bearer token, as [ReadTokens] reads them. Without
-	// any there is no login: then requests have to name this machine, see [FromHere].
+	// Tokens contains the users by their bearer token, as [ReadTokens] reads them. Without any
+	// there is no login: then requests have to name this machine, see [FromHere].
 	Tokens map[string]Token
 	// Hosts are further names of this machine that requests may have without tokens, as a
 	// server in front of this one sends them.
 	Hosts []string
-	// ReadOnly refuses to put and delete documents, whoever asks.
+	// ReadOnly refuses to put and delete documents, for all users.
 	ReadOnly bool
 	// K is the number of passages that are read for an answer; 0 leaves it to the system.
 	K int
-	// AtOnce is how many questions are answered at a time, 8; others are told to try again.
+	// AtOnce is the number of questions that are answered at a time, by default 8; the
+	// reply to further ones asks to try again.
 	AtOnce int
 	// PerMinute is how many requests a token, or everybody without tokens, may send in a
 	// minute, 600.
@@ -47,8 +48,8 @@ type Options struct {
 	// Cite writes the line of a citation below an answer; nil writes its title, or the
 	// document's ID.
 	Cite func(a graphrag.Answer, c graphrag.Citation) string
-	// Failed is told errors that are not the asker's: their text may have addresses of inner
-	// servers, which no reply tells. Nil logs them.
+	// Failed receives errors that the request did not cause: their text may contain
+	// addresses of inner servers, so replies omit it. Nil logs them.
 	Failed func(error)
 }
 
@@ -64,7 +65,7 @@ type server struct {
 	system  graphrag.System
 	o       Options
 	turn    chan struct{}
-	writing chan struct{}               // held from the look at what is there to its change
+	writing chan struct{}               // locked from the check of a document to its change
 	users   map[[sha256.Size]byte]*user // by the sum of the token: equal time for all tokens
 	anyone  *user                       // without tokens
 }
@@ -143,7 +144,8 @@ func bad(format string, args ...any) error {
 	return problem{http.StatusBadRequest, "invalid_request", fmt.Sprintf(format, args...)}
 }
 
-// problem is what a reply says of an error. One that is not the asker's is told to Failed.
+// problem returns the body of a reply about an error. Failed receives errors that the
+// request did not cause.
 func (s *server) problem(of string, err error) (p problem) {
 	var large *http.MaxBytesError
 	switch {
@@ -151,7 +153,7 @@ func (s *server) problem(of string, err error) (p problem) {
 		return problem{http.StatusRequestEntityTooLarge, "request_too_large", fmt.Sprintf("the request has more than %d bytes", large.Limit)}
 	case errors.As(err, &p):
 		return p
-	case !errors.Is(err, context.Canceled): // who left is told nothing
+	case !errors.Is(err, context.Canceled): // a client that left gets no reply
 		s.o.Failed(fmt.Errorf("serve: %s: %w", of, err))
 	}
 	return problem{http.StatusInternalServerError, "server_error", "the system failed: the log of the service tells why"}
@@ -211,7 +213,7 @@ func (s *server) guarded(handle func(http.ResponseWriter, *http.Request, *user) 
 	}
 }
 
-// begin takes a turn; a request that finds none is told to try again.
+// begin takes a turn; without a free one the reply asks to try again.
 func (s *server) begin(w http.ResponseWriter) (end func(), err error) {
 	select {
 	case s.turn <- struct{}{}:

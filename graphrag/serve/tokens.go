@@ -12,7 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Token is what the bearer of a token may do.
+// Token contains the rights of the bearer of a token.
 type Token struct {
 	// Scope limits what is seen, and what is written; nil is everything.
 	Scope *graphrag.Condition `json:"scope,omitempty"`

@@ -14,8 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// rankGap keeps the prize of a rank of edges below that of the rank before
-// (G-Retriever's constant c).
+// rankGap separates the prizes of two ranks of edges (G-Retriever's constant c).
 const rankGap = 0.01
 
 // NodePrizes gives the k (G-Retriever: 3) most similar nodes the prizes k, k-1, … 1 and all
@@ -135,7 +134,7 @@ func Subgraph(ctx context.Context, edges []graph.Edge, nodePrizes, edgePrizes []
 
 // split is a graph in which edges with prizes are split in two.
 type split struct {
-	nodes   int32        // of the graph itself; the others stand for edges
+	nodes   int32        // of the graph itself; the others represent edges
 	prizes  []float64    // of all nodes
 	parts   []graph.Edge // no two between the same nodes
 	whole   []int32      // the edges that are not split: parts[i] is whole[i]
@@ -192,8 +191,8 @@ func inOrder(list []int32, edges []graph.Edge, nodes int32) []int32 {
 	return list
 }
 
-// cheapest keeps of several edges between the same nodes, which follow each other, the
-// first of those with the greatest prize: it can stand for all.
+// cheapest keeps, of consecutive edges between the same nodes, the first one with the
+// greatest prize: it can replace all of them.
 func cheapest(list []int32, edges []graph.Edge, prizes []float64) []int32 {
 	kept := list[:0]
 	for _, e := range list {

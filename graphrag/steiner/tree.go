@@ -20,8 +20,8 @@ type Tree struct {
 	// Edges, one less than nodes, each with From below To, in ascending order;
 	// their weights are their costs.
 	Edges []graph.Edge
-	// Prize is the sum of the prizes of the nodes, Cost that of the edges; Prize - Cost is
-	// what the tree is maximized for.
+	// Prize is the sum of the prizes of the nodes, Cost the sum of the costs of the edges;
+	// the tree maximizes Prize - Cost.
 	Prize, Cost float64
 }
 

@@ -26,7 +26,7 @@ type Summarizer interface {
 	Summarize(ctx context.Context, texts []string) (Summary, error)
 }
 
-// Summary is what a [Summarizer] says.
+// Summary is the result of a [Summarizer].
 type Summary struct {
 	Text string
 	// Quotes say where the words come from, in the order of Text. A model's
@@ -62,8 +62,8 @@ const Stage = "summarize"
 // wordsPerToken is the rule of thumb for English.
 const wordsPerToken = 0.75
 
-// ByModel returns a summarizer that asks a language model. Errors are those of
-// the model, wrapped. Texts that are blank cost no call.
+// ByModel returns a summarizer that asks a language model. Errors wrap the errors
+// of the model. Texts that are blank cost no call.
 func ByModel(o ModelOptions) (Summarizer, error) {
 	checks := opt.Checks{Of: "summary"}
 	checks.Want(o.Model != nil, "Model", "missing", "a model")
@@ -166,8 +166,9 @@ type quotedKey struct {
 	of memo.Digest
 }
 
-// Summarize implements [Summarizer]. One of several texts is made once under a memo: the
-// systems of a family describe the same things. Under a [memo.Keeper] that of texts that stay stays.
+// Summarize implements [Summarizer]. A summary of several texts is made once under a memo, because
+// the systems of a family describe the same things, and stays under a [memo.Keeper] as long as its
+// texts do.
 func (x *extractive) Summarize(ctx context.Context, texts []string) (Summary, error) {
 	key := quotedKey{x, memo.DigestOf(slices.Values(texts))}
 	still := func() (Summary, error) {
@@ -197,8 +198,8 @@ func (x *extractive) summarize(ctx context.Context, texts []string) (Summary, er
 	return compose(sentences, chosen), nil
 }
 
-// choose takes sentences one by one, that of the largest gain first, until no other one fits.
-// Gains change only with a choice, and a sentence that does not fit never will: so most
+// choose takes sentences one by one, the one with the largest gain first, until no other one
+// fits. Gains change only with a choice, and a sentence that does not fit never will: so most
 // sentences of a name that is in ten thousand of them are looked at once.
 func (x *extractive) choose(ctx context.Context, sentences []sentence, terms int) (chosen []int32, err error) {
 	scores, similar, last := centrality(sentences, terms), make([]float64, len(sentences)), make([]float64, terms)

@@ -17,7 +17,7 @@ import (
 // Node is a leaf, or a summary of other nodes.
 type Node struct {
 	// Level is 0 for leaves, and the number of the round in which a summary was
-	// made: each is above those of all its children.
+	// made: it is above the levels of all children.
 	Level int
 	Text  string
 	// Children are the nodes summarized, in the order they were read; none for
@@ -126,7 +126,7 @@ func (t *Tree) Traverse(similarity []float64, k int) []int32 {
 	return chosen
 }
 
-// newTree returns a tree of leaves, and those of each document.
+// newTree returns a tree of leaves, and the leaves of each document.
 func newTree(docs [][]string) (t *Tree, tops [][]int32) {
 	t = &Tree{}
 	for _, leaves := range docs {
@@ -147,9 +147,9 @@ func newTree(docs [][]string) (t *Tree, tops [][]int32) {
 // over a network.
 const concurrency = 8
 
-// grow adds a level of summaries, one for each group of nodes, and puts those of
-// each document in place of its nodes; a document without groups stays as it is. A
-// group of which the summarizer makes nothing has the text of its first node.
+// grow adds a level of summaries, one for each group of nodes, and replaces the
+// nodes of each document by its summaries; a document without groups stays as it
+// is. A group of which the summarizer makes nothing has the text of its first node.
 func (t *Tree) grow(ctx context.Context, s Summarizer, tops [][]int32, groups [][][]int32, workers int) error {
 	level, all := len(t.Levels), slices.Concat(groups...)
 	summaries := make([]Summary, len(all))
@@ -194,10 +194,10 @@ type SequentialOptions struct {
 }
 
 // Sequential builds the tree of E²GraphRAG over the leaves of documents: in each,
-// every Group of neighbours makes a summary, and so on with the summaries until a
-// level has no more than 1.2 times Group. Its summaries are of the texts below
-// them; the published code condenses node numbers from the second level on. A
-// document of one leaf has no summary: it would say the same again.
+// every Group of neighbours makes a summary, and every Group of these, until a
+// level has at most 1.2 times Group. Its summaries are of the texts below them; the
+// published code condenses node numbers from the second level on. A document of one
+// leaf has no summary, which would repeat it.
 func Sequential(ctx context.Context, docs [][]string, o SequentialOptions) (*Tree, error) {
 	o.Group = cmp.Or(o.Group, 5)
 	checks := opt.Checks{Of: "tree"}

@@ -206,9 +206,9 @@ const (
 	maxRemembered = 16 << 20
 )
 
-// Remember returns a counter that counts a text once as long as it is remembered: chunks,
-// rows and sentences are measured for every question that they are found for. It keeps up
-// to 16 MiB of texts, then begins anew, and is safe for concurrent use if count is.
+// Remember returns a counter that caches the counts of texts: chunks, rows and sentences
+// are measured for every question that finds them. It caches up to 16 MiB of texts, then
+// starts with an empty cache, and is safe for concurrent use if count is.
 func Remember(count func(string) int) func(string) int {
 	m := memory{lengths: make(map[string]int)}
 	return func(s string) int {

@@ -6,7 +6,7 @@
 // of models are measured in its tokens. Where a model counts otherwise, the options that
 // take a counter take any function.
 //
-// Token boundaries are those of tiktoken, found without its regular expression: a
+// Token boundaries are the same as in tiktoken, without its regular expression: a
 // scanner for the split pattern, and a table of the words met before. The vocabulary
 // is OpenAI's (MIT), embedded in the binary, so nothing is fetched.
 package tokens

@@ -74,7 +74,7 @@ func (v *vocabulary) merge(ctx context.Context, dst []int32, piece string, base 
 	if len(piece) > shortPiece {
 		return v.mergeLong(ctx, dst, piece, base)
 	}
-	// Part i goes from start[i] to start[i+1]; rank[i] is that of parts i and
+	// Part i goes from start[i] to start[i+1]; rank[i] is the rank of parts i and
 	// i+1 together.
 	var start, rank [shortPiece + 1]int32
 	n := len(piece)

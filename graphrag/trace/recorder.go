@@ -30,7 +30,7 @@ type recorded struct {
 	id, parent int
 	name       string
 	begun      time.Time
-	took       time.Duration // -1 while it goes on
+	took       time.Duration // -1 until it ends
 	attrs      []slog.Attr
 	failed     bool
 }
@@ -124,7 +124,7 @@ func (r *Recorder) MarshalJSON() ([]byte, error) {
 	}}})
 }
 
-// IsCall tells whether a span with these attributes is the call of a server.
+// IsCall reports whether a span with these attributes is a call of a server.
 func IsCall(attrs []slog.Attr) bool {
 	return len(attrs) > 0 && attrs[0].Key == "gen_ai.operation.name"
 }

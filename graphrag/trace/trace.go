@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package trace tells what is done for an index or a question, and how long it takes: spans,
-// each within the one that it is a part of. Whoever wants to know puts a [Tracer] into the
-// context of the call: a [Recorder] keeps them, and
-// graphrag/trace/otel, a module of its own, hands them to OpenTelemetry. Without a tracer
-// nothing is kept.
+// Package trace reports the work for an index or a question and its duration as nested
+// spans. A [Tracer] in the context of a call receives them: a [Recorder] stores them, and
+// graphrag/trace/otel, a module of its own, passes them to OpenTelemetry. Without a tracer
+// nothing is recorded.
 //
-// A span has a name, and numbers and names as attributes; those of model calls are
-// OpenTelemetry's for generative AI (gen_ai.*), others begin with "wildgraph.". No span has a
-// word of a document, a question, a prompt, a reply or an error: a trace can be shown to those
-// who may not read what it is about.
+// A span has a name, and numbers and names as attributes; attributes of model calls follow
+// OpenTelemetry for generative AI (gen_ai.*), others begin with "wildgraph.". No span contains
+// a word of a document, a question, a prompt, a reply or an error, so a trace can be shown to
+// people without access to the documents.
 package trace
 
 import (
@@ -19,9 +18,10 @@ import (
 	"log/slog"
 )
 
-// Tracer is told of each span when it begins. It is safe for concurrent use.
+// Tracer receives each span when it begins. It is safe for concurrent use.
 type Tracer interface {
-	// Start begins a span within that of ctx. Spans of the returned context are within it.
+	// Start begins a span within the span of ctx. Spans of the returned context are within
+	// it.
 	Start(ctx context.Context, name string, attrs ...slog.Attr) (context.Context, Span)
 }
 
@@ -38,7 +38,7 @@ type (
 	spanKey   struct{}
 )
 
-// With returns a context whose work a tracer is told of.
+// With returns a context whose spans a tracer receives.
 func With(ctx context.Context, t Tracer) context.Context {
 	return context.WithValue(ctx, tracerKey{}, t)
 }
@@ -61,7 +61,8 @@ func Do[T any](ctx context.Context, name string, do func(context.Context) (T, er
 	return got, err
 }
 
-// Of is the span of a context; what is set on that of a context without one is dropped.
+// Of returns the span of a context. Without one it returns a span that drops its
+// attributes.
 func Of(ctx context.Context) Span {
 	if s, ok := ctx.Value(spanKey{}).(Span); ok {
 		return s

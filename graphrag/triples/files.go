@@ -22,7 +22,7 @@ const MaxFile = 1 << 30
 
 // Load returns the index of the graph at a path: a folder that [Build] wrote is opened,
 // anything else is read by [Files] and indexed in memory. It is an error if more lines are
-// invalid than valid, or if there is no triple. The analyzer is that of [Options].
+// invalid than valid, or if there is no triple. The analyzer is the one of [Options].
 func Load(ctx context.Context, path string, a text.Analyzer) (*Index, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -40,7 +40,7 @@ type edge struct{ head, relation, tail int32 }
 // Len is the number of triples.
 func (ix *Index) Len() int { return len(ix.edges) }
 
-// Bad is what [Load] passed over in a file.
+// Bad returns the lines that [Load] skipped.
 func (ix *Index) Bad() Bad { return ix.bad }
 
 // Entities is the number of entities and values.
@@ -66,9 +66,9 @@ func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Sc
 func (ix *Index) Whole(query string) float64 { return ix.words.Whole(query) }
 
 // Neighbors appends to dst at most limit distinct other triples that share an entity with a
-// triple: those of the entity with fewer triples, the more specific one, come first; those of
-// one entity are in ascending order. The cost is bounded by limit, also at hubs. Values connect
-// no triples.
+// triple: first the triples of the entity with fewer triples, the more specific one; the
+// triples of an entity are in ascending order. The cost is bounded by limit, also at hubs.
+// Values connect no triples.
 func (ix *Index) Neighbors(triple int32, limit int, dst []int32) []int32 {
 	most := len(dst) + limit
 	first, second := ix.edges[triple].head, ix.edges[triple].tail
@@ -118,8 +118,8 @@ const wordsFolder = "words"
 // not whole, damaged or of another version.
 var ErrFolder = flat.ErrFormat
 
-// Open opens an index that [Build] wrote. The analyzer must be that of the index; nil
-// means [text.Default].
+// Open opens an index that [Build] wrote. The analyzer must be the one that the index
+// was built with; nil means [text.Default].
 func Open(dir string, a text.Analyzer) (*Index, error) {
 	ix := &Index{}
 	var err error
@@ -195,8 +195,8 @@ const partSize = 1 << 20
 
 // Build makes an index in a folder, which must not hold one. It needs memory for the
 // numbers and names of all triples, some forty bytes of each, but not for the index
-// of their words. If it fails or is killed, what the folder holds is no index, and
-// building again begins anew.
+// of their words. If it fails or is killed, the folder contains no index, and the
+// next build starts from the beginning.
 func Build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o Options) error {
 	if err := build(ctx, dir, source, o, partSize); err != nil {
 		return fmt.Errorf("triples: build: %w", err)
@@ -247,8 +247,8 @@ func newBuilder(ctx context.Context, o Options) *builder {
 	return &builder{ctx: ctx, o: o, ix: &Index{}, things: text.NewVocabulary(), relations: text.NewVocabulary()}
 }
 
-// read takes the triples in; after so many of them, and at the end if there is a
-// store, the part is stored.
+// read adds the triples; after size of them, and at the end if there is a store,
+// the part is stored.
 func (b *builder) read(source iter.Seq2[Triple, error], size int, store func() error) error {
 	for t, err := range source {
 		if err == nil && b.ix.Len() == math.MaxInt32 {

@@ -214,8 +214,8 @@ func TSV(name string, in io.Reader) *Reader {
 	}}
 }
 
-// Wikidata5M reads lines of the ids of head, relation and tail, separated by tabs. Labels are read
-// before, by [ReadLabels]; an id without one is its own label.
+// Wikidata5M reads lines of the ids of head, relation and tail, separated by tabs. Labels come
+// from [ReadLabels]; without one, an id is the label.
 func Wikidata5M(name string, in io.Reader, entities, relations Labels) *Reader {
 	return &Reader{name: name, in: in, parse: func(line string) (Triple, error) {
 		f, err := fields(line, 3)

@@ -14,8 +14,8 @@
 // first k, ties included. The few rows that are left are scored exactly. The scan is over int8
 // codes, a quarter of the bytes: the error is bounded by the length of the difference between
 // row and code (Cauchy–Schwarz), and the codes cost 25 % more memory. Without AVX2 it is over
-// the float32 rows, since codes would be slower in plain Go: the error is that of float32
-// rounding.
+// the float32 rows, since codes would be slower in plain Go: the error is the rounding of
+// float32.
 //
 // A condition ([Params].Keep) is checked when a row is about to become a candidate, so few
 // rows are checked, and the result is exact: the best of the rows that pass.

@@ -155,9 +155,9 @@ func (w *Writer) Abort() error { return w.w.Abort() }
 var ErrFolder = flat.ErrFormat
 
 // Open maps an index that a [Writer] wrote into memory: only what is read takes memory.
-// A search reads the codes of all rows, or the signs of all rows and the codes
-// of a share, and a few rows. Nothing can be added. Workers is that of opts, whose other
-// fields are ignored.
+// A search reads the codes of all rows, or the signs of all rows and the codes of a
+// share, and a few rows. Nothing can be added. It uses the Workers of opts and ignores
+// the other fields.
 func Open(dir string, opts Options) (*Index, error) {
 	var meta folderMeta
 	folder, err := flat.Open(dir, folderKind, folderVersion, &meta)
@@ -174,7 +174,7 @@ func Open(dir string, opts Options) (*Index, error) {
 	return x, nil
 }
 
-// lie makes the arrays of a folder those of the index, without a copy.
+// lie uses the arrays of a folder as the arrays of the index, without a copy.
 func (x *Index) lie(folder *flat.Folder, meta folderMeta) error {
 	rows, rowSums, errRows := flat.Lazy[float32](folder, "rows")
 	values, valueSums, errValues := flat.Lazy[int8](folder, "codes")

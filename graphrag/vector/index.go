@@ -235,7 +235,7 @@ func newSlabs[T any](width int) slabs[T] {
 	return slabs[T]{width: width, tall: tall}
 }
 
-// grow makes the matrix a number of rows high; what is new is zero.
+// grow makes the matrix a number of rows high; new rows are zero.
 func (s *slabs[T]) grow(height int) {
 	for first := max(0, len(s.parts)-1) * s.tall; first < height; first += s.tall { // those before are full
 		at := first / s.tall

@@ -11,8 +11,8 @@ const (
 	rowGroup  = 4
 	// signGroup rows are stored together, word by word, so that they can be compared side by side.
 	signGroup = 8
-	// signPlanes are the words of a query beside one word of a row: signs, and two bits
-	// of their magnitudes.
+	// signPlanes is the number of words of a query for one word of a row: the signs,
+	// and two bits of the magnitudes.
 	signPlanes = 3
 )
 
@@ -24,7 +24,7 @@ const (
 type kernels struct {
 	// dotCodes: out[i] = codes[i] · query.
 	dotCodes func(out []int32, codes []int8, query *queryCode)
-	// codesPay tells whether dotCodes is faster than [dotRows]. In plain Go it is
+	// codesPay reports whether dotCodes is faster than [dotRows]. In plain Go it is
 	// not: there are fewer multipliers for integers.
 	codesPay bool
 }
@@ -74,8 +74,8 @@ func dotCodeRows(out []int32, codes []int8, query *queryCode) {
 	}
 }
 
-// differRows: out[i] is the sum of the magnitudes of the query where
-// its sign is not that of row i. bits hold len(out) rows, whole groups.
+// differRows: out[i] is the sum of the magnitudes of the query where its sign
+// differs from row i. bits contains len(out) rows, whole groups.
 func differRows(out []int32, rows, planes []uint64) {
 	for ; len(out) >= signGroup; out = out[signGroup:] {
 		var sums [signGroup]int

@@ -73,13 +73,12 @@ func (c *queryCode) set(query []float32, length float64) {
 	c.rest = math.Sqrt(squares) * (1 + 0x1p-20)
 }
 
-// codeError bounds, for a unit query, how far an estimate from the codes can
-// be from the score, without the part that differs from row to row,
-// Cauchy–Schwarz on the rest of the row. It contains what is lost of the query
-// (rest), and the rounding of the float32 arithmetic in [Index.scanCodes] and
-// of the score: seven roundings on magnitudes of at most twice reach. The last terms are the
-// rounding of scores near zero: those of the estimates, and those of the
-// scores, which are made with the query at its own length.
+// codeError bounds, for a unit query, how far an estimate from the codes can be from the
+// score, without the part that differs from row to row, Cauchy–Schwarz on the rest of the
+// row. It contains the part of the query that its code loses (rest), and the rounding of the
+// float32 arithmetic in [Index.scanCodes] and of the score: seven roundings on magnitudes of
+// at most twice reach. The last terms are the rounding near zero of the estimates and of the
+// scores, which use the query at its own length.
 func codeError(rest, longestRow, longestRest, length float64) float64 {
 	reach := (1 + rest) * (longestRow + longestRest)
 	return rest*(longestRow+longestRest) + 16*0x1p-24*reach + 0x1p-118 + 0x1p-148/length

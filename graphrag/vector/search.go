@@ -43,7 +43,7 @@ type Params struct {
 	Share float64
 }
 
-// scratch is what one scan needs beside the index.
+// scratch is the memory of one scan.
 type scratch struct {
 	query   []float32 // padded to the stride
 	length  float64   // of query

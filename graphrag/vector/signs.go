@@ -15,7 +15,7 @@ const (
 	// signStep is the step of the best uniform quantizer of eight levels, in standard
 	// deviations of a normal distribution (Max, "Quantizing for minimum distortion", IRE
 	// Transactions on Information Theory 6(1), 1960, table II). Four levels lose three
-	// times as much, sixteen gain little beside what is lost of the rows.
+	// times as much, sixteen gain little compared to the loss of the rows.
 	signStep = .5860
 	turnSeed = 1
 )
@@ -43,7 +43,7 @@ func (s *signs) add(row []float32) {
 	s.units = append(s.units, s.turn.signRow(s.bits[len(s.bits)-size:], lane, row, s.turned))
 }
 
-// words are those of a row.
+// words returns the number of words of a row.
 func (r rotation) words() int { return r.width / 64 }
 
 // signRow writes the signs of a row to its lane of a group. The
@@ -169,7 +169,7 @@ func (x *Index) reads(p Params) int {
 	return max(fewRows, int(math.Ceil(p.Share*float64(x.n))), manyTimes*p.K)
 }
 
-// glance is what a first look at the rows needs.
+// glance is the memory of the first scan of the rows.
 type glance struct {
 	planes []uint64 // of the query
 	turned []float32

@@ -154,7 +154,7 @@ func (v *View) Search(query []float32, k int) ([]rank.Scored[int32], error) {
 	k = min(k, len(v.rows))
 	more := 0
 	if !v.sorted {
-		more = 1 // tells whether others have the score of the last one
+		more = 1 // shows whether further rows have the score of the last one
 	}
 	for {
 		found, err := v.in.SearchWith(query, Params{K: k + more, Keep: keep}, nil)

@@ -239,8 +239,8 @@ type marks struct {
 	passages map[int32]bool    // the evidence
 }
 
-// trail marks the entities in the steps of a search, and those of its ranked passages with
-// 1/rank.
+// trail marks the entities in the steps of a search, and the entities of its ranked
+// passages with 1/rank.
 func trail(g *kg.Graph, a *Asked) marks {
 	m := marks{make(map[int32]float64), make(map[int32]bool)}
 	if a == nil {

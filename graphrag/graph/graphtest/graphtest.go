@@ -70,11 +70,11 @@ func Blocks200() List {
 	return l
 }
 
-// LFR returns a graph with blocks of the given sizes and degrees of a heavy
-// tail, in the manner of Lancichinetti, Fortunato and Radicchi (2008): each node
-// draws 4 to 19 partners, few of them often, each from the whole graph with
-// probability mixing, else from its block. Partners drawn repeatedly stand in
-// the list repeatedly and add up in the graph.
+// LFR returns a graph with blocks of the given sizes and degrees of a heavy tail,
+// in the manner of Lancichinetti, Fortunato and Radicchi (2008): each node draws 4
+// to 19 partners, few of them often, each from the whole graph with probability
+// mixing, else from its block. Partners drawn repeatedly are listed repeatedly, and
+// their weights add up in the graph.
 func LFR(sizes []int, mixing float64, seed uint64) List {
 	l, rng := List{}, lcg(seed)
 	for _, size := range sizes {

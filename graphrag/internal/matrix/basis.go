@@ -16,8 +16,8 @@ import (
 // 1e-16, which is little enough for a second time to do the rest.
 const worstCondition = 1e6
 
-// basis writes columns to q that span what those of y do, of which there are cols, and are
-// about orthonormal. Those of a basis become orthonormal.
+// basis writes columns to q that span the space of the cols columns of y and are about
+// orthonormal. A second pass makes them orthonormal.
 //
 // It is Cholesky QR (Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, "Roundoff Error
 // Analysis of the CholeskyQR2 Algorithm", ETNA 44, 2015), which is all products, and
@@ -49,7 +49,7 @@ func invertCholesky(a []float64, n int) bool {
 	return lapack64.Trtri(r) && before*norm(a) <= worstCondition
 }
 
-// norm is that of Frobenius.
+// norm returns the Frobenius norm.
 func norm(a []float64) float64 {
 	sum := 0.0
 	for _, x := range a {

@@ -24,7 +24,7 @@ const stride = 1 << 16
 type Matrix interface {
 	Dims() (rows, cols int)
 	// Mul computes out = A·x and MulT out = Aᵀ·x, where x and out are dense with
-	// width columns. The error is that of ctx.
+	// width columns. The error is the error of ctx.
 	Mul(ctx context.Context, out, x []float64, width int) error
 	MulT(ctx context.Context, out, x []float64, width int) error
 }
@@ -39,10 +39,9 @@ type Single interface {
 
 // Truncated returns the leading singular values of a, largest first, and its
 // singular vectors: u has one row per row of a, v one per column of a, both one
-// column per singular value. There are at most rank; those that are zero as far as
-// the arithmetic can tell are left out. Rounds of power iteration sharpen the
-// spectrum (section 4.5 there: one or two where singular values fall slowly, as
-// those of text do).
+// column per singular value. There are at most rank; values that are zero within
+// rounding are left out. Rounds of power iteration sharpen the spectrum (section
+// 4.5 there: one or two where singular values fall slowly, as for text).
 //
 // It is subspace iteration (Algorithm 4.4 there) with the orthonormalization on one
 // side only, followed by a Rayleigh–Ritz step in place of Algorithm 5.1: the
@@ -137,9 +136,8 @@ func copyAs[T, F float32 | float64](dst []T, src []F) {
 	}
 }
 
-// aside runs dense arithmetic, which cannot be stopped, beside a wait for the end of
-// the context: after that it comes to its own end within seconds and is of no
-// account.
+// aside runs dense arithmetic, which cannot be interrupted, and returns early when
+// the context ends: the arithmetic ends within seconds and its result is dropped.
 func aside(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()

@@ -141,8 +141,8 @@ func (s *stack) like(text string, k int, rows [][]int32, keep []condition) ([]pl
 	return s.best(found, k), nil
 }
 
-// merged are the triples of places, and those of the other rows of each segment, which
-// are in the order of their ids, in the order of all ids, up to a limit.
+// merged returns the triples of places, and the triples of the other rows of each
+// segment, which are sorted by id, all sorted by id, up to a limit.
 func (s *stack) merged(first []place, rows [][]int32, keep []condition, limit int) (list []store.Triple) {
 	held := make(map[place]bool, len(first))
 	for _, p := range first {

@@ -318,7 +318,7 @@ func (p *pending[T]) update(newer *pending[T]) {
 }
 
 // writeTable writes a segment of n records in the order of their ids, and what it hides.
-// merge, if set, builds the text index from those of other segments.
+// merge, if set, builds the text index from the indexes of other segments.
 func writeTable(ctx context.Context, dir string, schema store.TableSchema, n int, records iter.Seq[store.Record], h hides, merge func(dir string) error, o Options) error {
 	w, err := flat.Create(filepath.Join(dir, rowsFolder), rowsKind, rowsVersion)
 	if err != nil {

@@ -246,7 +246,8 @@ func (t *table) SearchVectors(ctx context.Context, queries ...store.VectorQuery)
 	return hits, err
 }
 
-// nearest are the vectors of a segment that are most like that of a query, of a set; nil is all.
+// nearest returns the vectors of a segment, in a set, that are most similar to the vector of a
+// query; a nil set contains all.
 func (s *segment) nearest(q store.VectorQuery, set bm25.Docs) ([]rank.Scored[int32], error) {
 	p := vector.Params{K: q.K, Share: cmp.Or(q.Effort, usualShare)}
 	if set != nil {

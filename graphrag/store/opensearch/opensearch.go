@@ -61,7 +61,7 @@ func Open(ctx context.Context, nodes []string, o Options) (store.Store, error) {
 }
 
 // cluster translates the operations of the store into requests. Indexes have names of a-z and
-// 0-9. Errors are those of package store; an index that does not exist is store.ErrNotFound.
+// 0-9. Errors are errors of package store; an index that does not exist is store.ErrNotFound.
 type cluster struct {
 	o      Options
 	client *client

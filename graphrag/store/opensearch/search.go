@@ -294,9 +294,9 @@ func (c *cluster) count(ctx context.Context, index string, where []object) (int,
 const maxExplained = 100
 
 // explanation is Lucene's explanation of a score. Lucene stores the length of a text in one
-// byte, exact up to 40 terms and to one in eight beyond; with the true length, stored
-// beside it, the score is that of the embedded index. 2k+20 hits are re-scored: those that
-// a length of one in eight less could bring to the front. Triples are too short for it to
+// byte, exact up to 40 terms and to one in eight beyond; with the true length, stored in a
+// field, the score equals the score of the embedded index. 2k+20 hits are re-scored: a
+// length that is one in eight too large cannot hide more. Triples are too short for it to
 // matter.
 type explanation struct {
 	Value       float64       `json:"value"`

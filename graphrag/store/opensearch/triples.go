@@ -119,7 +119,7 @@ func nearClauses(entity string, o store.Near) []object {
 	return []object{at}
 }
 
-// merge is those that are liked, and then the others, up to a limit.
+// merge returns the liked triples, and then the others, up to a limit.
 func merge(liked, listed []result, limit int) (out []store.Triple, err error) {
 	seen := make(map[string]bool, len(liked))
 	for i, h := range slices.Concat(liked, listed) {

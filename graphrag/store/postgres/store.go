@@ -357,7 +357,8 @@ var errClosed = errors.New("the store is closed")
 // busyAfter is the pause for an overloaded server, which names none.
 const busyAfter = time.Second
 
-// wrapError adds the operation to an error, and maps errors of the server to those of package store.
+// wrapError adds the operation to an error, and maps errors of the server to errors of package
+// store.
 func wrapError(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -329,9 +329,9 @@ func (t *table) nearest(q store.VectorQuery) (string, []any, error) {
 		near(where+many, ""), k, near(where+" AND NOT (SELECT enough FROM found)", " + 0")), c.args, nil
 }
 
-// Records that meet a condition are compared one by one if they are few, as many as so many times the
-// square root of all, or if the graph has not as many as are wanted among its candidates: to
-// follow it further costs more, and finds records that are not the nearest.
+// Records that meet a condition are compared one by one if they are few, at most fewRoots times the
+// square root of all, or if the candidates of the graph contain fewer than wanted: following the
+// graph further costs more, and finds records that are not the nearest.
 const fewRoots = 5
 
 // columns is records by column, as the parameters of one statement.

@@ -118,7 +118,7 @@ func testCrash(t *testing.T, s *suite) {
 			}
 		}
 	}
-	// The build goes on.
+	// The build continues.
 	table, err = resumed.Table("chunks")
 	must(t, err)
 	put(t, resumed, table, records...)

@@ -68,7 +68,7 @@ func testRecords(t *testing.T, s *suite) {
 	}
 }
 
-// What cannot be stored is told by item; the rest is stored.
+// Errors name the items that cannot be stored; the rest is stored.
 func testBadItems(t *testing.T, s *suite) {
 	_, g, table := s.generation(t)
 	good := sample(2, 2)
@@ -121,7 +121,7 @@ func testScopes(t *testing.T, s *suite) {
 	same(t, "after deleting a scope", allRecords(t, table, ""), want)
 }
 
-// An iteration is of one state, whatever is written meanwhile, and goes on from where
+// An iteration sees one state, whatever is written meanwhile, and can continue where
 // another ended.
 func testIterator(t *testing.T, s *suite) {
 	c, g, table := s.generation(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// The ten best records by words equal those of package bm25.
+// The ten best records by words equal the results of package bm25.
 func testWords(t *testing.T, s *suite) {
 	c, g, table := s.generation(t)
 	records := sample(6, 400)
