@@ -20,10 +20,11 @@ const (
 	mostBytes  = 1 << 26
 )
 
-// Build indexes the texts of the chunks, and their titles where the options
-// say so. Documents of the index are positions in chunks. Work is spread over
-// GOMAXPROCS goroutines; the index does not depend on their number. A
-// cancelled build returns the context's error.
+// Build indexes the texts of the chunks, and their titles where the options say so.
+// Documents of the index are positions in chunks; kg.Graph numbers the passages
+// of the same chunks by their IDs. Work is spread over GOMAXPROCS goroutines; the
+// index does not depend on their number. A cancelled build returns the context's
+// error.
 func Build(ctx context.Context, chunks []graphrag.Chunk, o Options) (*Index, error) {
 	return build(ctx, len(chunks), func(i int) (string, string) { return chunks[i].Title, chunks[i].Text }, o, mostBytes)
 }
