@@ -94,8 +94,8 @@ func (c *Collection) scores(s *searcher, dst []float64) []float64 {
 // (block-max: Ding and Suel, "Faster top-k document retrieval using block-max
 // indexes", SIGIR 2011), and the windows with the largest are searched first.
 //
-// A document's score is always the sum of its terms in the same order, so it
-// does not depend on what was skipped.
+// A document's score is always the sum of its terms in the same order, so it does not depend
+// on the documents that were skipped.
 type searcher struct {
 	c       *Collection
 	numbers *text.Numbering

@@ -45,8 +45,8 @@ func (f Func) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	return rows[0], nil
 }
 
-// Model is what is known of an embedder beside its vectors. The embedders of
-// this package are models; those of others need not be.
+// Model describes an embedder. The embedders of this package are models; foreign ones need
+// not be.
 type Model interface {
 	// Name identifies the embedder and all that its vectors depend on: equal
 	// names, equal vectors. An index stores it to refuse others.

@@ -96,11 +96,10 @@ var (
 	_ Model    = (*LSA)(nil)
 )
 
-// FitLSA builds a model of texts, usually the chunks of the corpus to be
-// searched. Time and memory grow with the number of distinct terms per text,
-// the vocabulary and Dim. Equal texts, options and seed give equal bytes on
-// one kind of processor, for any number of workers. The error is about the
-// options or that of ctx.
+// FitLSA builds a model of texts, usually the chunks of the corpus to be searched. Time and
+// memory grow with the number of distinct terms per text, the vocabulary and Dim. Equal texts,
+// options and seed give equal bytes on one kind of processor, for any number of workers. Errors
+// are about the options, or ctx's.
 func FitLSA(ctx context.Context, texts []string, opts LSAOptions) (*LSA, error) {
 	opts, err := opts.resolve(len(texts))
 	if err != nil {
@@ -147,8 +146,8 @@ func newLSA(v *vocabulary, opts LSAOptions) *LSA {
 // Name is "lsa", the dimension, and a checksum of the model.
 func (m *LSA) Name() string { return m.name }
 
-// Dim is the length of the vectors: that of the options, or the rank of the
-// corpus if that is less, but at least 1.
+// Dim returns the length of the vectors: Dim of the options, or the rank of the corpus if that
+// is less, but at least 1.
 func (m *LSA) Dim() int { return m.dim }
 
 // EmbedDocuments returns a vector of length 1, or of zeros, for each text.
@@ -251,9 +250,9 @@ func (a *sparse) transpose() *sparse {
 }
 
 // mul computes out = a·x, where x and out are dense with width columns, with a kernel of single
-// precision or of double, which is several times as slow. Each row of out is one goroutine's, and
-// added up in the order of the columns: the result does not depend on how many goroutines there
-// are. The error is that of ctx.
+// or of double precision, which is several times as slow. Each row of out is computed by one
+// goroutine, in the order of the columns: the result does not depend on the number of
+// goroutines. The only errors are ctx's.
 func mul[F float](ctx context.Context, a *sparse, out, x []F, width, workers int, first func(out, x []F, cols []int32, vals []float32) int) error {
 	return par.Ranges(ctx, a.rows(), grain, workers, func(_, lo, hi int) error {
 		for i := lo; i < hi; i++ {
@@ -288,8 +287,8 @@ func (o operator) MulTSingle(ctx context.Context, out, x []float32, width int) e
 	return mul(ctx, o.transposed, out, x, width, o.workers, sumFirst)
 }
 
-// powerIterations bring the neighbours of texts as near to those of the exact
-// decomposition as scikit-learn's default, 5, does; with 2 a fifth of ten are others.
+// powerIterations, scikit-learn's default, bring the neighbours of texts as near as the exact
+// decomposition does; with 2 iterations, two of the ten nearest neighbours differ.
 const powerIterations = 5
 
 // rightSingular returns the leading singular values of a and its right singular

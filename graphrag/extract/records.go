@@ -209,9 +209,9 @@ func (r *Records) goOn(ctx context.Context, req llm.Request) (bool, error) {
 	return strings.HasPrefix(strings.ToUpper(strings.TrimSpace(reply.Text)), "Y"), err
 }
 
-// mergeGleaned drops, of the records of two replies with the same key, those of the reply whose first
-// description is shorter, of equal ones those of the later reply (LightRAG, operate.py,
-// extract_entities). What one reply says twice about a name or a pair remains.
+// mergeGleaned compares records of two replies with the same key and drops the records of the reply
+// whose first description is shorter, or, if equal, of the later reply (LightRAG, operate.py,
+// extract_entities). Repeated records of one reply about a name or a pair remain.
 func mergeGleaned(before, gleaned *kg.Extraction) {
 	fold := kg.FoldUnicode.Key
 	dropShorter(&before.Mentions, &gleaned.Mentions, func(m kg.Mention) (string, string) { return fold(m.Name), m.Description })

@@ -41,7 +41,7 @@ type Block struct {
 	Text string
 	// Cells are the cells of a header or a row, as spans of Text.
 	Cells []text.Span
-	// Under is the index of the heading of the block, Lead that of the block it depends on:
+	// Under is the index of the heading of the block, Lead of the block that it depends on:
 	// the header of a row, the term of a definition, the paragraph before a list or code, the
 	// item around a nested one. -1 is none.
 	Under, Lead int
@@ -272,8 +272,8 @@ const (
 
 // Lead returns the context that a piece of a Markdown text, beginning at an offset, lacks: its
 // headings, and, if it begins inside a table, the header; inside a list, the line before the list;
-// inside code in the first 64 KB, the opening fence. Blocks of the lead followed by the piece are
-// those of the piece in its place. If a row of a table is cut, its beginning is in the lead.
+// inside code in the first 64 KB, the opening fence. The blocks of the lead with the piece equal
+// the blocks of the piece in its place. If a row of a table is cut, its beginning is in the lead.
 //
 // It examines at most 64 KB before the offset and returns a few lines.
 func Lead(s string, at int) string {

@@ -150,7 +150,7 @@ const (
 type grid struct {
 	w      *writer
 	header []string
-	at     []int // offsets of the header; nil: that of the first row
+	at     []int // offsets of the header; nil: of the first row
 	began  int   // offset of the last header in the text
 	rows   int   // since the header became as wide as it is
 	wide   bool
@@ -227,7 +227,7 @@ var inCell = strings.NewReplacer("|", `\|`)
 // cellText returns a text as a cell: on one line, with markup escaped.
 func cellText(s string) string { return inCell.Replace(inline(oneLine(s))) }
 
-// narrow reports whether a header can be that of a Markdown table: it has few enough columns, and
+// narrow reports whether a Markdown table can have the header: it has few enough columns, and
 // Lead can find it.
 func narrow(header []string) bool {
 	size := 0

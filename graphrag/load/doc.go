@@ -13,14 +13,13 @@
 //
 // # One language of structure
 //
-// The text of every document is Markdown: that of Markdown and text files as it is but for
-// struck text, so that offsets into the text are offsets into the file, that of other formats written
-// anew, with [File.Source], [File.Line] and [File.Place] leading back. So what is cut, indexed, stored and
-// given to a model is one readable text, and whoever wants the structure of any piece
-// of it asks [Blocks]. A piece that begins inside of a table or a list lacks what it
-// goes on from; [Lead] is that, a few lines, and stands beside a chunk
-// (graphrag.Chunk.Lead) from the time it is cut. Blocks(lead + text) is the structure
-// of the piece in its place.
+// The text of every document is Markdown. Markdown and text files are kept without struck text, so
+// that offsets into the text are offsets into the file; other formats are converted, with
+// [File.Source], [File.Line] and [File.Place] leading back. So the text that is cut, indexed, stored
+// and given to a model is one readable text, and [Blocks] returns the structure of any piece of it. A
+// piece that begins inside of a table or a list lacks its header or first line; [Lead] returns these
+// few lines, which a chunk keeps (graphrag.Chunk.Lead) from the time it is cut. Blocks(lead + text) is
+// the structure of the piece in its place.
 //
 // # Formats
 //
@@ -39,9 +38,8 @@
 //
 // # Hostile files
 //
-// Files are what others wrote. At most [MaxFile] bytes are read of one, and of what grows
-// as much as there was.
-// Nesting beyond 32 levels, tables wider than 128 columns and texts that the parser fails
+// Files are foreign input. At most [MaxFile] bytes are read of one, and of a file that grows
+// only its length at the beginning. Nesting beyond 32 levels, tables wider than 128 columns and texts that the parser fails
 // on are read as paragraphs; the time is about linear in the size; links are not
 // followed, nothing is fetched and nothing is run. A parser that panics is an error that
 // names the file.

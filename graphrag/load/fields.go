@@ -26,8 +26,8 @@ func ofPlace(key string) bool {
 	return key == FieldFolder || key == FieldKind || key == "file" || key == "modified"
 }
 
-// fieldsOf returns the fields of a file: those of its place, the front matter of its text,
-// and what more there is, which goes first. problem names what is no field.
+// fieldsOf returns the fields of a file: its place, the front matter of its text, and, first in
+// precedence, more. problem names keys that are not fields.
 func fieldsOf(name, text string, more graphrag.Fields) (f graphrag.Fields, problem error) {
 	f = graphrag.Fields{FieldFolder: path.Dir(name), FieldKind: strings.TrimPrefix(strings.ToLower(path.Ext(name)), ".")}
 	front := frontOf(strings.TrimPrefix(text, "\ufeff"))

@@ -56,9 +56,9 @@ const (
 	candidateCount = 10
 )
 
-// ByMembers finds communities of entities by relations and meaning together, as
-// the paper of Youtu-GraphRAG has it (arXiv 2508.19855, section 3.2, equations 4
-// to 7): k-means over the vectors, then merging by the dual-perception score
+// ByMembers finds communities of entities by relations and meaning together, as the paper of
+// Youtu-GraphRAG has it (arXiv 2508.19855, section 3.2, equations 4 to 7): k-means over the
+// vectors, then merging by the dual-perception score
 //
 //	φ(e,C) = S_r(e,C) ⊕ λ·S_s(e,C)
 //
@@ -70,10 +70,9 @@ const (
 // keeps unrelated communities apart). vectors has a row of dim components for each
 // entity, of [EntityVectors] or of an embedder.
 //
-// Each entity is in exactly one community. Triples that are given twice count
-// twice. The error reports options, vectors or triples that cannot be used, or
-// the end of ctx. The result depends on the arguments alone, not on the order of
-// the triples.
+// Each entity is in exactly one community. Repeated triples count repeatedly. The error reports
+// options, vectors or triples that cannot be used, or the end of ctx. The result depends on the
+// arguments alone, not on the order of the triples.
 func ByMembers(ctx context.Context, vectors []float32, dim int, triples []Triple, o Options) (Partition, error) {
 	m, err := newMerger(ctx, vectors, dim, triples, o)
 	if err != nil {

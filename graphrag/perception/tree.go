@@ -80,9 +80,8 @@ const (
 // is quoted from the descriptions of its members. Communities of one member have no
 // name.
 //
-// A batch that the model cannot name, because its reply is unusable, cut or
-// refused, is listed as failed, and so is a community that the reply leaves out.
-// Any other error ends the work.
+// A batch that the model cannot name, because its reply is unusable, cut or refused, is listed
+// as failed, and so is a community that the reply leaves out. Any other error ends the work.
 func NewTree(ctx context.Context, g *kg.Graph, p Partition, model llm.Model) (*Tree, error) {
 	t := &Tree{}
 	for id, c := range p.Communities {

@@ -188,9 +188,9 @@ func (s *Set) Of(community int32) *Report {
 // reports of its parts (From Local to Global, arXiv 2404.16130, section 3.1.4; by
 // the rules of microsoft/graphrag v0.3.0, see [Input]).
 //
-// A report that the model cannot write, because its reply is unusable, cut or
-// refused, is listed as failed. Any other error ends the work. The result does
-// not depend on the number of workers.
+// A report that the model cannot write, because its reply is unusable, cut or refused, is
+// listed as failed. Any other error ends the work. The result does not depend on the number of
+// workers.
 func Write(ctx context.Context, g *Graph, h community.Hierarchy, o Options) (*Set, error) {
 	o, err := o.resolve()
 	if err != nil {

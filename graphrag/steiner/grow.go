@@ -9,11 +9,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// growth is the state of the first phase. Each node begins as a cluster of its
-// own. Active clusters grow a moat around themselves, all at the same speed; an
-// edge that is filled by the moats of its two ends joins their clusters, and a
-// cluster whose moats have used up the prizes of its nodes stops. So does one that has
-// all the prizes it can reach: what it found later would only be pruned.
+// growth is the state of the first phase. Each node begins as a cluster of its own. Active
+// clusters grow a moat around themselves, all at the same speed; an edge that is filled by the
+// moats of its two ends joins their clusters, and a cluster whose moats have used up the prizes
+// of its nodes stops. So does one that has all the prizes it can reach: anything it found later
+// would only be pruned.
 //
 // Edge e has two parts, 2e at its end From and 2e+1 at its end To. A part is in the
 // heap of its end's cluster with a time by which the edge must be checked: the

@@ -80,15 +80,14 @@ func (o RaptorOptions) Defaults() RaptorOptions {
 // MaxLevels, or with a level of at most Dim+1 nodes, or where clustering no longer
 // makes fewer of them.
 //
-// The paper has one text to a tree. Here each document is clustered by itself, and
-// then the tops of all documents in the same way, in as many levels again: what a
-// change of one document makes new is in its own tree and above all, and no mixture
-// is fitted to more nodes than a document or the tops have.
+// The paper has one text to a tree. Here each document is clustered by itself, and then the tops
+// of all documents in the same way, in as many levels again: a change of one document changes
+// its own tree and the levels above all trees, and no mixture is fitted to more nodes than a
+// document or the tops have.
 //
-// A cluster whose texts are too long is clustered again, its parts now without
-// common nodes; where that makes no smaller ones, it is divided by k-means into
-// as many as its texts need. No summary is asked for more text than
-// ClusterTokens, unless one node alone has more.
+// A cluster whose texts are too long is clustered again, its parts now without common nodes;
+// where that makes no smaller ones, k-means divides it into as many as its texts need. No
+// summary is asked for more text than ClusterTokens, unless one node alone has more.
 //
 // Leaves are texts of about 100 tokens in the paper, cut between sentences.
 func Raptor(ctx context.Context, docs [][]string, o RaptorOptions) (*Tree, error) {

@@ -10,9 +10,9 @@ import (
 	"unicode"
 )
 
-// Analyzer turns text into words and words into terms. Indexes and embedders take
-// any, so that a tokenizer for another language can be brought along; [Standard]
-// is that of this package. It is safe for concurrent use.
+// Analyzer turns text into words and words into terms. Indexes and embedders take any, for
+// tokenizers of other languages; [Standard] is the one of this package. It is safe for
+// concurrent use.
 type Analyzer interface {
 	// Words yields the words of s in order, in lower case where the script has
 	// one, until yield returns false. The slice is only valid until yield returns.
@@ -20,8 +20,8 @@ type Analyzer interface {
 	// Term returns the term a word is indexed under, or false when it is to be
 	// left out.
 	Term(word string) (term string, ok bool)
-	// Name stands for the analyzer and all that its terms depend on: equal names,
-	// equal terms. Files of indexes keep it, to refuse another one.
+	// Name identifies the analyzer and all that its terms depend on: equal names, equal
+	// terms. Index files store it, and refuse another one.
 	Name() string
 }
 
@@ -104,7 +104,7 @@ func (a *Standard) For(s string) *Standard {
 }
 
 // In returns the analyzer for a language, itself if it is for one language. The empty
-// language is that of Options.Otherwise.
+// language means Options.Otherwise.
 func (a *Standard) In(l Language) *Standard {
 	if a.each == nil {
 		return a

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// pronouns are words that stand for what was spoken of.
+// pronouns are words that refer to something mentioned before.
 const pronouns = " it its they them their he him his she her that this those these there one ones "
 
-// personal are those that stand for a person.
+// personal pronouns refer to a person.
 const personal = " they their he him his she her "
 
 var (
@@ -63,7 +63,7 @@ func answered(answer, question string) string {
 	return strings.Join(out[:min(3, len(out))], " ")
 }
 
-// spelled are those words of a question that stand in a list, as they are written there.
+// spelled returns the words of a question that a list contains, in the spelling of the question.
 func spelled(question, list string) string {
 	var out []string
 	for _, w := range strings.Fields(question) {

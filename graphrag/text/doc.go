@@ -5,7 +5,7 @@
 //
 // An [Analyzer] does the words. It has two halves, so that an index builder
 // pays for the expensive one once per distinct word instead of once per word
-// ([Numbering] remembers the terms). Those of [Standard]:
+// ([Numbering] remembers the terms). For [Standard] these are:
 //
 //   - [Standard.Words] and [Standard.Spans] scan a text and yield its
 //     lower-cased words, without allocation for words in NFC;

@@ -42,7 +42,7 @@ func FoldName(s string) string {
 	return trimName(norm.NFC.String(string(b))) // lower case may compose where upper case does not
 }
 
-// drop stands for runes that vanish.
+// drop marks runes that vanish.
 const drop = -1
 
 func foldRune(r rune) rune {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// A text is sampled at so many places, spread evenly, with so many bytes each.
+// A text is sampled in windows of windowBytes bytes, spread evenly.
 const (
 	windowBytes = 256
 	windows     = 4
@@ -25,9 +25,9 @@ const (
 	leastAhead = 1.3 // times the next best
 )
 
-// LanguageOf returns the language of a text by its script and its stop words, "" if they do
-// not tell. It looks at no more than a kilobyte, so its time does not depend on the text.
-// Most sentences of eight words tell; names and headings mostly do not.
+// LanguageOf returns the language of a text by its script and its stop words, or "" if they
+// do not decide it. It reads at most a kilobyte, so its time does not depend on the text. Eight
+// words of a sentence are mostly enough; names and headings mostly are not.
 func LanguageOf(s string) Language {
 	if plainlyEnglish(s[:min(len(s), windowBytes)]) {
 		return English
@@ -54,7 +54,7 @@ func Main(texts []string) Language {
 	return MainOf(count)
 }
 
-// MainOf is [Main] of texts of which so many are of each language.
+// MainOf is [Main] given the number of texts of each language.
 func MainOf(count map[Language]int) Language {
 	most := English
 	for _, l := range lexicons {
@@ -65,8 +65,8 @@ func MainOf(count map[Language]int) Language {
 	return most
 }
 
-// plainlyEnglish reports whether a text has words that English alone has. Most texts are
-// told so, at the price of a search for bytes.
+// plainlyEnglish reports whether a text has words that only English has: a fast path for most
+// texts, at the price of a search for bytes.
 func plainlyEnglish(s string) bool {
 	return strings.Contains(s, " the ") && (strings.Contains(s, " and ") || strings.Contains(s, " of ") || strings.Contains(s, " to "))
 }

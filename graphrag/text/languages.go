@@ -39,7 +39,7 @@ const (
 	Japanese   Language = "japanese"
 	None       Language = "none"
 
-	// Each stands for the language of each text.
+	// Each selects the language of each text.
 	Each Language = "each"
 )
 
@@ -97,7 +97,7 @@ func keepsDouble(word string) bool {
 	return false
 }
 
-// lexicons are those of the file, in its order.
+// lexicons has the lexicons of the file, in its order.
 var lexicons = readLexicons(lexiconFile)
 
 //go:embed lexicons.txt

@@ -187,7 +187,7 @@ func keptSpans(s string) []Span {
 	return without(s, cuts)
 }
 
-// without returns what is left of s after taking out the cuts, nil if there are none.
+// without returns the rest of s after taking out the cuts, nil if there are none.
 func without(s string, cuts []Span) []Span {
 	if len(cuts) == 0 {
 		return nil

@@ -17,9 +17,9 @@ const maxQuestionWords = 256
 // languages it is the question itself. Names are found by their capitals (not in German) and
 // digits.
 type Wording struct {
-	// Words are those of the subject of the question, without stop words and
-	// words of asking such as "describe" or "specific", as often as they occur,
-	// with blanks between. A question of such words alone keeps them.
+	// Words of the subject of the question, without stop words and words of asking
+	// such as "describe" or "specific", as often as they occur, with blanks between.
+	// A question of such words alone keeps them.
 	Words string
 	// Names are the words written with a capital, but for the first, and those with a
 	// digit; each once.
@@ -59,7 +59,7 @@ func ReadQuestion(question string) Wording {
 	return Wording{strings.Join(about, " "), strings.Join(names, " "), AsksOverview(question)}
 }
 
-// asking are words of asking: they say how to answer, and stand in any page.
+// asking are words that say how to answer, and occur in any page.
 var asking = set(`summarize summarise summary describe explain outline identify provide discuss give list
 	include included including concerning regarding according based detail details detailed overview
 	specific specifically key major main primary notable significant various respectively`)
@@ -72,8 +72,8 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// What asks for an overview: to be told about something as a whole, or which of the
-// things that every subject has, such as causes and events, it has.
+// Patterns of a request for an overview: of something as a whole, or of aspects that every
+// subject has, such as causes and events.
 var overviews = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)^\W*(please )?(summari[sz]e|describe|outline|characteri[sz]e|recount|analy[sz]e|explain|trace|discuss|compare|list|give|provide|review|survey|sketch|tell)\b`),
 	regexp.MustCompile(`(?i)\b(summari[sz]e|outline|summary of|overview of)\b`),

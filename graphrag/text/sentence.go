@@ -34,9 +34,9 @@ func (p Span) In(s string) string { return s[p.Start:p.End] }
 //     32(4), 2006, section 4, with the English tables trained for
 //     github.com/neurosnap/sentences, initials ("J. R. R. Tolkien") and a few
 //     abbreviations of our own added,
-//   - in the other languages of [LanguageOf] at a full stop that is not that of an
+//   - in the other languages of [LanguageOf] at a full stop, unless it ends an
 //     initial, an abbreviation ("z. B.", "Mme.", "г.") or, in German, an ordinal ("3.
-//     März"); and at those before a stop word in upper case ("… 1903 n. Chr. Die …"),
+//     März"); and after these too before a stop word in upper case ("… 1903 n. Chr. Die …"),
 //   - at the full stops of other scripts (。！？｡؟۔।॥), which need no space, unless と
 //     follows a quotation.
 //
@@ -44,14 +44,13 @@ func (p Span) In(s string) string { return s[p.Start:p.End] }
 // sentence before them. Invalid UTF-8 is text like any other. The time is
 // linear in len(s), whatever the length of the lines.
 //
-// Only the English tables come from the library: those of other languages, trained on some
-// megabytes of news, have few of the abbreviations of reference works and many that are none
-// (German "hag", "ne" and "th", without "Hr." and "Abb."). Its scanner looks at every word with
-// regular expressions and allocates a token for each; this one looks only at
-// the places where a sentence could end, and is 25 times faster on pages of
-// the web. It also cuts better there: both neurosnap and prose/v3/segment,
-// which builds on it, cut after "approx.", "Fig." and "pp.", join "in 1945.
-// The war" (neurosnap) or cut `"Is it so?" he asked` (prose), and take tables
+// Only the English tables come from the library: its other tables, trained on some megabytes of
+// news, have few of the abbreviations of reference works and many words that are none (German
+// "hag", "ne" and "th", without "Hr." and "Abb."). Its scanner looks at every word with regular
+// expressions and allocates a token for each; this one looks only at the places where a
+// sentence could end, and is 25 times faster on web pages. It also cuts better there: both
+// neurosnap and prose/v3/segment, which builds on it, cut after "approx.", "Fig." and "pp.",
+// join "in 1945. The war" (neurosnap) or cut `"Is it so?" he asked` (prose), and take tables
 // and lists for prose.
 func Sentences(s string) []Span {
 	sc := sentenceScanner{s: s, tables: punktOf(LanguageOf(s)), out: make([]Span, 0, 1+len(s)/bytesOfSentence)}
@@ -92,9 +91,9 @@ func lineEnd(s string, start int) int {
 }
 
 const (
-	plainLine = iota // may go on from the line before
+	plainLine = iota // may continue the line before
 	blankLine        // ends a block
-	itemLine         // begins a block that may go on: a list item
+	itemLine         // begins a block that may continue: a list item
 	loneLine         // is a block by itself: heading, table row, rule
 )
 
@@ -142,8 +141,8 @@ type sentenceScanner struct {
 	out    []Span
 }
 
-// stopBytes marks the bytes at which a sentence may end: the ASCII stops, and
-// the first bytes of those of other scripts.
+// stopBytes marks the bytes at which a sentence may end: the ASCII stops, and the first bytes
+// of the stops of other scripts.
 var stopBytes = [256]bool{'.': true, '!': true, '?': true,
 	0xD8: true, 0xDB: true, 0xE0: true, 0xE2: true, 0xE3: true, 0xEF: true}
 
@@ -369,7 +368,7 @@ type punkt struct {
 	// What other languages than English have in place of the last three.
 	stop     map[string]bool // stop words
 	titles   map[string]bool // of all languages, also for texts of no known language
-	ordinals bool            // "3." stands before words in upper case
+	ordinals bool            // "3." occurs before words in upper case
 }
 
 // Bits of punkt.context.

@@ -322,8 +322,8 @@ type page struct {
 // pageBytes fit the first cache, with the edges.
 const pageBytes = 1 << 11
 
-// read reads the beginning of a text: up to which byte, and how many edges are there. A run
-// that goes on behind the page is left to the next one, unless it is all of this.
+// read reads the beginning of a text and returns its number of bytes and of edges. A run that
+// extends beyond the page is left to the next one, unless it fills the page.
 func (p *page) read(s string) (n, edges int) {
 	n = min(len(s), pageBytes)
 	blocks := n / 64

@@ -11,7 +11,7 @@
 //
 // A search has two stages. The scan estimates the score of every row, with a bound of the
 // error. Rows whose upper bound is below the k-th largest lower bound cannot be among the
-// first k, ties included. The few rows that are left are scored exactly. The scan is over int8
+// first k, ties included. The few remaining rows are scored exactly. The scan is over int8
 // codes, a quarter of the bytes: the error is bounded by the length of the difference between
 // row and code (Cauchy–Schwarz), and the codes cost 25 % more memory. Without AVX2 it is over
 // the float32 rows, since codes would be slower in plain Go: the error is the rounding of

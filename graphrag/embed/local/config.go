@@ -39,7 +39,7 @@ const (
 	maxPrompt = 1 << 10 // bytes
 )
 
-// config is what the files say of a model, as far as it decides a vector.
+// config is the part of a model's files that decides its vectors.
 type config struct {
 	Model    string  `json:"model_type"`
 	Hidden   int     `json:"hidden_size"`
@@ -54,7 +54,7 @@ type config struct {
 	Eps      float64 `json:"layer_norm_eps"`
 
 	tokens int  // of a text, with the two that stand around it
-	first  bool // the vector is that of the first token, not the mean
+	first  bool // the vector is the first token's, not the mean
 	unit   bool // vectors have the length 1
 	lower  bool // sentence-transformers lowers the text itself
 }
@@ -145,7 +145,7 @@ func readBERT(dir string) (config, error) {
 	return c, nil
 }
 
-// unplaced is how many places no token has: those of XLM-R begin behind that of its padding, 1.
+// unplaced returns the number of places before the first token: XLM-R's begin behind its padding, 1.
 func (c *config) unplaced() int {
 	if c.Model == modelXLMR {
 		return 2

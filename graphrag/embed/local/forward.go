@@ -15,7 +15,7 @@ type network struct {
 	config
 	kernels
 	words, places []float32 // hidden numbers for each piece and each place
-	second        []float32 // what tokens of a second part have beside those of a first
+	second        []float32 // offset of tokens of a second part from the first
 	norm          layerNorm
 	layers        []layer
 }
@@ -37,7 +37,7 @@ type linear struct {
 
 type layerNorm struct{ gain, bias []float32 }
 
-// scratch is what a worker writes on. Matrices have rows for whole tiles that may
+// scratch is the memory of a worker. Matrices have rows for whole tiles that may
 // begin at any token.
 type scratch struct {
 	letterReader

@@ -42,7 +42,7 @@ func (d dense) apply(out []float64, x []float32) {
 	}
 }
 
-// task is what a folder's head must be.
+// task describes the head that a folder must have.
 type task struct {
 	architecture string // of config.json
 	layer        string // the name of its weights
@@ -207,7 +207,7 @@ func (r *Reranker) Scores(ctx context.Context, question string, passages []strin
 	return slices.Concat(logits...), nil
 }
 
-// Entailment tells whether one text follows from another (Bowman and others 2015, arXiv
+// Entailment scores whether one text follows from another (Bowman and others 2015, arXiv
 // 1508.05326). It is safe for concurrent use.
 type Entailment struct {
 	scoringModel

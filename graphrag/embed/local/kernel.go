@@ -51,7 +51,7 @@ func gelu(x []float32) {
 	}
 }
 
-// The coefficients of 7.1.26, those of the polynomial halved.
+// The coefficients of 7.1.26, for the polynomial halved.
 const (
 	erfP = 0.3275911
 	erf1 = 0.254829592 / 2

@@ -29,7 +29,7 @@ type Encoder struct {
 	prompts prompts
 }
 
-// model is what an Encoder and the heads have in common: a BERT and its tokenizer.
+// model is the common part of an Encoder and the heads: a BERT and its tokenizer.
 type model struct {
 	net     network
 	words   tokenizer
@@ -46,7 +46,7 @@ const (
 	packTokens = 256
 	// textsAtOnce is how many texts a worker takes from a call.
 	textsAtOnce = 16
-	// batchTexts is what a cache should ask for at a time, see Batch.
+	// batchTexts is the recommended number of texts in a request of a cache, see Batch.
 	batchTexts = 256
 )
 
@@ -177,7 +177,7 @@ func (m *model) packs(ctx context.Context, s *scratch, lo, hi int, put putFunc, 
 	return nil
 }
 
-// pool makes one vector of those of the tokens, and tells whether it is finite.
+// pool makes one vector of the tokens' vectors, and reports whether it is finite.
 func (n *network) pool(out, tokens []float32) bool {
 	copy(out, tokens)
 	if !n.first {

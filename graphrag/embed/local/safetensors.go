@@ -17,7 +17,7 @@ import (
 // (https://github.com/huggingface/safetensors, "Format").
 const (
 	lengthBytes = 8
-	maxHeader   = 16 << 20 // bytes; that of a MiniLM has eleven thousand
+	maxHeader   = 16 << 20 // bytes; a MiniLM's has eleven thousand
 )
 
 // tensors are the numbers of a file, read when they are asked for.

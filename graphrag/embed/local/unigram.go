@@ -27,7 +27,7 @@ type unigram struct {
 	longest   int     // bytes of a piece
 	unknown   int32   // -1: none
 	least     float64 // score of a character that is in no piece
-	bytes     []int32 // the pieces of single bytes, by which unknown characters are told; nil: there are none
+	bytes     []int32 // the pieces of single bytes, which spell unknown characters; nil: there are none
 	normalize []func(string) string
 	apart     bool // words are cut at white space of all kinds
 	added     []addedToken
@@ -50,7 +50,7 @@ type addedToken struct {
 // metaspace begins a word.
 const metaspace = "▁"
 
-// maxPiece bounds a piece, in bytes, far above those of XLM-R: 48.
+// maxPiece bounds a piece, in bytes, far above XLM-R's 48.
 const maxPiece = 256
 
 // unknownPenalty is how much less an unknown character scores than the least probable piece.
@@ -229,8 +229,8 @@ func (u *unigram) preTokenizer(s *step) error {
 // bytesOfToken is more than a token has of any text but one that is mostly blanks.
 const bytesOfToken = 256
 
-// tokens appends those of a text to dst, at most limit with the two around them. The rest is
-// ignored.
+// tokens appends the tokens of a text to dst, at most limit with the two around them. The rest
+// is ignored.
 func (u *unigram) tokens(dst []int32, text string, limit int, _ *letterReader) []int32 {
 	stop := len(dst) + limit - 1
 	dst = append(dst, u.begin)

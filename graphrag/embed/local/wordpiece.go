@@ -22,7 +22,7 @@ const maxLetters = 100
 // 2016, section 4.1). The name of a special token in a text is that token, as in the library
 // tokenizers.
 type wordPiece struct {
-	first, rest map[string]int32 // pieces that begin a word, and that go on in one
+	first, rest map[string]int32 // pieces that begin a word, and that continue one
 	longest     int              // bytes of a piece
 	rules       wordRules
 
@@ -183,13 +183,13 @@ func (w *wordPiece) take(pieces map[string]int64, unknown string, vocab int) err
 	return nil
 }
 
-// letterReader is what a wordPiece writes on.
+// letterReader is the memory of a wordPiece.
 type letterReader struct {
 	word, marked, folded []byte
 	parts                norm.Iter
 }
 
-// tokens appends those of a text to dst, at most limit with the two around them.
+// tokens appends the tokens of a text to dst, at most limit with the two around them.
 // The rest is ignored.
 func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letterReader) []int32 {
 	stop := len(dst) + limit - 1
@@ -253,7 +253,7 @@ func (w *wordPiece) specialAt(text string) string {
 	return ""
 }
 
-// dropped tells whether cleaning takes a character out.
+// dropped reports whether cleaning takes a character out.
 func dropped(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7F
@@ -261,7 +261,7 @@ func dropped(r rune) bool {
 	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
-// chinese tells whether a character is a word of its own: the blocks of unified
+// chinese reports whether a character is a word of its own: the blocks of unified
 // ideographs that BERT's tokenizer names.
 func chinese(r rune) bool {
 	return r >= 0x3400 && (r <= 0x4DBF || r >= 0x4E00 && r <= 0x9FFF || r >= 0xF900 && r <= 0xFAFF ||

@@ -21,7 +21,7 @@ import (
 type corpus struct {
 	lexicon *lexicon
 	lines   []occurrence        // of all chunks, sorted
-	read    map[string]*reading // by ID; those of one ID follow one another
+	read    map[string]*reading // by ID; readings of one ID are linked
 }
 
 // reading is a chunk and what was found in it.
@@ -177,7 +177,7 @@ func (r *reading) cut(x *sentence) {
 // counter is the first pass of one worker.
 type counter struct {
 	sentence
-	counts map[string]*counts // by word in lower case: of the fresh, less those of the gone
+	counts map[string]*counts // by word in lower case: of the fresh chunks, minus the gone ones
 	one    uint32             // what a word adds
 	lines  [2][]occurrence    // of the fresh, and of the gone
 }
@@ -330,8 +330,8 @@ func (c *counter) countWords(k layout) {
 // largeCorpus is how many names make a corpus large.
 const largeCorpus = 2000
 
-// collect is the second pass: it counts the names of the prose of chunks anew, and no more those of
-// chunks that are gone.
+// collect is the second pass: it counts the names of the prose of chunks again, and subtracts the
+// names of chunks that are gone.
 func (c *corpus) collect(ctx context.Context, of, gone []*reading, changed *changes, workers int) error {
 	l := c.lexicon
 	more := make(map[uint64]int32)

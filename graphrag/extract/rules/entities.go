@@ -143,8 +143,8 @@ func (x *finder) typeOf(i, j int) typ {
 	return other
 }
 
-// namesake reports whether two or three words look like those of a person's name:
-// none of them is a common word, and no article or place word goes before.
+// namesake reports whether two or three words look like a person's name:
+// none of them is a common word, and no article or place word precedes.
 func (x *finder) namesake(i, j int) bool {
 	for k := i; k < j; k++ {
 		t := &x.tokens[k]

@@ -98,7 +98,7 @@ func (x *reader) apposition(e int) {
 	}
 }
 
-// nominal reports whether the word at token i can stand in a noun phrase.
+// nominal reports whether the word at token i can be in a noun phrase.
 func (x *reader) nominal(i int) bool {
 	t := &x.tokens[i]
 	return x.entityOf[i] == 0 && t.isWord() && (!t.lower() && t.is(demonym) ||

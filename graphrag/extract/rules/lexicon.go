@@ -10,11 +10,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// lexicon is what was learned of a corpus: how its words are written where a capital
-// means something, which names its prose contains, and which lines its pages share.
-// While chunks are read it does not change, and is safe for concurrent use.
+// lexicon is learned from a corpus: how its words are written where a capital means something,
+// which names its prose contains, and which lines its pages share. While chunks are read it does
+// not change, and is safe for concurrent use.
 type lexicon struct {
-	words   map[string]int32 // lower case → number, from 1; those of the tables first
+	words   map[string]int32 // lower case → number, from 1; words of the tables first
 	class   []class          // by number
 	counts  []counts         // by number
 	writing []writing        // by number

@@ -114,7 +114,7 @@ func (x *finder) confirmed() {
 	}
 }
 
-// partOfLonger reports whether an uncommon word stands beside the tokens from i up to
+// partOfLonger reports whether an uncommon word is next to the tokens from i up to
 // j: then they are likely a part of another name.
 func (x *finder) partOfLonger(i, j int) bool {
 	beside := func(k int) bool {
@@ -146,7 +146,7 @@ func (x *finder) lookUp(isKnown func(folded string) bool) {
 	}
 }
 
-// nameStart reports whether a word can begin a name or go on with one.
+// nameStart reports whether a word can begin or continue a name.
 func (x *finder) nameStart(i int) bool {
 	t := &x.tokens[i]
 	if t.kind != wordToken || !t.has(upperFirst|innerUpper) || t.has(lowerTail) || t.is(weekday) || !t.has(upperFirst) && t.has(hyphened) {
@@ -162,7 +162,7 @@ func (x *finder) nameStart(i int) bool {
 	return x.written(i, oftenCapital) || hasPrefix(w, "Mc", "Mac", "De", "Di", "La", "Le", "Van", "Fitz", "O'", "O’", "D'", "D’")
 }
 
-// nameAt reports whether a name may go on with token i.
+// nameAt reports whether a name may continue with token i.
 func (x *finder) nameAt(i int) bool {
 	return i < len(x.tokens) && x.entityOf[i] == 0 && x.nameStart(i) && !x.lineBreak(i) && !x.tokens[i].functional()
 }
@@ -217,7 +217,7 @@ func (x *finder) possessiveInside(j int) bool {
 }
 
 // afterConnectors returns the end of "of the X", "de la X", "von X" at j; j if
-// the run from i does not go on there.
+// the run from i does not continue there.
 func (x *finder) afterConnectors(i, j int) int {
 	of := x.word(j) == "of"
 	if x.word(j) == "the" || of && !x.ofJoins(i, j) {
@@ -248,7 +248,7 @@ func (x *finder) ofJoins(i, j int) bool {
 	return x.written(j-1, common) || !x.written(j-1, everCapital) && j-i == 1
 }
 
-// joins reports whether "for", "on" or "and" at j goes on with the name of a body
+// joins reports whether "for", "on" or "and" at j continues the name of a body
 // from i: "Department of Health and Human Services".
 func (x *finder) joins(i, j int) bool {
 	const heads = organizationHead | workHead | eventHead
@@ -264,8 +264,7 @@ func (x *finder) joins(i, j int) bool {
 }
 
 // office is a title found beside a person's name: "FIFA President Gianni Infantino".
-// Tokens as in entity; person is the first token of the person, body that of the
-// body or -1.
+// Tokens as in entity; person is the first token of the person, body of the body or -1.
 type office struct{ first, last, person, body int }
 
 // split takes a run of capitals apart: titles off persons, adjectives off
@@ -542,6 +541,6 @@ func (x *finder) isLongName(i, j int) bool {
 	case allCaps && long > 1:
 		return seen > 0
 	}
-	// A name of common words alone must stand in the corpus more than once.
+	// A name of common words alone must occur in the corpus more than once.
 	return !plain || seen > 1 || x.learning
 }

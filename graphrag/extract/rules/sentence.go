@@ -94,7 +94,7 @@ func (x *sentence) atStart(i int) bool {
 const shortLine = 40
 
 // lineBreak reports whether a short line ends between the tokens i-1 and i, so that no
-// name goes on there.
+// name crosses it.
 func (x *sentence) lineBreak(i int) bool {
 	if x.tokens[i].gap != newline {
 		return false
@@ -123,7 +123,7 @@ func (x *sentence) hasHead(i, j int, c class) bool {
 	return false
 }
 
-// layout is what a piece of a page is.
+// layout is the kind of a piece of a page.
 type layout uint8
 
 const (

@@ -254,7 +254,7 @@ scan:
 	return i
 }
 
-// caseOf returns the shape of a word of so many letters, capitals and small letters among them.
+// caseOf returns the shape of a word from its numbers of letters, capitals and small letters.
 func caseOf(letters, capitals, smalls int) shape {
 	switch {
 	case letters == 1 && capitals == 1:
