@@ -15,6 +15,7 @@
 //     corpus of thousands of names, a single word seen once is left out, and so
 //     is a name of common words alone ("Planning Committee") that occurs
 //     once: they are mostly slips and halves of names.
+//  3. The third states triples of the sentences by a few clear patterns: a subject,
 //     the words from its verb to an object, both ends names, in the manner of ReVerb
 //     (Fader, Soderland and Etzioni, EMNLP 2011); appositions ("X, the capital of
 //     Y,"), titles ("FIFA president X", "Y's president X") and dates in brackets
