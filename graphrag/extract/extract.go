@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/internal/share"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
@@ -206,4 +207,34 @@ func verify(c graphrag.Chunk, x *kg.Extraction) {
 	x.Mentions = slices.DeleteFunc(x.Mentions, func(m kg.Mention) bool { return dropped("mention", m.Name, m.Name) })
 	x.Facts = slices.DeleteFunc(x.Facts, func(f kg.Fact) bool { return dropped("fact", f.Head+" | "+f.Relation+" | "+f.Tail, f.Head, f.Tail) })
 	x.Attributes = slices.DeleteFunc(x.Attributes, func(a kg.Attribute) bool { return dropped("attribute", a.Entity+" | "+a.Key, a.Entity) })
+}
+
+// NameFinder finds names and their kinds in texts, in order. [local.Names] is one.
+type NameFinder interface {
+	Name() string
+	Find(ctx context.Context, texts []string) ([][]local.Name, error)
+}
+
+// ByNames returns an extractor of the names that find finds, without facts.
+func ByNames(find NameFinder) Extractor { return byNames{find} }
+
+type byNames struct{ find NameFinder }
+
+// Extract implements [Extractor].
+func (b byNames) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	texts, out := make([]string, len(chunks)), make([]kg.Extraction, len(chunks))
+	for i, c := range chunks {
+		texts[i] = c.Text
+	}
+	found, err := b.find.Find(ctx, texts)
+	if err != nil {
+		return nil, fmt.Errorf("extract: %w", err)
+	}
+	for i, c := range chunks {
+		out[i] = kg.Extraction{Chunk: c.ID, Doc: c.Doc}
+		for _, n := range found[i] {
+			out[i].Mentions = append(out[i].Mentions, kg.Mention{Name: c.Text[n.Start:n.End], Type: n.Kind, Span: kg.Span{Start: n.Start, End: n.End}})
+		}
+	}
+	return out, nil
 }
