@@ -173,15 +173,15 @@ func isMark(s string, i int) bool {
 // as a paragraph: with backslashes before what would be markup. Addresses stay as they are.
 func Escape(s string) string {
 	s = oneLine(s)
-	out := inline(s)
+	out := Inline(s)
 	if at := blockMark(s); at >= 0 && out[at] != '\\' {
 		out = out[:at] + `\` + out[at:]
 	}
 	return out
 }
 
-// inline is Escape for a text that begins no block.
-func inline(s string) string {
+// Inline is [Escape] for a text behind other words or a mark on its line.
+func Inline(s string) string {
 	if !strings.ContainsAny(s, "\\`*_~<(") {
 		return s
 	}
@@ -507,9 +507,6 @@ const (
 	maxCells  = 1 << 16
 	maxValues = 1 << 20
 )
-
-// manyLines reports whether a text has too many lines to be parsed.
-func manyLines(s string) bool { return strings.Count(s, "\n") > maxLines }
 
 // keptText is the serialized form of a File.
 type keptText struct {

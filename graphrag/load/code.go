@@ -23,7 +23,7 @@ var definition = regexp.MustCompile(`^(?i:(?:export|default|pub(?:\([a-z]+\))?|p
 // codeFile reads source code: each definition at the start of a line is a section with that line as
 // its heading, and includes the comment before it.
 func codeFile(name, source string) *File {
-	if manyLines(source) {
+	if strings.Count(source, "\n") > maxLines {
 		return Markdown(name, source)
 	}
 	w := &writer{}
@@ -225,7 +225,7 @@ func (g *grid) line(cells []string, at []int) {
 var inCell = strings.NewReplacer("|", `\|`)
 
 // cellText returns a text as a cell: on one line, with markup escaped.
-func cellText(s string) string { return inCell.Replace(inline(oneLine(s))) }
+func cellText(s string) string { return inCell.Replace(Inline(oneLine(s))) }
 
 // narrow reports whether a Markdown table can have the header: it has few enough columns, and
 // Lead can find it.

@@ -26,10 +26,6 @@ const (
 	FieldKind   = "kind"
 )
 
-func ofPlace(key string) bool {
-	return key == FieldFolder || key == FieldKind || key == "file" || key == "modified"
-}
-
 // fieldsOf returns the fields of a file: its place, the front matter of its text, and, first in
 // precedence, more. problem names keys that are not fields.
 func fieldsOf(name, text string, more graphrag.Fields) (f graphrag.Fields, problem error) {
@@ -38,7 +34,7 @@ func fieldsOf(name, text string, more graphrag.Fields) (f graphrag.Fields, probl
 	problem = front.problem
 	for _, from := range []graphrag.Fields{front.fields, more} {
 		for _, key := range slices.Sorted(maps.Keys(from)) {
-			if ofPlace(key) {
+			if slices.Contains([]string{FieldFolder, FieldKind, "file", "modified"}, key) {
 				continue
 			}
 			old, was := f[key]

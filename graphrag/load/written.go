@@ -83,7 +83,7 @@ func (w *Writer) Item(depth int, mark, text, place string) {
 
 func (w *Writer) block(prefix, text, place string, item bool) {
 	if text = Single(text); strings.HasPrefix(prefix, "#") {
-		text = inline(text)
+		text = Inline(text)
 	} else {
 		text = Escape(text)
 	}
@@ -181,9 +181,6 @@ func (w *Writer) File(name, unit string, d graphrag.Document) (*File, error) {
 	f.finish(name, f.Document.Text)
 	return f, nil
 }
-
-// Inline is [Escape] for a text behind other words or a mark on its line.
-func Inline(s string) string { return inline(s) }
 
 // Single is a text on one line, without control characters.
 func Single(s string) string {

@@ -83,7 +83,7 @@ func ByMembers(ctx context.Context, vectors []float32, dim int, triples []Triple
 		err = m.byMembers(labels)
 	}
 	if err != nil {
-		return Partition{}, wrapped(err)
+		return Partition{}, fmt.Errorf("perception: %w", err)
 	}
 	return m.partition(), nil
 }
@@ -218,8 +218,6 @@ func newMerger(ctx context.Context, vectors []float32, dim int, triples []Triple
 	o.RelationWeight = max(0, o.RelationWeight)
 	return &merger{perception: newPerception(vectors, dim, triples, o), ctx: ctx, stable: n == 0}, nil
 }
-
-func wrapped(err error) error { return fmt.Errorf("perception: %w", err) }
 
 // Check fills in defaults for zero values, and reports all problems that do not
 // depend on the vectors.

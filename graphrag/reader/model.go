@@ -282,7 +282,7 @@ func derivedData(derived []graphrag.Derived) (data []llm.Data) {
 		prefix := prefixOf(derived[i].Kind)
 		first := next[prefix]
 		if long(derived[i].Kind) {
-			data = append(data, llm.Data{Label: fmt.Sprintf("%s %s%d", noteLabel(derived[i].Kind), prefix, first), Text: llm.Printable(derived[i].Text)})
+			data = append(data, llm.Data{Label: fmt.Sprintf("%s %s%d", cmp.Or(noLetters.ReplaceAllString(derived[i].Kind, ""), "note"), prefix, first), Text: llm.Printable(derived[i].Text)})
 			next[prefix]++
 			i++
 			continue
@@ -305,10 +305,8 @@ func prefixOf(kind string) string {
 	return "F"
 }
 
+// noLetters are cut from the kind of a derived text in its label, so that it cannot close a mark.
 var noLetters = regexp.MustCompile(`\PL+`)
-
-// noteLabel makes a label of the kind of a derived text: letters only, so that it cannot close a mark.
-func noteLabel(kind string) string { return cmp.Or(noLetters.ReplaceAllString(kind, ""), "note") }
 
 // Streamer is a [Reader] that also hands out an answer while it is written. Each
 // Answer that is yielded has a longer beginning of the text, the last is what Read

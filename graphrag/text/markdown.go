@@ -165,7 +165,7 @@ func keptSpans(s string) []Span {
 			if after == 0 {
 				break
 			}
-			if isCitation(s[b.End:i]) {
+			if link := s[b.End:i]; len(link) <= len(`\[1234\]`) && citation.MatchString(link) {
 				cuts = append(cuts, Span{b.Start, after})
 			} else {
 				cuts = append(cuts, b, Span{i, after})
@@ -271,10 +271,6 @@ func skipBlanks(s string, i int) int {
 	}
 	return i
 }
-
-// isCitation reports whether the text of a link is a number in brackets: [12]
-// or \[12\].
-func isCitation(s string) bool { return len(s) <= len(`\[1234\]`) && citation.MatchString(s) }
 
 // hasScheme reports whether s begins with a scheme that is stripped.
 func hasScheme(s string) bool { return scheme.MatchString(s[:min(len(s), len("https://"))]) }

@@ -53,7 +53,7 @@ func (p Span) In(s string) string { return s[p.Start:p.End] }
 // join "in 1945. The war" (neurosnap) or cut `"Is it so?" he asked` (prose), and take tables
 // and lists for prose.
 func Sentences(s string) []Span {
-	sc := sentenceScanner{s: s, tables: punktOf(LanguageOf(s)), out: make([]Span, 0, 1+len(s)/bytesOfSentence)}
+	sc := sentenceScanner{s: s, tables: cmp.Or(punktTables()[LanguageOf(s)], punktTables()[English]), out: make([]Span, 0, 1+len(s)/bytesOfSentence)}
 	for start := 0; start < len(s); {
 		end := blockEnd(s, start)
 		sc.block(start, end)
@@ -376,9 +376,6 @@ const (
 	seenUpperInside = 1 << 2
 	seenLower       = 1<<4 | 1<<5 | 1<<6
 )
-
-// punktOf returns the tables of a language, the English ones of those without.
-func punktOf(l Language) *punkt { return cmp.Or(punktTables()[l], punktTables()[English]) }
 
 // punktTables loads the tables, once.
 var punktTables = sync.OnceValue(func() map[Language]*punkt {

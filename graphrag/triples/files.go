@@ -93,18 +93,20 @@ func open(path string, bad *Bad) (*Reader, io.Closer, error) {
 	} else if info.IsDir() {
 		return openWikidata(path, bad)
 	}
-	var labels Labels
-	format := strings.TrimSuffix(path, ".gz")
-	switch ext := filepath.Ext(format); ext {
-	case ".tsv", ".jsonl":
+	read := TSV
+	switch filepath.Ext(strings.TrimSuffix(path, ".gz")) {
+	case ".tsv":
+	case ".jsonl":
+		read = JSONL
 	case ".nt":
-		var err error
-		if labels, err = labelsOf(path, bad, func(name string, in io.Reader) (Labels, Bad, error) {
+		labels, err := labelsOf(path, bad, func(name string, in io.Reader) (Labels, Bad, error) {
 			found, _, err := NTriplesLabels(name, in, "en") // bad lines come again with the triples
 			return found, Bad{}, err
-		}); err != nil {
+		})
+		if err != nil {
 			return nil, nil, err
 		}
+		read = func(name string, in io.Reader) *Reader { return NTriples(name, in, labels) }
 	default:
 		return nil, nil, fmt.Errorf("%s: want a file whose name ends in .tsv, .jsonl or .nt (perhaps with .gz), or a folder", path)
 	}
@@ -112,13 +114,7 @@ func open(path string, bad *Bad) (*Reader, io.Closer, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	switch filepath.Ext(format) {
-	case ".tsv":
-		return TSV(path, f), f, nil
-	case ".jsonl":
-		return JSONL(path, f), f, nil
-	}
-	return NTriples(path, f, labels), f, nil
+	return read(path, f), f, nil
 }
 
 // openWikidata opens a folder of Wikidata5M. Without the file of entities a graph has no names, and

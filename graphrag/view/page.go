@@ -254,12 +254,6 @@ const (
 	openAngle  = 1.2 // Barnes and Hut's theta
 )
 
-// steps returns the number of steps of a layout. Nodes start near their community, so a
-// large graph needs few.
-func steps(nodes int) int {
-	return min(250, 50+1_200_000/max(nodes, 1))
-}
-
 // golden is the angle that spreads points evenly over a disc (Vogel 1979).
 var golden = math.Pi * (3 - math.Sqrt(5))
 
@@ -270,7 +264,7 @@ func layout(ctx context.Context, g *graph.Graph, community []int32) (x, y []floa
 	for v := range l.mass {
 		l.mass[v] = float64(g.Degree(int32(v))) + 1
 	}
-	for range steps(g.N()) {
+	for range min(250, 50+1_200_000/max(g.N(), 1)) { // nodes start near their community, so a large graph needs few
 		if err := l.step(ctx); err != nil {
 			return nil, nil, err
 		}

@@ -2,7 +2,10 @@
 
 package rules
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // openFact is a triple of the open sentence; head and tail are entities of it.
 type openFact struct {
@@ -54,12 +57,9 @@ func (x *reader) addFact(head int, relation string, tail int) {
 	if head == tail || len(relation) > maxRelationBytes || strings.EqualFold(x.text[h.start:h.end], x.text[t.start:t.end]) {
 		return
 	}
-	for _, f := range x.facts {
-		if f == (openFact{head, tail, relation}) {
-			return
-		}
+	if f := (openFact{head, tail, relation}); !slices.Contains(x.facts, f) {
+		x.facts = append(x.facts, f)
 	}
-	x.facts = append(x.facts, openFact{head, tail, relation})
 }
 
 // officer finds "Y's president X" and "Y president X", with Y entity e.
