@@ -63,7 +63,7 @@ func (v *View) WriteHTML(w io.Writer) error {
 	if err := page.Execute(b, frame{v.title, v.note, policy, template.CSS(style)}); err != nil {
 		return fmt.Errorf("view: %w", err)
 	}
-	for id, piece := range []any{v.drawn(), v.told()} {
+	for id, piece := range []any{v.drawn(), v.details()} {
 		packed, err := pack(piece)
 		if err != nil {
 			return fmt.Errorf("view: %w", err)
@@ -136,32 +136,18 @@ func (v *View) drawn() drawing {
 	return d
 }
 
-// telling holds the texts of the page, which are unpacked when they are first needed.
-type telling struct {
+// details holds the texts of the page, which are unpacked when they are first needed.
+type details struct {
 	Kinds []string   `json:"kinds"`
 	About [][]string `json:"about"`
 	Pages []string   `json:"pages"`
-	Facts []toldFact `json:"facts"`
+	Facts []fact     `json:"facts"`
 }
 
-type toldFact struct {
-	Head     int32  `json:"h"`
-	Tail     int32  `json:"t"`
-	Label    string `json:"l,omitempty"`
-	About    string `json:"a,omitempty"`
-	Sentence string `json:"s,omitempty"`
-	Page     int32  `json:"p"`
-	Count    int    `json:"n,omitempty"`
-	Read     bool   `json:"r,omitempty"`
-}
-
-func (v *View) told() telling {
-	t := telling{Pages: v.pages}
+func (v *View) details() details {
+	t := details{Pages: v.pages, Facts: v.facts}
 	for _, n := range v.nodes {
 		t.Kinds, t.About = append(t.Kinds, n.kind), append(t.About, n.about)
-	}
-	for _, f := range v.facts {
-		t.Facts = append(t.Facts, toldFact{f.head, f.tail, f.label, f.about, f.sentence, f.page, f.count, f.read})
 	}
 	return t
 }
