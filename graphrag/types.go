@@ -27,9 +27,8 @@ type Document struct {
 	Fields Fields `json:"fields,omitempty"`
 }
 
-// Chunk is a piece of a document. Start and End are byte offsets into
-// Document.Text, so every chunk can be traced to the exact place it was cut
-// from.
+// Chunk is a piece of a document. Start and End are byte offsets into Document.Text, so every chunk can be
+// traced to the exact place it was cut from.
 type Chunk struct {
 	// ID is unique within the corpus and sorts in document order:
 	// Document.ID, "#", and the chunk's number with leading zeros.
@@ -85,20 +84,17 @@ type Hit struct {
 
 // Question is a question to a [System]. It contains nothing of the expected answer.
 type Question struct {
-	// ID is unique within a run and stable from run to run; it may be empty
-	// outside of benchmarks.
+	// ID is unique within a run and stable from run to run; it may be empty outside of benchmarks.
 	ID   string `json:"id,omitempty"`
 	Text string `json:"text"`
 	// Form is how the answer should look; readers write accordingly, and systems
 	// may read more for some forms than for others.
 	Form Form `json:"form,omitempty"`
-	// K is the number of chunks that go into the prompt (the top-k of the
-	// papers). If K, Tokens and Depth are all 0, it is [DefaultK], or what kit.System
-	// decides; [NoEvidence] asks for none.
+	// K is the number of chunks that go into the prompt (the top-k of the papers). If K, Tokens and Depth
+	// are all 0, it is [DefaultK], or what kit.System decides; [NoEvidence] asks for none.
 	K int `json:"k"`
-	// Tokens, when set, is the budget of everything that goes into the prompt as
-	// evidence, in tokens of the library's one counter (package tokens), and takes
-	// the place of K.
+	// Tokens, when set, is the budget of everything that goes into the prompt as evidence, in tokens of the
+	// library's one counter (package tokens), and takes the place of K.
 	Tokens int `json:"tokens,omitempty"`
 	// Depth is how many ranked chunks are wanted for measuring, if more than K.
 	Depth int `json:"depth,omitempty"`
@@ -140,11 +136,9 @@ type Found struct {
 	// Ranked are chunks, best first. It is nil of systems that rank no chunks, and
 	// empty when a search found none.
 	Ranked []Hit `json:"ranked,omitempty"`
-	// Evidence is the source text to read, in prompt order; nil means the first K
-	// of Ranked.
+	// Evidence is the source text to read, in prompt order; nil means the first K of Ranked.
 	Evidence []Hit `json:"evidence,omitempty"`
-	// Derived contains other text for the prompt: facts of a graph, descriptions,
-	// reports.
+	// Derived contains other text for the prompt: facts of a graph, descriptions, reports.
 	Derived []Derived `json:"derived,omitempty"`
 	// Steps lists the steps of the search, in order.
 	Steps []Step `json:"steps,omitempty"`
@@ -159,8 +153,7 @@ type Found struct {
 // for the reader to say: in open mode a model answers from what it knows.
 func Nothing() Found { return Found{Ranked: []Hit{}} }
 
-// Read is the source text to read for a question: Evidence, or the first K of
-// Ranked.
+// Read is the source text to read for a question: Evidence, or the first K of Ranked.
 func (f Found) Read(q Question) []Hit {
 	if f.Evidence != nil {
 		return f.Evidence
@@ -237,8 +230,7 @@ const (
 	OfMemory  Origin = "memory"
 )
 
-// Derived is prompt text that a system made from its sources, with its
-// provenance.
+// Derived is prompt text that a system made from its sources, with its provenance.
 type Derived struct {
 	// Kind of the object: "fact", "summary", "report", …
 	Kind string `json:"kind"`
@@ -276,8 +268,7 @@ func Merged(parts ...Provenance) (all Provenance) {
 	return all
 }
 
-// Row is a piece of derived text with a heading: what it is about, a colon, and what
-// is said about it.
+// Row is a piece of derived text with a heading: what it is about, a colon, and what is said about it.
 func Row(kind, heading, said string, from Provenance) Derived {
 	if said != "" {
 		heading += ": "
@@ -298,8 +289,7 @@ type Usage struct {
 	// ProviderCached are the prompt tokens that the provider had cached, and charges less
 	// for, where it says so.
 	ProviderCached int `json:"provider_cached_tokens,omitempty"`
-	// Estimated is true when at least one reply came without figures and its
-	// tokens were counted here.
+	// Estimated is true when at least one reply came without figures and its tokens were counted here.
 	Estimated bool `json:"estimated,omitempty"`
 	// Unread is the number of replies, or records of replies, that could not be read:
 	// what they held is lost.
@@ -323,14 +313,12 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
-// Retriever finds what helps to answer a question: one index, a fusion of
-// several, a search through a graph, or an agent that takes many steps. A
-// retriever over retrievers is a Retriever again.
+// Retriever finds what helps to answer a question: one index, a fusion of several, a search through a
+// graph, or an agent that takes many steps. A retriever over retrievers is a Retriever again.
 //
-// Found.Ranked is best first; equal scores are ordered by chunk ID. It holds at
-// most Question.Want hits, fewer when the corpus or the matches are fewer. A
-// question without a usable word is no error: it finds nothing. Retrieve is safe
-// for concurrent use and stops with the context's error when ctx is cancelled.
+// Found.Ranked is best first; equal scores are ordered by chunk ID. It holds at most Question.Want hits,
+// fewer when the corpus or the matches are fewer. A question without a usable word is no error: it finds
+// nothing. Retrieve is safe for concurrent use and stops with the context's error when ctx is cancelled.
 type Retriever interface {
 	Retrieve(ctx context.Context, q Question) (Found, error)
 }
@@ -344,12 +332,10 @@ func (f RetrieverFunc) Retrieve(ctx context.Context, q Question) (Found, error) 
 // System is a complete question-answering system: what a benchmark runs. It is
 // the Retriever of its own evidence.
 //
-// Index comes first; after it Insert, Delete, Retrieve and Answer may be called
-// in any order and by many at once. Readers see the state of the last change that
-// succeeded and never wait for one that is under way; a change that fails or is
-// cancelled leaves everything as it was. Equal documents, options and questions
-// give equal answers, whatever the concurrency and whatever the order in which
-// the documents came and went.
+// Index comes first; after it Insert, Delete, Retrieve and Answer may be called in any order and by many at
+// once. Readers see the state of the last change that succeeded and never wait for one that is under way; a
+// change that fails or is cancelled leaves everything as it was. Equal documents, options and questions
+// give equal answers, whatever the concurrency and whatever the order in which the documents came and went.
 type System interface {
 	Retriever
 	// Name identifies the system in reports, e.g. "bm25".
@@ -364,9 +350,8 @@ type System interface {
 	Delete(ctx context.Context, ids ...string) (IndexStats, error)
 	// Answer answers one question and reports evidence and usage with it.
 	Answer(ctx context.Context, q Question) (Answer, error)
-	// Save writes the system to a folder, Open replaces it by what Save wrote. A
-	// crash while saving leaves the old content or the new one. Opening pays
-	// nothing for what was paid before Save.
+	// Save writes the system to a folder, Open replaces it by what Save wrote. A crash while saving leaves
+	// the old content or the new one. Opening pays nothing for what was paid before Save.
 	Save(ctx context.Context, dir string) error
 	Open(ctx context.Context, dir string) (IndexStats, error)
 	// Close releases what was built. The system is not used afterwards.

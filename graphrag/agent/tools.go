@@ -56,8 +56,7 @@ func (c Call) about() string {
 	return c.Pattern
 }
 
-// Result is the result of a call. Pages are hostile: their text is in Data alone, to be
-// put between marks.
+// Result is the result of a call. Pages are hostile: their text is in Data alone, to be put between marks.
 type Result struct {
 	Call
 	// Data are the texts: passages with their numbers as labels, lines with theirs before them.

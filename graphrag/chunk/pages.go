@@ -16,9 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
-// The lengths of units and passages, in cl100k tokens. Recall within a budget falls
-// with the length of passages, and a shorter one contains no whole statement:
-// docs/systems.md has figures.
+// The lengths of units and passages, in cl100k tokens. Recall within a budget falls with the length of
+// passages, and a shorter one contains no whole statement: docs/systems.md has figures.
 const (
 	DefaultUnit    = 50
 	DefaultPassage = 150

@@ -20,10 +20,9 @@ const (
 	MaxNorm = 1e18
 )
 
-// The value of Inits is the one of Youtu-GraphRAG for its communities (arXiv 2508.19855), the
-// others come from scikit-learn 1.2: a start ends after the maximum number of iterations, or
-// when the squared moves of all centroids add up to at most the tolerance times the mean
-// variance of the components.
+// The value of Inits is the one of Youtu-GraphRAG for its communities (arXiv 2508.19855), the others come
+// from scikit-learn 1.2: a start ends after the maximum number of iterations, or when the squared moves of
+// all centroids add up to at most the tolerance times the mean variance of the components.
 const (
 	defaultInits  = 5
 	maxIterations = 300
@@ -38,8 +37,7 @@ var ErrVector = errors.New("unusable vector")
 type KMeansOptions struct {
 	// Seed of k-means++, which is the greedy one.
 	Seed uint64
-	// Inits is how many starts are tried, of which the one with the least
-	// inertia wins; 0 means 5.
+	// Inits is how many starts are tried, of which the one with the least inertia wins; 0 means 5.
 	Inits int
 }
 
@@ -54,25 +52,21 @@ type Clustering struct {
 	Labels []int32
 	// Centroids has K rows of Dim.
 	Centroids []float32
-	// Inertia is the sum of the squared distances of the vectors from the
-	// centroids of their clusters.
+	// Inertia is the sum of the squared distances of the vectors from the centroids of their clusters.
 	Inertia float64
 	// Iterations is how often the centroids were moved.
 	Iterations int
 }
 
-// KMeans divides vectors, rows of length dim, into k clusters of small inertia
-// by Lloyd's iterations from k-means++ starts (Arthur and Vassilvitskii 2007).
-// With k above the number of vectors each gets a cluster of its own, and K says
-// how many there are. Nothing can be done with no vector at all: that is an
-// error.
+// KMeans divides vectors, rows of length dim, into k clusters of small inertia by Lloyd's iterations from
+// k-means++ starts (Arthur and Vassilvitskii 2007). With k above the number of vectors each gets a cluster
+// of its own, and K says how many there are. Nothing can be done with no vector at all: that is an error.
 //
-// A vector belongs to the centroid with the least sum of (x-c)², in float64 and
-// fixed order, the lower one of two equal ones; a centroid is the mean of its
-// vectors, added up in float64 in their order. A cluster that becomes empty
-// takes over the vector farthest from its centroid, unless that distance is 0.
-// Products of float32 only rule out centroids that are farther by more than their rounding
-// error, so the result is the same on every processor.
+// A vector belongs to the centroid with the least sum of (x-c)², in float64 and fixed order, the lower one
+// of two equal ones; a centroid is the mean of its vectors, added up in float64 in their order. A cluster
+// that becomes empty takes over the vector farthest from its centroid, unless that distance is 0. Products
+// of float32 only rule out centroids that are farther by more than their rounding error, so the result is
+// the same on every processor.
 func KMeans(ctx context.Context, vectors []float32, dim, k int, opts KMeansOptions) (*Clustering, error) {
 	c := opt.Checks{Of: "cluster"}
 	opt.Min(&c, "Inits", opts.Inits, 0)
@@ -105,8 +99,7 @@ func checkShape(vectors []float32, dim, k int) error {
 	return errors.Join(append(errs, checkRows(vectors, dim))...)
 }
 
-// checkRows reports a shape that is not n rows of dim with n > 0, or the first
-// unusable row.
+// checkRows reports a shape that is not n rows of dim with n > 0, or the first unusable row.
 func checkRows(rows []float32, dim int) error {
 	switch {
 	case dim < 1 || dim > MaxDim:
@@ -134,12 +127,11 @@ func checkRows(rows []float32, dim int) error {
 	return nil
 }
 
-// plusPlus draws the centroids to start from as greedy k-means++ does (Arthur and
-// Vassilvitskii, k-means++: The Advantages of Careful Seeding, SODA 2007, section
-// 6): for each, a few vectors are drawn with a probability proportional to their
-// squared distance from the nearest centroid drawn before, and the one is taken
-// that leaves the least sum of such distances, the first of equal ones. Where all
-// of the distances are 0 it is the first vector not drawn yet.
+// plusPlus draws the centroids to start from as greedy k-means++ does (Arthur and Vassilvitskii, k-means++:
+// The Advantages of Careful Seeding, SODA 2007, section 6): for each, a few vectors are drawn with a
+// probability proportional to their squared distance from the nearest centroid drawn before, and the one is
+// taken that leaves the least sum of such distances, the first of equal ones. Where all of the distances
+// are 0 it is the first vector not drawn yet.
 func (l *lloyd) plusPlus(ctx context.Context, rng *rand.Rand) ([]float32, error) {
 	start := make([]float32, 0, l.k*l.dim)
 	drawn := make([]bool, l.n)

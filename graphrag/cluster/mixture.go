@@ -18,9 +18,8 @@ import (
 type MixtureOptions struct {
 	// Seed of the k-means the fits start from.
 	Seed uint64
-	// Regularization is added to all variances, so that a component on a single
-	// point or line has a density; 0 means 1e-6. It is in the
-	// square of the unit of the vectors.
+	// Regularization is added to all variances, so that a component on a single point or line has a
+	// density; 0 means 1e-6. It is in the square of the unit of the vectors.
 	Regularization float64
 
 	inits, maxIterations int     // starts, and rounds of EM of each
@@ -91,10 +90,9 @@ func (m *Mixture) Probabilities(ctx context.Context, vectors []float32) ([]float
 	return p, nil
 }
 
-// Memberships returns, for probabilities in rows of K, the components each row
-// has a probability above threshold of coming from, in ascending order, or the
-// most probable one if there is none: no row is left out. RAPTOR's threshold is
-// 0.1, [DefaultMembership].
+// Memberships returns, for probabilities in rows of K, the components each row has a probability above
+// threshold of coming from, in ascending order, or the most probable one if there is none: no row is left
+// out. RAPTOR's threshold is 0.1, [DefaultMembership].
 func (m *Mixture) Memberships(probabilities []float64, threshold float64) [][]int32 {
 	groups := make([][]int32, len(probabilities)/m.K)
 	for i := range groups {
@@ -153,10 +151,9 @@ func SelectMixture(ctx context.Context, vectors []float32, dim int, opts Mixture
 // mixtureBlock is how many rows a goroutine takes at a time.
 const mixtureBlock = 128
 
-// fitMixture fits a mixture of k Gaussians to vectors, rows of length dim, by
-// expectation maximization (Dempster, Laird and Rubin 1977) from the clusters
-// [KMeans] finds. A k above the number of vectors means that number. Sums are in
-// float64; vectors far from the origin for their spread lose digits, so centre
+// fitMixture fits a mixture of k Gaussians to vectors, rows of length dim, by expectation maximization
+// (Dempster, Laird and Rubin 1977) from the clusters [KMeans] finds. A k above the number of vectors means
+// that number. Sums are in float64; vectors far from the origin for their spread lose digits, so centre
 // them first.
 func fitMixture(ctx context.Context, vectors []float32, dim, k int, opts MixtureOptions) (*Mixture, error) {
 	var best *Mixture
@@ -358,9 +355,8 @@ func (m *Mixture) factor() error {
 	return nil
 }
 
-// invertedCholesky writes the inverse of the lower triangular L with L·Lᵀ = a to
-// inverse, which has zeros, and returns ln det L, or false if a is not positive definite.
-// factor is scratch of the same size.
+// invertedCholesky writes the inverse of the lower triangular L with L·Lᵀ = a to inverse, which has zeros,
+// and returns ln det L, or false if a is not positive definite. factor is scratch of the same size.
 func invertedCholesky(inverse, a, factor []float64, d int) (logs float64, ok bool) {
 	for j := range d {
 		row, inverted := factor[j*d:][:j+1], inverse[j*d:][:j+1]
@@ -403,8 +399,7 @@ func (s *members) add(sums []float64) {
 	}
 }
 
-// spread adds up the lower triangle of the sum of the shares times z·zᵀ, where z is a row
-// less the mean.
+// spread adds up the lower triangle of the sum of the shares times z·zᵀ, where z is a row less the mean.
 func (s *members) spread(covariance, mean []float64) {
 	centred := make([]float64, s.dim)
 	for i, row := range s.rows {

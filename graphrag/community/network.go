@@ -23,10 +23,8 @@ type arc[W float] struct {
 	w  W
 }
 
-// network is a graph at one level: rows of arcs, and the weight of each node,
-// which is its strength.
-// Loops are left out, since no gain depends on them beyond the node weights,
-// and so are arcs of weight 0.
+// network is a graph at one level: rows of arcs, and the weight of each node, which is its strength. Loops
+// are left out, since no gain depends on them beyond the node weights, and so are arcs of weight 0.
 type network[W float] struct {
 	offsets []int64
 	arcs    []arc[W]
@@ -154,8 +152,7 @@ const leastWeight = 0x1p-1000
 // surveyRows is how many rows are looked at between two looks at the context.
 const surveyRows = 1 << 10
 
-// surveyed returns the survey of a graph. The error is the error of ctx, or reports unusable
-// weights.
+// surveyed returns the survey of a graph. The error is the error of ctx, or reports unusable weights.
 func surveyed(ctx context.Context, g *graph.Graph) (survey, error) {
 	s, err := sums(ctx, g)
 	switch {

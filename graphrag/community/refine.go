@@ -223,8 +223,7 @@ func (r *refiner[W]) gather(row []arc[W]) {
 	r.candidates = touched[:t]
 }
 
-// wellConnected reports whether a part is well connected to the rest of its
-// community.
+// wellConnected reports whether a part is well connected to the rest of its community.
 func (r *refiner[W]) wellConnected(p *subset[W]) bool {
 	weight := float64(p.weight)
 	return float64(p.cut)*(1+tolerance) >= r.gamma*weight*(r.total-weight)

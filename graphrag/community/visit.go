@@ -166,15 +166,13 @@ const tolerance = 1e-12
 // alone is the number of an empty community.
 const alone = -1
 
-// moveNodes is the fast local move procedure (Traag et al. 2019, supplementary
-// algorithm A.2, MoveNodesFast): nodes are visited, few of them in random order, and moved to
-// where the quality grows most, an empty community included, and after a move
-// those neighbours are visited again that could gain by it. A draft visits all nodes, in
-// some rounds, and wakes up none. It reports whether any node moved.
+// moveNodes is the fast local move procedure (Traag et al. 2019, supplementary algorithm A.2,
+// MoveNodesFast): nodes are visited, few of them in random order, and moved to where the quality grows
+// most, an empty community included, and after a move those neighbours are visited again that could gain by
+// it. A draft visits all nodes, in some rounds, and wakes up none. It reports whether any node moved.
 //
-// The gain of joining C, for a node v that is taken out of its own community,
-// is E(v,C) - γ'·w(v)·W(C). What a move changes in W(C) is left to the
-// next pass, as in the paper for nodes that are not neighbours.
+// The gain of joining C, for a node v that is taken out of its own community, is E(v,C) - γ'·w(v)·W(C).
+// What a move changes in W(C) is left to the next pass, as in the paper for nodes that are not neighbours.
 //
 // Few nodes come in random order, because there it is chance that finds the better partitions;
 // many come in their own, in which they lie in memory.

@@ -20,8 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Extractor finds the entities, triples and attributes of chunks, with a model or by
-// rules.
+// Extractor finds the entities, triples and attributes of chunks, with a model or by rules.
 //
 // Extract returns one extraction for each chunk, in the order of the chunks,
 // with the chunk's ID and document; the extraction of a chunk may be empty. On an error
@@ -50,8 +49,7 @@ const (
 type ModelOptions struct {
 	// Model is required.
 	Model llm.Model
-	// Concurrency is the number of chunks at a time; 0 means 8. It has no effect
-	// on the result.
+	// Concurrency is the number of chunks at a time; 0 means 8. It has no effect on the result.
 	Concurrency int
 	// Verify drops names that the chunk does not contain, with their facts and
 	// attributes: models also write names from memory and from examples. Half of the
@@ -65,9 +63,8 @@ func (o ModelOptions) check(checks *opt.Checks) {
 	opt.Min(checks, "Concurrency", o.Concurrency, 0)
 }
 
-// each calls one for every chunk and returns the results in order. If the reply for a
-// chunk is unusable, cut or refused, its extraction has that problem; any other error
-// ends the call.
+// each calls one for every chunk and returns the results in order. If the reply for a chunk is unusable,
+// cut or refused, its extraction has that problem; any other error ends the call.
 func (o ModelOptions) each(ctx context.Context, chunks []graphrag.Chunk, one func(context.Context, graphrag.Chunk, *kg.Extraction) error) ([]kg.Extraction, error) {
 	out, err := o.raw(ctx, chunks, one)
 	for i := range out {

@@ -30,9 +30,8 @@ type page struct {
 	odd               bool // a long s or a sign of the kelvin is in it, to which s and k are equal
 }
 
-// New makes pages of the chunks of documents: what overlaps is there once. Chunks of a
-// document follow one another. Where texts were cleaned before they were cut, the pages are
-// the cleaned ones.
+// New makes pages of the chunks of documents: what overlaps is there once. Chunks of a document follow one
+// another. Where texts were cleaned before they were cut, the pages are the cleaned ones.
 func New(chunks []graphrag.Chunk) *Pages {
 	p := &Pages{byName: make(map[string]int)}
 	for lo, hi := 0, 0; lo < len(chunks); lo = hi {

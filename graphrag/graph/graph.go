@@ -11,10 +11,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/par"
 )
 
-// Graph is an undirected graph in compressed sparse rows. Nodes are 0..N()-1. The
-// rows of both nodes contain an edge, the row of its node contains a self-loop
-// once; rows are sorted by target, each target once. A Graph is immutable and safe
-// for concurrent use. The zero value has no nodes.
+// Graph is an undirected graph in compressed sparse rows. Nodes are 0..N()-1. The rows of both nodes
+// contain an edge, the row of its node contains a self-loop once; rows are sorted by target, each target
+// once. A Graph is immutable and safe for concurrent use. The zero value has no nodes.
 type Graph struct {
 	offsets []int64
 	targets []int32
@@ -24,8 +23,7 @@ type Graph struct {
 // N returns the number of nodes.
 func (g *Graph) N() int { return max(0, len(g.offsets)-1) }
 
-// Arcs returns the number of entries of all rows: two for an edge, one for a
-// self-loop.
+// Arcs returns the number of entries of all rows: two for an edge, one for a self-loop.
 func (g *Graph) Arcs() int64 { return int64(len(g.targets)) }
 
 // Row returns the range of u's arcs: g.Targets()[lo:hi].
@@ -46,16 +44,13 @@ func (g *Graph) Weight(arc int64) float64 {
 // Offsets returns the N()+1 row boundaries. The slice must not be changed.
 func (g *Graph) Offsets() []int64 { return g.offsets }
 
-// Targets returns the targets of all arcs, row after row. The slice must not be
-// changed.
+// Targets returns the targets of all arcs, row after row. The slice must not be changed.
 func (g *Graph) Targets() []int32 { return g.targets }
 
-// Weights returns the weights of all arcs, nil if all are 1. The slice must not be
-// changed.
+// Weights returns the weights of all arcs, nil if all are 1. The slice must not be changed.
 func (g *Graph) Weights() []float64 { return g.weights }
 
-// Degree returns the number of edge ends at u; a self-loop has both of its ends
-// there and counts 2.
+// Degree returns the number of edge ends at u; a self-loop has both of its ends there and counts 2.
 func (g *Graph) Degree(u int32) int {
 	row := g.Neighbors(u)
 	if _, loop := slices.BinarySearch(row, u); loop {
@@ -64,8 +59,7 @@ func (g *Graph) Degree(u int32) int {
 	return len(row)
 }
 
-// Strength returns the sum of the weights of the edge ends at u; a self-loop
-// counts twice.
+// Strength returns the sum of the weights of the edge ends at u; a self-loop counts twice.
 func (g *Graph) Strength(u int32) float64 {
 	sum := 0.0
 	lo, hi := g.Row(u)
@@ -110,8 +104,7 @@ func (g *Graph) Stats() Stats {
 	return s
 }
 
-// Edges returns each edge once, its smaller end first, in ascending order of
-// the ends.
+// Edges returns each edge once, its smaller end first, in ascending order of the ends.
 func (g *Graph) Edges() iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {
 		for u := range int32(g.N()) {
@@ -125,9 +118,8 @@ func (g *Graph) Edges() iter.Seq[Edge] {
 	}
 }
 
-// Components returns the connected component of each node and their number.
-// Components are numbered in the order of their smallest nodes. The one error is
-// the context's.
+// Components returns the connected component of each node and their number. Components are numbered in the
+// order of their smallest nodes. The one error is the context's.
 func (g *Graph) Components(ctx context.Context) (component []int32, count int, err error) {
 	component = make([]int32, g.N())
 	for u := range component {

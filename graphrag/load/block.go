@@ -214,8 +214,7 @@ func blockMark(s string) int {
 	return -1
 }
 
-// atEdge reports whether s[i] is outside of a word: white space, punctuation, or the end of the
-// text.
+// atEdge reports whether s[i] is outside of a word: white space, punctuation, or the end of the text.
 func atEdge(s string, i int) bool {
 	if i < 0 || i >= len(s) {
 		return true
@@ -327,8 +326,7 @@ func fenceAfter(open, line string) string {
 	return open
 }
 
-// unstruck returns a text without the parts that ~~ strikes, outside of code, and its mapping to the
-// text.
+// unstruck returns a text without the parts that ~~ strikes, outside of code, and its mapping to the text.
 func unstruck(s string) (string, text.Mapping) {
 	if !strings.Contains(s, "~~") {
 		return s, nil

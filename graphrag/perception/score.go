@@ -202,9 +202,8 @@ func (p *perception) relational(profile []relationCount, c *group) float64 {
 	return both / either
 }
 
-// divergence is D(a→b): how much better, on average, the members of a fit into
-// a than into b (equation 7). The mean cosine is one product, since
-// mean cos(e,C) = Σ e/‖e‖ · C/‖C‖ / |a|.
+// divergence is D(a→b): how much better, on average, the members of a fit into a than into b (equation 7).
+// The mean cosine is one product, since mean cos(e,C) = Σ e/‖e‖ · C/‖C‖ / |a|.
 func (p *perception) divergence(a, b *group) float64 {
 	size := float64(len(a.members))
 	relational := 0.0
@@ -218,8 +217,7 @@ func (p *perception) divergence(a, b *group) float64 {
 	return a.score - p.combine(relational/size, cosine/size)
 }
 
-// ranked returns the members of a community by descending score, equal ones by
-// number.
+// ranked returns the members of a community by descending score, equal ones by number.
 func ranked(c *group, score func(e int32) float64) []int32 {
 	scores := make(map[int32]float64, len(c.members))
 	for _, e := range c.members {
@@ -237,12 +235,11 @@ type Triple struct {
 	Head, Relation, Tail int32
 }
 
-// EntityVectors represents entities by their triples (Youtu-GraphRAG,
-// equation 4): the mean, over the triples of an entity, of the vectors of head,
-// relation and tail side by side; a triple belongs to its head and its tail, and once to an
-// entity that is both. entities and relations hold a vector of dim
-// components for each entity and relation, row after row; the result has a row of
-// 3·dim for each entity. An entity without triples gets its own vector and zeros.
+// EntityVectors represents entities by their triples (Youtu-GraphRAG, equation 4): the mean, over the
+// triples of an entity, of the vectors of head, relation and tail side by side; a triple belongs to its
+// head and its tail, and once to an entity that is both. entities and relations hold a vector of dim
+// components for each entity and relation, row after row; the result has a row of 3·dim for each entity. An
+// entity without triples gets its own vector and zeros.
 func EntityVectors(entities []float32, dim int, relations []float32, triples []Triple) ([]float32, error) {
 	n, err := checkVectors("entities", entities, dim)
 	rels, relErr := checkVectors("relations", relations, dim)

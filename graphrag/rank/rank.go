@@ -16,8 +16,7 @@ type Scored[ID cmp.Ordered] struct {
 	Score float64
 }
 
-// Compare is the order of a ranking: best first, equal scores by identifier, NaN
-// last.
+// Compare is the order of a ranking: best first, equal scores by identifier, NaN last.
 func Compare[ID cmp.Ordered](a, b Scored[ID]) int {
 	if c := cmp.Compare(b.Score, a.Score); c != 0 {
 		return c
@@ -40,8 +39,7 @@ func Best[ID cmp.Ordered](list []Scored[ID], k int) []Scored[ID] {
 	return t.heap
 }
 
-// Top keeps the k best of what is pushed, in a heap with the worst on top. Scores
-// are numbers.
+// Top keeps the k best of what is pushed, in a heap with the worst on top. Scores are numbers.
 type Top[ID cmp.Ordered] struct {
 	k    int
 	heap []Scored[ID]
@@ -163,12 +161,11 @@ func sum[ID cmp.Ordered](shares []Scored[ID]) []Scored[ID] {
 	return merged
 }
 
-// CombMAX gives each identifier its best score of all lists, on the scale of the
-// lists (Fox and Shaw, "Combination of Multiple Searches", TREC-2, 1993). It is how
-// HippoRAG puts the steps of an iterative retrieval together, whose scores compare
-// (arXiv 2405.14831, section 4). Here alone equal scores stay in the order in which
-// they were first seen, the first list first. The error names every score that is
-// not finite.
+// CombMAX gives each identifier its best score of all lists, on the scale of the lists (Fox and Shaw,
+// "Combination of Multiple Searches", TREC-2, 1993). It is how HippoRAG puts the steps of an iterative
+// retrieval together, whose scores compare (arXiv 2405.14831, section 4). Here alone equal scores stay in
+// the order in which they were first seen, the first list first. The error names every score that is not
+// finite.
 func CombMAX[ID cmp.Ordered](lists ...[]Scored[ID]) ([]Scored[ID], error) {
 	at := make(map[ID]int)
 	var out []Scored[ID]

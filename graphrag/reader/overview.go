@@ -24,11 +24,10 @@ const (
 	minSentence  = 6    // words of a statement
 )
 
-// overview returns the statements of an overview: those with high scores that are similar
-// to many others, no two of them the same fact. As in LexRank (Erkan and Radev 2004) a
-// statement is central by its similarity to the others, each weighted by its score. The
-// ten best scores alone had an F1 of 1.8 on 138 questions of WildGraphBench, this 2.2,
-// which so few questions do not tell apart.
+// overview returns the statements of an overview: those with high scores that are similar to many others,
+// no two of them the same fact. As in LexRank (Erkan and Radev 2004) a statement is central by its
+// similarity to the others, each weighted by its score. The ten best scores alone had an F1 of 1.8 on 138
+// questions of WildGraphBench, this 2.2, which so few questions do not tell apart.
 func (c *corpus) overview(scores []float64, limit int) []int {
 	pool := c.statements(scores)
 	weights := c.rarities()
@@ -154,9 +153,8 @@ func (c *corpus) byPage(chosen []int) []int {
 	return chosen
 }
 
-// asksWhat is an English question for what or who something is, by its name of at most four
-// words. One that relates it to something else ("What is the colour of owls?") asks for a
-// property.
+// asksWhat is an English question for what or who something is, by its name of at most four words. One that
+// relates it to something else ("What is the colour of owls?") asks for a property.
 var (
 	asksWhat = regexp.MustCompile(`(?i)^\W*(what|who)(?:\s+(?:is|are|was|were)|['’]s)\s+(?:(?:an?|(the))\s+)?([^\s?]{1,99}(?:\s+[^\s?]{1,99}){0,3})[\s?.!]*$`)
 	relating = regexp.MustCompile(`(?i)\b(?:the|of|in|on|at|for|to|by|with|from|than|that|which|this|these|those|there|it|he|she|they|my|your|our|his|her|its|their|not)\b|['’]s\b`)

@@ -194,8 +194,7 @@ func (q *inquiry) shows(s string) bool {
 	return before&want != 0
 }
 
-// shapeOf returns the shapes of a word. The capital letter of the first word of a text has
-// no meaning.
+// shapeOf returns the shapes of a word. The capital letter of the first word of a text has no meaning.
 func shapeOf(word string, first bool) shape {
 	begin, _ := utf8.DecodeRuneInString(word)
 	digits := 0

@@ -16,11 +16,10 @@ import (
 
 // Reader answers a question from evidence.
 //
-// evidence is the ranked chunks, best first; derived is text made from sources, such as
-// facts of a graph or summaries. Both may be empty. Answer.Evidence and Answer.Derived are
-// the texts that were read, and the citations index them; Ranked is set by the caller.
-// Read neither keeps nor changes its arguments, is safe for concurrent use, and returns
-// the error of ctx when ctx is cancelled.
+// evidence is the ranked chunks, best first; derived is text made from sources, such as facts of a graph or
+// summaries. Both may be empty. Answer.Evidence and Answer.Derived are the texts that were read, and the
+// citations index them; Ranked is set by the caller. Read neither keeps nor changes its arguments, is safe
+// for concurrent use, and returns the error of ctx when ctx is cancelled.
 type Reader interface {
 	// Name describes the reader in reports: kind, mode, model.
 	Name() string
@@ -38,8 +37,7 @@ func (f Func) Read(ctx context.Context, q graphrag.Question, evidence []graphrag
 	return f(ctx, q, evidence, derived)
 }
 
-// Mode is how a reader answers when the evidence does not contain the answer. The empty
-// Mode means Open.
+// Mode is how a reader answers when the evidence does not contain the answer. The empty Mode means Open.
 type Mode string
 
 // The modes.

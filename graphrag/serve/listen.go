@@ -55,10 +55,9 @@ func Address(s string) (string, error) {
 	return net.JoinHostPort(host, strconv.FormatUint(n, 10)), nil
 }
 
-// FromHere reports whether a request names this machine, by a loopback address, localhost or
-// one of hosts, and was not sent by a page of another site: a page that has its own name
-// resolve to this machine, or that sends forms here, gets nothing. A link to a page of this
-// machine may be followed from everywhere.
+// FromHere reports whether a request names this machine, by a loopback address, localhost or one of hosts,
+// and was not sent by a page of another site: a page that has its own name resolve to this machine, or that
+// sends forms here, gets nothing. A link to a page of this machine may be followed from everywhere.
 func FromHere(r *http.Request, hosts ...string) bool {
 	host := r.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {

@@ -15,16 +15,13 @@ import (
 // question, and its beginning tells the subject.
 const maxQuestionWords = 256
 
-// Wording is the content of a question by its words. The rules for Words know English: in other
-// languages it is the question itself. Names are found by their capitals (not in German) and
-// digits.
+// Wording is the content of a question by its words. The rules for Words know English: in other languages
+// it is the question itself. Names are found by their capitals (not in German) and digits.
 type Wording struct {
-	// Words of the subject of the question, without stop words and words of asking
-	// such as "describe" or "specific", as often as they occur, with blanks between.
-	// A question of such words alone keeps them.
+	// Words of the subject of the question, without stop words and words of asking such as "describe" or
+	// "specific", as often as they occur, with blanks between. A question of such words alone keeps them.
 	Words string
-	// Names are the words written with a capital, but for the first, and those with a
-	// digit; each once.
+	// Names are the words written with a capital, but for the first, and those with a digit; each once.
 	Names string
 	// Overview reports that a whole subject is asked for, and not a fact about it.
 	Overview bool
@@ -156,8 +153,7 @@ func InContext(question string, before, answers []string) string {
 	return strings.TrimSpace(question) + " (" + topic + ")"
 }
 
-// answered are at most three full names of the first paragraph of an answer that its question
-// lacks.
+// answered are at most three full names of the first paragraph of an answer that its question lacks.
 func answered(answer, question string) string {
 	answer, _, _ = strings.Cut(Head(answer, maxQuestionBytes), "\n\n")
 	out := slices.DeleteFunc(fullName.FindAllString(answer, -1), func(n string) bool { return strings.Contains(question, strings.ToLower(n)) })

@@ -20,38 +20,32 @@ type Span struct{ Start, End int }
 // In returns the piece of s that the span delimits.
 func (p Span) In(s string) string { return s[p.Start:p.End] }
 
-// Sentences returns the sentences of s in order, as byte offsets without the
-// white space around them. Spans do not overlap, do not cut a rune, and cover
-// every byte of s that is not white space.
+// Sentences returns the sentences of s in order, as byte offsets without the white space around them. Spans
+// do not overlap, do not cut a rune, and cover every byte of s that is not white space.
 //
 // Sentences end
 //   - at a blank line, a heading, a list item, a table row or a rule (markdown
 //     structure); a single line break inside a paragraph does not end one,
-//   - at ! and ?, unless the next word begins in lower case ("Is it so?" he
-//     asked),
-//   - at a full stop when Punkt says so: Kiss and Strunk, Unsupervised
-//     Multilingual Sentence Boundary Detection, Computational Linguistics
-//     32(4), 2006, section 4, with the English tables trained for
-//     github.com/neurosnap/sentences, initials ("J. R. R. Tolkien") and a few
-//     abbreviations of our own added,
+//   - at ! and ?, unless the next word begins in lower case ("Is it so?" he asked),
+//   - at a full stop when Punkt says so: Kiss and Strunk, Unsupervised Multilingual Sentence Boundary
+//     Detection, Computational Linguistics 32(4), 2006, section 4, with the English tables trained for
+//     github.com/neurosnap/sentences, initials ("J. R. R. Tolkien") and a few abbreviations of our own
+//     added,
 //   - in the other languages of [LanguageOf] at a full stop, unless it ends an
 //     initial, an abbreviation ("z. B.", "Mme.", "г.") or, in German, an ordinal ("3.
 //     März"); and after these too before a stop word in upper case ("… 1903 n. Chr. Die …"),
-//   - at the full stops of other scripts (。！？｡؟۔।॥), which need no space, unless と
-//     follows a quotation.
+//   - at the full stops of other scripts (。！？｡؟۔।॥), which need no space, unless と follows a quotation.
 //
-// Closing quotes, brackets and citation marks such as [1] belong to the
-// sentence before them. Invalid UTF-8 is text like any other. The time is
-// linear in len(s), whatever the length of the lines.
+// Closing quotes, brackets and citation marks such as [1] belong to the sentence before them. Invalid UTF-8
+// is text like any other. The time is linear in len(s), whatever the length of the lines.
 //
-// Only the English tables come from the library: its other tables, trained on some megabytes of
-// news, have few of the abbreviations of reference works and many words that are none (German
-// "hag", "ne" and "th", without "Hr." and "Abb."). Its scanner looks at every word with regular
-// expressions and allocates a token for each; this one looks only at the places where a
-// sentence could end, and is 25 times faster on web pages. It also cuts better there: both
-// neurosnap and prose/v3/segment, which builds on it, cut after "approx.", "Fig." and "pp.",
-// join "in 1945. The war" (neurosnap) or cut `"Is it so?" he asked` (prose), and take tables
-// and lists for prose.
+// Only the English tables come from the library: its other tables, trained on some megabytes of news, have
+// few of the abbreviations of reference works and many words that are none (German "hag", "ne" and "th",
+// without "Hr." and "Abb."). Its scanner looks at every word with regular expressions and allocates a token
+// for each; this one looks only at the places where a sentence could end, and is 25 times faster on web
+// pages. It also cuts better there: both neurosnap and prose/v3/segment, which builds on it, cut after
+// "approx.", "Fig." and "pp.", join "in 1945. The war" (neurosnap) or cut `"Is it so?" he asked` (prose),
+// and take tables and lists for prose.
 func Sentences(s string) []Span {
 	sc := sentenceScanner{s: s, tables: cmp.Or(punktTables()[LanguageOf(s)], punktTables()[English]), out: make([]Span, 0, 1+len(s)/bytesOfSentence)}
 	for start := 0; start < len(s); {
@@ -216,8 +210,7 @@ const (
 	fullStop        // needs no space after it
 )
 
-// stopAt returns the kind and length of the stop s begins with; length 0 if
-// it begins with none.
+// stopAt returns the kind and length of the stop s begins with; length 0 if it begins with none.
 func stopAt(s string) (kind, n int) {
 	switch s[0] {
 	case '.':
@@ -318,8 +311,7 @@ func (sc *sentenceScanner) ends(s string, from, i, run, after, stop int) bool {
 	return sc.tables.ends(lastWord(s[from:i]), word, unicode.IsUpper(first))
 }
 
-// maxWord bounds, in bytes, how far a word is read. Longer ones are in no
-// table.
+// maxWord bounds, in bytes, how far a word is read. Longer ones are in no table.
 const maxWord = 48
 
 // nextWord returns the word that s begins with, without opening quotes and

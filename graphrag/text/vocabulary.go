@@ -29,9 +29,8 @@ func SortedVocabulary(arena []byte, ends []int) *Vocabulary {
 	return &Vocabulary{bytes: arena, ends: ends, sorted: true}
 }
 
-// slot is empty when its id is 0. Otherwise its low bits, less 1, are the number of a
-// string, and the high ones its length: a string of up to inSlot bytes is in the slot,
-// of a longer one the hash.
+// slot is empty when its id is 0. Otherwise its low bits, less 1, are the number of a string, and the high
+// ones its length: a string of up to inSlot bytes is in the slot, of a longer one the hash.
 type slot struct {
 	head uint64
 	tail uint32
@@ -314,8 +313,7 @@ func (n *Numbering) look(word string) int32 {
 	return int32(t)
 }
 
-// Trim forgets everything, but the terms of a lookup, once it knows more than so
-// many distinct words.
+// Trim empties the numbering, but for the terms of a lookup, once it has more than words distinct words.
 func (n *Numbering) Trim(words int) {
 	known := n.words.Len()
 	for _, in := range n.each {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package trace reports the work for an index or a question and its duration as nested
-// spans. A [Tracer] in the context of a call receives them: a [Recorder] stores them, and
-// graphrag/trace/otel, a module of its own, passes them to OpenTelemetry. Without a tracer
-// nothing is recorded.
+// Package trace reports the work for an index or a question and its duration as nested spans. A [Tracer] in
+// the context of a call receives them: a [Recorder] stores them, and graphrag/trace/otel, a module of its
+// own, passes them to OpenTelemetry. Without a tracer nothing is recorded.
 //
 // A span has a name, and numbers and names as attributes; attributes of model calls follow
 // OpenTelemetry for generative AI (gen_ai.*), others begin with "wildgraph.". No span contains
@@ -27,8 +26,7 @@ import (
 
 // Tracer receives each span when it begins. It is safe for concurrent use.
 type Tracer interface {
-	// Start begins a span within the span of ctx. Spans of the returned context are within
-	// it.
+	// Start begins a span within the span of ctx. Spans of the returned context are within it.
 	Start(ctx context.Context, name string, attrs ...slog.Attr) (context.Context, Span)
 }
 
@@ -68,8 +66,7 @@ func Do[T any](ctx context.Context, name string, do func(context.Context) (T, er
 	return got, err
 }
 
-// Of returns the span of a context. Without one it returns a span that drops its
-// attributes.
+// Of returns the span of a context. Without one it returns a span that drops its attributes.
 func Of(ctx context.Context) Span {
 	if s, ok := ctx.Value(spanKey{}).(Span); ok {
 		return s
@@ -177,8 +174,7 @@ const (
 	otlpError                = 2
 )
 
-// MarshalJSON writes the trace as OTLP in JSON, which Jaeger and others open. A span that goes
-// on ends now.
+// MarshalJSON writes the trace as OTLP in JSON, which Jaeger and others open. An open span ends now.
 func (r *Recorder) MarshalJSON() ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -58,10 +58,9 @@ func (b Bad) excess(path string, valid int) error {
 	return nil
 }
 
-// Files reads the triples at a path: a file whose name ends in .tsv, .jsonl or .nt, perhaps
-// with .gz, or a folder with Wikidata5M's three files (triplet, entity and relation in their
-// names). Labels of N-Triples are those in English. Invalid lines are added to bad, which is
-// complete when all triples were read.
+// Files reads the triples at a path: a file whose name ends in .tsv, .jsonl or .nt, perhaps with .gz, or a
+// folder with Wikidata5M's three files (triplet, entity and relation in their names). Labels of N-Triples
+// are those in English. Invalid lines are added to bad, which is complete when all triples were read.
 func Files(path string, bad *Bad) iter.Seq2[Triple, error] {
 	return func(yield func(Triple, error) bool) {
 		r, file, err := open(path, bad)

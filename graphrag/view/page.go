@@ -160,9 +160,8 @@ const (
 	letter      = 8 // is about the width of one
 )
 
-// colours are the colours of the largest communities, then repeated. People with red-green
-// colour blindness can tell them apart (Okabe and Ito 2008, and shades of them). draw.js has
-// the same list.
+// colours are the colours of the largest communities, then repeated. People with red-green colour blindness
+// can tell them apart (Okabe and Ito 2008, and shades of them). draw.js has the same list.
 var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7a68a6", "#8c8c00", "#00a0a0", "#a6611a", "#5e81ac", "#b5739d"}
 
 // otherColour is the colour of the communities after the first maxColoured.

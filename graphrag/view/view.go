@@ -34,8 +34,7 @@ const (
 	longText = 1_000
 )
 
-// Options of [New]. The zero value shows the largest part of a graph that fits, without
-// sentences.
+// Options of [New]. The zero value shows the largest part of a graph that fits, without sentences.
 type Options struct {
 	// Title heads the page. Note stands below it, behind how much is shown.
 	Title, Note string
@@ -240,8 +239,7 @@ type marks struct {
 	passages map[int32]bool    // the evidence
 }
 
-// trail marks the entities in the steps of a search, and the entities of its ranked
-// passages with 1/rank.
+// trail marks the entities in the steps of a search, and the entities of its ranked passages with 1/rank.
 func trail(g *kg.Graph, a *Asked) marks {
 	m := marks{make(map[int32]float64), make(map[int32]bool)}
 	if a == nil {

@@ -11,11 +11,10 @@
 //	auto                   the first of these three that the cache holds, or none
 //	none                   no encoder
 //
-// Weights and vocabulary of the first three are pinned to one commit, with the size and
-// SHA-256 in this package. It adds the small files that say how vectors are
-// made: pooling, length and prompts, as the models' cards have them. Of an hf: model the sums
-// are recorded at the first fetch, in sums.json. Whenever a model of the cache is opened, its
-// files are compared with their sums.
+// Weights and vocabulary of the first three are pinned to one commit, with the size and SHA-256 in this
+// package. It adds the small files that say how vectors are made: pooling, length and prompts, as the
+// models' cards have them. Of an hf: model the sums are recorded at the first fetch, in sums.json. Whenever
+// a model of the cache is opened, its files are compared with their sums.
 //
 // A server is not trusted. Files are bounded; a web page in place of a file is refused;
 // redirects lead only to huggingface.co, hf.co and hosts below these, or to the host of

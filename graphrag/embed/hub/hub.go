@@ -91,9 +91,8 @@ func Open(ctx context.Context, name string, o Options) (*local.Encoder, error) {
 	return local.Open(dir, local.Options{Int8: o.Int8})
 }
 
-// Folder returns the folder of any model that package local opens: DIR of file:DIR, or that
-// of a model of the Hub, whose files have the sums they must have; it is fetched if it is
-// not there.
+// Folder returns the folder of any model that package local opens: DIR of file:DIR, or the folder of a model
+// of the Hub, whose files are checked against their sums; it is fetched if it is not cached.
 func Folder(ctx context.Context, name string, o Options) (string, error) {
 	if dir, ok := strings.CutPrefix(name, filePrefix); ok {
 		return dir, nil

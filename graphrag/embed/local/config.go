@@ -73,8 +73,7 @@ const (
 	remedyModel  = "use a BERT sentence encoder, as all-MiniLM-L6-v2 is"
 )
 
-// readText reads a file of at most maxJSON bytes. A file that is not there is nil
-// unless it must be.
+// readText reads a file of at most maxJSON bytes. A file that is not there is nil unless it must be.
 func readText(dir, name string, must bool) ([]byte, error) {
 	full := filepath.Join(dir, filepath.FromSlash(name))
 	info, err := os.Stat(full)
@@ -95,8 +94,7 @@ func readText(dir, name string, must bool) ([]byte, error) {
 	return b, nil
 }
 
-// readJSON reads a JSON file into what to points at; found is false if it may be
-// missing and is.
+// readJSON reads a JSON file into what to points at; found is false if it may be missing and is.
 func readJSON(dir, name string, must bool, to any) (found bool, err error) {
 	b, err := readText(dir, name, must)
 	if err != nil || b == nil {

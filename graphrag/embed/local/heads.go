@@ -50,8 +50,7 @@ type task struct {
 	check        func(labels []string) error
 }
 
-// open reads the folder of a head: config.json, model.safetensors and tokenizer.json or
-// vocab.txt.
+// open reads the folder of a head: config.json, model.safetensors and tokenizer.json or vocab.txt.
 func (h *scoringModel) open(dir string, opts Options, t task) (err error) {
 	if err := h.begin(opts); err != nil {
 		return err

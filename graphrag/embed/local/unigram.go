@@ -17,10 +17,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// unigram cuts texts into the most probable sequence of the pieces of a vocabulary, each of
-// which has a probability of its own (Kudo 2018, arXiv 1804.10959, section 3.2), as
-// SentencePiece and, from a tokenizer.json, the library tokenizers do: the vocabularies of
-// XLM-R and of the multilingual E5.
+// unigram cuts texts into the most probable sequence of the pieces of a vocabulary, each of which has a
+// probability of its own (Kudo 2018, arXiv 1804.10959, section 3.2), as SentencePiece and, from a
+// tokenizer.json, the library tokenizers do: the vocabularies of XLM-R and of the multilingual E5.
 type unigram struct {
 	pieces    map[string]int32
 	scores    []float64
@@ -229,8 +228,7 @@ func (u *unigram) preTokenizer(s *step) error {
 // bytesOfToken is more than a token has of any text but one that is mostly blanks.
 const bytesOfToken = 256
 
-// tokens appends the tokens of a text to dst, at most limit with the two around them. The rest
-// is ignored.
+// tokens appends the tokens of a text to dst, at most limit with the two around them. The rest is ignored.
 func (u *unigram) tokens(dst []int32, text string, limit int, _ *letterReader) []int32 {
 	stop := len(dst) + limit - 1
 	dst = append(dst, u.begin)
@@ -345,9 +343,8 @@ func (u *unigram) best(dst []int32, word string) []int32 {
 	return dst
 }
 
-// charsMap is the table by which SentencePiece makes one spelling of several: a double-array
-// trie of what is replaced (Aoe 1989, as darts-clone lays it out), and what replaces it, each
-// ended by a 0.
+// charsMap is the table by which SentencePiece makes one spelling of several: a double-array trie of what
+// is replaced (Aoe 1989, as darts-clone lays it out), and what replaces it, each ended by a 0.
 type charsMap struct {
 	trie []uint32
 	by   string

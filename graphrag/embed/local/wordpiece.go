@@ -16,11 +16,10 @@ import (
 // maxLetters is the length of a word beyond which it is not taken apart.
 const maxLetters = 100
 
-// wordPiece cuts texts into the tokens of a vocabulary, as BERT does: clean, apart
-// at spaces, punctuation and Chinese characters, lower case without accents, then
-// the longest pieces that the vocabulary has (Devlin and others 2019; Wu and others
-// 2016, section 4.1). The name of a special token in a text is that token, as in the library
-// tokenizers.
+// wordPiece cuts texts into the tokens of a vocabulary, as BERT does: clean, apart at spaces, punctuation
+// and Chinese characters, lower case without accents, then the longest pieces that the vocabulary has
+// (Devlin and others 2019; Wu and others 2016, section 4.1). The name of a special token in a text is that
+// token, as in the library tokenizers.
 type wordPiece struct {
 	first, rest map[string]int32 // pieces that begin a word, and that continue one
 	longest     int              // bytes of a piece
@@ -189,8 +188,7 @@ type letterReader struct {
 	parts                norm.Iter
 }
 
-// tokens appends the tokens of a text to dst, at most limit with the two around them.
-// The rest is ignored.
+// tokens appends the tokens of a text to dst, at most limit with the two around them. The rest is ignored.
 func (w *wordPiece) tokens(dst []int32, text string, limit int, s *letterReader) []int32 {
 	stop := len(dst) + limit - 1
 	dst = append(dst, w.begin)
@@ -340,8 +338,7 @@ func punctuation(r rune) bool {
 	return unicode.IsPunct(r)
 }
 
-// pieces takes a word apart, the longest piece first; a word that cannot be is
-// unknown as a whole.
+// pieces takes a word apart, the longest piece first; a word that cannot be is unknown as a whole.
 func (w *wordPiece) pieces(dst []int32, word []byte) []int32 {
 	if len(word) == 0 {
 		return dst

@@ -36,10 +36,9 @@ const (
 	overlapTokens  = 128 // of two windows of a long passage
 )
 
-// Find returns the best answer in each passage, whole words. Its score is the score of the
-// words minus the score of no answer (section 4.3): above 0 a model that was trained with
-// unanswerable questions says that the passage answers. A passage without words has an empty
-// span and the score -Inf.
+// Find returns the best answer in each passage, whole words. Its score is the score of the words minus the
+// score of no answer (section 4.3): above 0 a model that was trained with unanswerable questions says that
+// the passage answers. A passage without words has an empty span and the score -Inf.
 func (s *Spans) Find(ctx context.Context, question string, passages []string) ([]Span, error) {
 	var letters letterReader
 	asked := s.pieces.tokens(nil, question, min(questionTokens+2, s.net.tokens/2), &letters)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package extracttest checks that an extractor keeps the promises of
-// [extract.Extractor].
+// Package extracttest checks that an extractor keeps the promises of [extract.Extractor].
 package extracttest
 
 import (

@@ -156,8 +156,7 @@ func (x *finder) namesake(i, j int) bool {
 	return !x.wordIs(i-1, "the", "The", "in", "In", "at", "near", "a", "an")
 }
 
-// head is the word that tells what a name names: the last one, or the one before
-// "of", "for" or "on".
+// head is the word that tells what a name names: the last one, or the one before "of", "for" or "on".
 func (x *finder) head(i, j int) *token {
 	for k := i + 1; k < j; k++ {
 		if x.tokens[k].lower() {

@@ -14,8 +14,7 @@ type openFact struct {
 }
 
 const (
-	// hedgedWeight is the weight of facts in a sentence of reported speech:
-	// "officials said that …".
+	// hedgedWeight is the weight of facts in a sentence of reported speech: "officials said that …".
 	hedgedWeight = 0.5
 	// maxRelationWords and maxRelationBytes bound relations.
 	maxRelationWords, maxRelationBytes = 9, 120
@@ -114,8 +113,7 @@ func (x *reader) endsPhrase(i int) bool {
 	return t.kind == markToken && !t.isMark(markPossessive) && t.gap == glued && !t.isMark(markDash) || t.lower() && t.is(conjunction|relative)
 }
 
-// lifetime finds the dates in brackets after entity e: "X (born 4 May 1950)",
-// "X (1879–1955)".
+// lifetime finds the dates in brackets after entity e: "X (born 4 May 1950)", "X (1879–1955)".
 func (x *reader) lifetime(e int) {
 	i := x.entities[e].last
 	if !x.wordIs(i, "(") {
@@ -238,8 +236,7 @@ func (x *reader) objects(subjects []int, from, verb int) {
 	}
 }
 
-// afterArticle returns the entity at token i, an article before it or not, -1 if there
-// is none.
+// afterArticle returns the entity at token i, an article before it or not, -1 if there is none.
 func (x *reader) afterArticle(i int) int {
 	if x.wordIs(i, "the", "a", "an") {
 		i++

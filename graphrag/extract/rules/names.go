@@ -73,9 +73,8 @@ func (x *finder) runs() {
 	}
 }
 
-// foreignRuns finds names in another language than English, about whose words nothing
-// is known: two capitalized words or more inside a sentence, or one that always has
-// its capital.
+// foreignRuns finds names in another language than English, about whose words nothing is known: two
+// capitalized words or more inside a sentence, or one that always has its capital.
 func (x *finder) foreignRuns() {
 	for i := 0; i < len(x.tokens); i++ {
 		if x.entityOf[i] != 0 || !x.nameStart(i) {
@@ -310,9 +309,8 @@ func (x *finder) drops(i, j int) (drop, courtesy bool) {
 	return x.atStart(i) && x.dropsOpening(i, j), false
 }
 
-// dropsOpening reports whether the word that opens a sentence and a run has its
-// capital from the sentence alone: it begins no place of the tables and no name that
-// the corpus has inside sentences.
+// dropsOpening reports whether the word that opens a sentence and a run has its capital from the sentence
+// alone: it begins no place of the tables and no name that the corpus has inside sentences.
 func (x *finder) dropsOpening(i, j int) bool {
 	for k := min(j, i+maxNameTokens); k > i+1; k-- {
 		if x.placeName(i, k) || x.seen(i, k) > 1 {
@@ -332,8 +330,7 @@ func (x *finder) dropsOpening(i, j int) bool {
 	return t.is(noname) && !t.is(given|place|placeHead) && !single
 }
 
-// titleIn finds the title of a person in a run: roles and their modifiers. last is 0
-// if there is none.
+// titleIn finds the title of a person in a run: roles and their modifiers. last is 0 if there is none.
 func (x *finder) titleIn(i, j int) (first, last int) {
 	z := x.tokens
 	for k := i; k < j; k++ {
@@ -505,8 +502,7 @@ func (x *finder) hasDemonym(word string) bool {
 	return false
 }
 
-// isPeople reports whether the demonym at i means people and is no adjective as in
-// "the German army".
+// isPeople reports whether the demonym at i means people and is no adjective as in "the German army".
 func (x *finder) isPeople(i int) bool {
 	if hasSuffix(x.word(i), "ns", "is") || i+1 >= len(x.tokens) {
 		return strings.HasSuffix(x.word(i), "s")

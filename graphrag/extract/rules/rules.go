@@ -38,11 +38,10 @@ func New(o Options) (*Extractor, error) {
 	return &Extractor{workers: o.Workers, base: tableLexicon()}, checks.Err()
 }
 
-// Extract implements extract.Extractor. It learns how the corpus writes its words from
-// the chunks of the call, so a corpus should be given in one call. Under a [memo.Keeper], of the
-// chunks of the call before only those are read again in which a word or name is written
-// otherwise now. The spans of mentions are exact: the bytes there are the name, but for white
-// space, which a name has as single blanks.
+// Extract implements extract.Extractor. It learns how the corpus writes its words from the chunks of the
+// call, so a corpus should be given in one call. Under a [memo.Keeper], of the chunks of the call before
+// only those are read again in which a word or name is written otherwise now. The spans of mentions are
+// exact: the bytes there are the name, but for white space, which a name has as single blanks.
 func (o *Extractor) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
 	type kept struct {
 		sync.Mutex
@@ -100,8 +99,7 @@ func (x *reader) extract(r *reading) {
 	r.found = kg.Extraction{Chunk: r.id, Doc: r.doc, Mentions: copied(out.Mentions), Facts: copied(out.Facts)}
 }
 
-// sharedLine reports whether several documents contain the line of a text in which
-// the byte at stands.
+// sharedLine reports whether several documents contain the line of a text in which the byte at stands.
 func (x *reader) sharedLine(s string, at int) bool {
 	if at < x.line.Start || at >= x.line.End {
 		x.line = text.Span{Start: strings.LastIndexByte(s[:at], '\n') + 1, End: len(s)}
@@ -134,12 +132,11 @@ func (x *reader) addFacts(out *kg.Extraction) {
 	}
 }
 
-// Entities returns the entities of a question, in the order of the question:
-// quoted strings, capitalized names, dates, and, whatever their case, the names
-// that known knows. known is asked for runs of up to eight words as
-// [text.FoldName] folds them, the longest first; it may be nil. Spans are bytes
-// of the question. The question is only split, not understood: the type of thing it
-// asks for is not among its entities.
+// Entities returns the entities of a question, in the order of the question: quoted strings, capitalized
+// names, dates, and, whatever their case, the names that known knows. known is asked for runs of up to
+// eight words as [text.FoldName] folds them, the longest first; it may be nil. Spans are bytes of the
+// question. The question is only split, not understood: the type of thing it asks for is not among its
+// entities.
 //
 // It is safe for concurrent use if known is.
 func (o *Extractor) Entities(asked string, isKnown func(folded string) bool) []kg.Mention {
@@ -151,8 +148,7 @@ func (o *Extractor) Entities(asked string, isKnown func(folded string) bool) []k
 		x.entities = nil
 		clear(x.entityOf)
 		x.lookUp(isKnown)
-		// A name that is known beats one that overlaps with it, unless that is
-		// longer.
+		// A name that is known beats one that overlaps with it, unless that is longer.
 		for _, e := range names {
 			same := func(o entity) bool { return o.first == e.first && o.last == e.last }
 			if x.free(e) {
@@ -170,10 +166,9 @@ func (o *Extractor) Entities(asked string, isKnown func(folded string) bool) []k
 	return out
 }
 
-// QuestionNames returns the named entities of a question: those that the rules find and
-// those that knows reports (see [Extractor.Entities]), the longest where they overlap, so
-// that a known word does not split an unknown name. A known name in lower case counts
-// only if it has several words.
+// QuestionNames returns the named entities of a question: those that the rules find and those that knows
+// reports (see [Extractor.Entities]), the longest where they overlap, so that a known word does not split
+// an unknown name. A known name in lower case counts only if it has several words.
 func (o *Extractor) QuestionNames(asked string, knows func(folded string) bool) []string {
 	all := o.Entities(asked, nil)
 	for _, m := range o.Entities(asked, knows) {
@@ -232,10 +227,9 @@ func Themes(asked string, names []string) []string {
 	return out
 }
 
-// MayBeNoun reports whether a word, in lower case, may be a noun or a name. It is false
-// for English words of closed classes, adverbs, verb forms and adjectives of the tables,
-// and for words that end like an adverb or a past tense. It replaces a part-of-speech
-// tagger and does not look at the context.
+// MayBeNoun reports whether a word, in lower case, may be a noun or a name. It is false for English words
+// of closed classes, adverbs, verb forms and adjectives of the tables, and for words that end like an
+// adverb or a past tense. It replaces a part-of-speech tagger and does not look at the context.
 func MayBeNoun(word string) bool {
 	l := tableLexicon()
 	c := l.class[l.words[word]]

@@ -42,17 +42,15 @@ type Single interface {
 	MulTSingle(ctx context.Context, out, x []float32, width int) error
 }
 
-// Truncated returns the leading singular values of a, largest first, and its
-// singular vectors: u has one row per row of a, v one per column of a, both one
-// column per singular value. There are at most rank; values that are zero within
-// rounding are left out. Rounds of power iteration sharpen the spectrum (section
-// 4.5 there: one or two where singular values fall slowly, as for text).
+// Truncated returns the leading singular values of a, largest first, and its singular vectors: u has one
+// row per row of a, v one per column of a, both one column per singular value. There are at most rank;
+// values that are zero within rounding are left out. Rounds of power iteration sharpen the spectrum
+// (section 4.5 there: one or two where singular values fall slowly, as for text).
 //
-// It is subspace iteration (Algorithm 4.4 there) with the orthonormalization on one
-// side only, followed by a Rayleigh–Ritz step in place of Algorithm 5.1: the
-// eigenvectors of Qᵀ(AAᵀ)Q give U, and V = AᵀUΣ⁻¹. All dense work is then on
-// matrices as high as A, none on those as high as A is wide. Squaring A costs half
-// of the digits: singular values below about 1e-7 of the largest are lost.
+// It is subspace iteration (Algorithm 4.4 there) with the orthonormalization on one side only, followed by
+// a Rayleigh–Ritz step in place of Algorithm 5.1: the eigenvectors of Qᵀ(AAᵀ)Q give U, and V = AᵀUΣ⁻¹. All
+// dense work is then on matrices as high as A, none on those as high as A is wide. Squaring A costs half of
+// the digits: singular values below about 1e-7 of the largest are lost.
 //
 // Each column of v has the sign that makes its largest component positive. Equal
 // seeds give equal bits on one kind of processor.
@@ -102,8 +100,7 @@ type space[F float32 | float64] struct {
 	mul, mulT func(ctx context.Context, out, x []F, width int) error
 }
 
-// sketch returns an orthonormal basis of about what the leading singular vectors of an
-// n×m matrix span.
+// sketch returns an orthonormal basis of about what the leading singular vectors of an n×m matrix span.
 func (a space[F]) sketch(ctx context.Context, n, m, width, rounds int, rng *rand.Rand) ([]float64, error) {
 	q, y, z := make([]float64, n*width), make([]F, n*width), make([]F, m*width)
 	wide := make([]float64, n*width)
@@ -157,8 +154,7 @@ func aside(ctx context.Context, work func() error) error {
 // found are the leading singular values and the left singular vectors of A.
 type found struct{ sigma, u []float64 }
 
-// ritz finds them in the space of q, whose columns are orthonormal; w is AAᵀq. Both have
-// cols columns.
+// ritz finds them in the space of q, whose columns are orthonormal; w is AAᵀq. Both have cols columns.
 func (f *found) ritz(ctx context.Context, q, w []float64, cols, rank int) error {
 	small := make([]float64, cols*cols)
 	if err := (Dense{q, cols}).gram(ctx, small, w); err != nil {
@@ -189,8 +185,7 @@ func (f *found) ritz(ctx context.Context, q, w []float64, cols, rank int) error 
 	return Dense{q, cols}.Mul(ctx, f.u, turn, rank)
 }
 
-// fixSigns makes the component of largest magnitude of each column of v positive,
-// the first of several.
+// fixSigns makes the component of largest magnitude of each column of v positive, the first of several.
 func fixSigns(u, v []float64, cols int) {
 	largest := make([]float64, cols)
 	for i := 0; i < len(v); i += cols {
@@ -259,8 +254,7 @@ func norm(a []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// reflect replaces the columns of y by an orthonormal basis of what they span, by QR
-// decomposition.
+// reflect replaces the columns of y by an orthonormal basis of what they span, by QR decomposition.
 func reflect(y []float64, cols int) {
 	a := blas64.General{Rows: len(y) / cols, Cols: cols, Stride: cols, Data: y}
 	tau, size := make([]float64, cols), make([]float64, 1)
@@ -373,8 +367,7 @@ func packTiles(b []float64, rows, cols int) []float64 {
 	return panels
 }
 
-// sumTile computes the first rows of a tile: the sums over k of a[r*row+k*step] times
-// row k of the panel.
+// sumTile computes the first rows of a tile: the sums over k of a[r*row+k*step] times row k of the panel.
 func sumTile(sums *tile, a, panel []float64, rows, row, step int) {
 	for r := range rows {
 		out := sums[r*lanes:][:lanes]

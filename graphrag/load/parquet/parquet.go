@@ -51,8 +51,7 @@ func footer(at io.ReaderAt, size int64) error {
 	return nil
 }
 
-// Rows hands out the rows of a file, which are valid until take returns. An error of take
-// ends it.
+// Rows hands out the rows of a file, which are valid until take returns. An error of take ends it.
 func Rows(f *pq.File, take func(pq.Row) error) (err error) {
 	defer caught(&err)
 	for _, g := range f.RowGroups() {
