@@ -47,8 +47,7 @@ func Or(some ...Condition) Condition { return Condition{op: opOr, of: some} }
 // Not is true where c is not, so also of documents without the field.
 func Not(c Condition) Condition { return Condition{op: opNot, of: []Condition{c}} }
 
-// Equal is true of documents whose field has the value: a string, a number, a bool or a
-// time.Time.
+// Equal is true of documents whose field has the value: a string, a number, a bool or a time.Time.
 func Equal(field string, value any) Condition { return In(field, value) }
 
 // In is true of documents whose field has one of the values.
@@ -420,6 +419,5 @@ func (s *Scope) Condition() Condition {
 	return And(all...)
 }
 
-// Compile returns the function that reports whether a document with these fields is
-// seen.
+// Compile returns the function that reports whether a document with these fields is seen.
 func (s *Scope) Compile() func(Fields) bool { return s.Condition().Compile() }

@@ -78,8 +78,7 @@ func (p *parser) take(sign string) bool {
 
 func inWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// isWord reports whether a name needs no backquotes: letters, digits, and between them _, . or
-// -.
+// isWord reports whether a name needs no backquotes: letters, digits, and between them _, . or -.
 func isWord(s string) bool {
 	for i, r := range s {
 		if !inWord(r) && (i == 0 || r != '.' && r != '-') || i == 0 && unicode.IsDigit(r) {

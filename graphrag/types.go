@@ -3,6 +3,10 @@
 package graphrag
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -23,9 +27,8 @@ type Document struct {
 	Fields Fields `json:"fields,omitempty"`
 }
 
-// Chunk is a piece of a document. Start and End are byte offsets into
-// Document.Text, so every chunk can be traced to the exact place it was cut
-// from.
+// Chunk is a piece of a document. Start and End are byte offsets into Document.Text, so every chunk can be
+// traced to the exact place it was cut from.
 type Chunk struct {
 	// ID is unique within the corpus and sorts in document order:
 	// Document.ID, "#", and the chunk's number with leading zeros.
@@ -81,20 +84,17 @@ type Hit struct {
 
 // Question is a question to a [System]. It contains nothing of the expected answer.
 type Question struct {
-	// ID is unique within a run and stable from run to run; it may be empty
-	// outside of benchmarks.
+	// ID is unique within a run and stable from run to run; it may be empty outside of benchmarks.
 	ID   string `json:"id,omitempty"`
 	Text string `json:"text"`
 	// Form is how the answer should look; readers write accordingly, and systems
 	// may read more for some forms than for others.
 	Form Form `json:"form,omitempty"`
-	// K is the number of chunks that go into the prompt (the top-k of the
-	// papers). If K, Tokens and Depth are all 0, it is [DefaultK], or what kit.System
-	// decides; [NoEvidence] asks for none.
+	// K is the number of chunks that go into the prompt (the top-k of the papers). If K, Tokens and Depth
+	// are all 0, it is [DefaultK], or what kit.System decides; [NoEvidence] asks for none.
 	K int `json:"k"`
-	// Tokens, when set, is the budget of everything that goes into the prompt as
-	// evidence, in tokens of the library's one counter (package tokens), and takes
-	// the place of K.
+	// Tokens, when set, is the budget of everything that goes into the prompt as evidence, in tokens of the
+	// library's one counter (package tokens), and takes the place of K.
 	Tokens int `json:"tokens,omitempty"`
 	// Depth is how many ranked chunks are wanted for measuring, if more than K.
 	Depth int `json:"depth,omitempty"`
@@ -136,11 +136,9 @@ type Found struct {
 	// Ranked are chunks, best first. It is nil of systems that rank no chunks, and
 	// empty when a search found none.
 	Ranked []Hit `json:"ranked,omitempty"`
-	// Evidence is the source text to read, in prompt order; nil means the first K
-	// of Ranked.
+	// Evidence is the source text to read, in prompt order; nil means the first K of Ranked.
 	Evidence []Hit `json:"evidence,omitempty"`
-	// Derived contains other text for the prompt: facts of a graph, descriptions,
-	// reports.
+	// Derived contains other text for the prompt: facts of a graph, descriptions, reports.
 	Derived []Derived `json:"derived,omitempty"`
 	// Steps lists the steps of the search, in order.
 	Steps []Step `json:"steps,omitempty"`
@@ -155,8 +153,7 @@ type Found struct {
 // for the reader to say: in open mode a model answers from what it knows.
 func Nothing() Found { return Found{Ranked: []Hit{}} }
 
-// Read is the source text to read for a question: Evidence, or the first K of
-// Ranked.
+// Read is the source text to read for a question: Evidence, or the first K of Ranked.
 func (f Found) Read(q Question) []Hit {
 	if f.Evidence != nil {
 		return f.Evidence
@@ -233,8 +230,7 @@ const (
 	OfMemory  Origin = "memory"
 )
 
-// Derived is prompt text that a system made from its sources, with its
-// provenance.
+// Derived is prompt text that a system made from its sources, with its provenance.
 type Derived struct {
 	// Kind of the object: "fact", "summary", "report", …
 	Kind string `json:"kind"`
@@ -272,8 +268,7 @@ func Merged(parts ...Provenance) (all Provenance) {
 	return all
 }
 
-// Row is a piece of derived text with a heading: what it is about, a colon, and what
-// is said about it.
+// Row is a piece of derived text with a heading: what it is about, a colon, and what is said about it.
 func Row(kind, heading, said string, from Provenance) Derived {
 	if said != "" {
 		heading += ": "
@@ -294,8 +289,7 @@ type Usage struct {
 	// ProviderCached are the prompt tokens that the provider had cached, and charges less
 	// for, where it says so.
 	ProviderCached int `json:"provider_cached_tokens,omitempty"`
-	// Estimated is true when at least one reply came without figures and its
-	// tokens were counted here.
+	// Estimated is true when at least one reply came without figures and its tokens were counted here.
 	Estimated bool `json:"estimated,omitempty"`
 	// Unread is the number of replies, or records of replies, that could not be read:
 	// what they held is lost.
@@ -317,4 +311,101 @@ func (u Usage) Add(v Usage) Usage {
 		Estimated:        u.Estimated || v.Estimated,
 		Unread:           u.Unread + v.Unread,
 	}
+}
+
+// Retriever finds what helps to answer a question: one index, a fusion of several, a search through a
+// graph, or an agent that takes many steps. A retriever over retrievers is a Retriever again.
+//
+// Found.Ranked is best first; equal scores are ordered by chunk ID. It holds at most Question.Want hits,
+// fewer when the corpus or the matches are fewer. A question without a usable word is no error: it finds
+// nothing. Retrieve is safe for concurrent use and stops with the context's error when ctx is cancelled.
+type Retriever interface {
+	Retrieve(ctx context.Context, q Question) (Found, error)
+}
+
+// RetrieverFunc makes a [Retriever] of a function.
+type RetrieverFunc func(ctx context.Context, q Question) (Found, error)
+
+// Retrieve calls f.
+func (f RetrieverFunc) Retrieve(ctx context.Context, q Question) (Found, error) { return f(ctx, q) }
+
+// System is a complete question-answering system: what a benchmark runs. It is
+// the Retriever of its own evidence.
+//
+// Index comes first; after it Insert, Delete, Retrieve and Answer may be called in any order and by many at
+// once. Readers see the state of the last change that succeeded and never wait for one that is under way; a
+// change that fails or is cancelled leaves everything as it was. Equal documents, options and questions
+// give equal answers, whatever the concurrency and whatever the order in which the documents came and went.
+type System interface {
+	Retriever
+	// Name identifies the system in reports, e.g. "bm25".
+	Name() string
+	// Index builds the system from a corpus. It stops at the first error of the
+	// stream. A document ID that comes twice is an error.
+	Index(ctx context.Context, docs iter.Seq2[Document, error]) (IndexStats, error)
+	// Insert adds documents; one with the ID of one that is there takes its place.
+	// The statistics are of the whole index, the usage is of the call.
+	Insert(ctx context.Context, docs iter.Seq2[Document, error]) (IndexStats, error)
+	// Delete removes documents. IDs that are not there change nothing.
+	Delete(ctx context.Context, ids ...string) (IndexStats, error)
+	// Answer answers one question and reports evidence and usage with it.
+	Answer(ctx context.Context, q Question) (Answer, error)
+	// Save writes the system to a folder, Open replaces it by what Save wrote. A crash while saving leaves
+	// the old content or the new one. Opening pays nothing for what was paid before Save.
+	Save(ctx context.Context, dir string) error
+	Open(ctx context.Context, dir string) (IndexStats, error)
+	// Close releases what was built. The system is not used afterwards.
+	Close() error
+}
+
+// Documents streams documents for [System].Index and Insert. None at all are an error: what
+// made them, such as a reader of files, found nothing.
+func Documents(docs ...Document) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		if len(docs) == 0 {
+			yield(Document{}, errors.New("graphrag: there are no documents: check what they are read from"))
+		}
+		for _, d := range docs {
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Streamer is a [System] whose answers also come piece by piece. Each Answer that
+// is yielded has a longer beginning of the text, the last one is the whole answer
+// with everything that Answer would return. An error ends the stream.
+type Streamer interface {
+	Stream(ctx context.Context, q Question) iter.Seq2[Answer, error]
+}
+
+// IndexStats describes a built index. The graph figures come from WildGraphBench,
+// Table 4; systems without a graph leave them zero.
+type IndexStats struct {
+	Documents     int     `json:"documents"`
+	Chunks        int     `json:"chunks"`
+	Entities      int     `json:"entities"`
+	Relations     int     `json:"relations"`
+	AverageDegree float64 `json:"average_degree"`
+	MaxDegree     int     `json:"max_degree"`
+	IsolatedShare float64 `json:"isolated_share"`
+	// Stages says how the steps of indexing went that can fail for a part of the
+	// corpus without failing the whole, in the order in which they run.
+	Stages []Stage `json:"stages,omitempty"`
+	// Schema is the schema that extraction was bound by, a JSON object that extract.ReadSchema
+	// takes, if the system tells it.
+	Schema json.RawMessage `json:"schema,omitempty"`
+	Usage
+}
+
+// Stage counts the pieces of work of one step of indexing: chunks to extract
+// from, texts to embed, reports to write.
+type Stage struct {
+	Name     string `json:"name"`               // "extract", "embed", "summarize", "describe", "merge", "report"
+	Asked    int    `json:"asked"`              // pieces that were to be done
+	Failed   int    `json:"failed,omitempty"`   // of these, without any result
+	Refused  int    `json:"refused,omitempty"`  // of the failed, those that the model declined or a filter stopped
+	Repaired int    `json:"repaired,omitempty"` // with a result of which a part was left out or mended
+	Stale    int    `json:"stale,omitempty"`    // with the result for an earlier state, which differs little
 }

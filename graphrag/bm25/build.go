@@ -20,11 +20,9 @@ const (
 	mostBytes  = 1 << 26
 )
 
-// Build indexes the texts of the chunks, and their titles where the options say so.
-// Documents of the index are positions in chunks; kg.Graph numbers the passages
-// of the same chunks by their IDs. Work is spread over GOMAXPROCS goroutines; the
-// index does not depend on their number. A cancelled build returns the context's
-// error.
+// Build indexes the texts of the chunks, and their titles where the options say so. Documents of the index
+// are positions in chunks; kg.Graph numbers passages by the IDs of chunks. Work is spread over GOMAXPROCS
+// goroutines; the index does not depend on their number. A cancelled build returns the context's error.
 func Build(ctx context.Context, chunks []graphrag.Chunk, o Options) (*Index, error) {
 	return build(ctx, len(chunks), func(i int) (string, string) { return chunks[i].Title, chunks[i].Text }, o, mostBytes)
 }
@@ -34,8 +32,7 @@ func BuildTexts(ctx context.Context, texts []string, o Options) (*Index, error) 
 	return BuildList(ctx, text.Strings(texts), o)
 }
 
-// BuildList is [BuildTexts] for texts that are generated when they are read. Each is read at
-// most twice.
+// BuildList is [BuildTexts] for texts that are generated when they are read. Each is read at most twice.
 func BuildList(ctx context.Context, texts text.List, o Options) (*Index, error) {
 	return build(ctx, texts.Len(), func(i int) (string, string) { return "", texts.At(i) }, o, mostBytes)
 }

@@ -11,11 +11,10 @@ import (
 	"sync/atomic"
 )
 
-// Collection is several indexes that are searched as one: its scores, to the bit, and
-// its order equal the result of the index that [Merge] makes of them. The numbers of
-// documents and words and the average length count all documents, including the ones
-// that a search leaves out, but not the ones beyond a [Collection.Limit]. It is
-// immutable and safe for concurrent use as long as its indexes are open.
+// Collection is several indexes that are searched as one: its scores, to the bit, and its order equal the
+// result of the index that [Merge] makes of them. The numbers of documents and words and the average length
+// count all documents, including the ones that a search leaves out, but not the ones beyond a
+// [Collection.Limit]. It is immutable and safe for concurrent use as long as its indexes are open.
 type Collection struct {
 	options   Options
 	parts     []member
@@ -35,23 +34,20 @@ type member struct {
 	first  int32   // number of its first document in the whole
 	window int     // number of its first window there
 	shrink float32 // no norm is less than this times that for its own average
-	// norms contains the norms of each window for the average length of the collection,
-	// computed when the window is first searched; nil if the average of the member is
-	// the same.
+	// norms contains the norms of each window for the average length of the collection, computed when the
+	// window is first searched; nil if the average of the member is the same.
 	norms []atomic.Pointer[windowNorms]
 	limit
 }
 
 type windowNorms [windowSize]float32
 
-// most bounds the saturations for the average of the whole, given the bound s of
-// those for the part's own.
+// most bounds the saturations for the average of the whole, given the bound s of those for the part's own.
 //
-// The norm k1·(1-b+b·l/avg) of a length l is n for o, the average of the member,
-// and n' for c, the average of the collection. With r = min(1, o/c) it is n' ≥ r·n,
-// since l/c ≥ r·l/o and 1-b ≥ r·(1-b). So a saturation tf/(tf+n'), which falls with
-// the norm, is at most tf/(tf+r·n) = t/(t+r·(1-t)) for t = tf/(tf+n), which grows
-// with t, and t ≤ s.
+// The norm k1·(1-b+b·l/avg) of a length l is n for o, the average of the member, and n' for c, the average
+// of the collection. With r = min(1, o/c) it is n' ≥ r·n, since l/c ≥ r·l/o and 1-b ≥ r·(1-b). So a
+// saturation tf/(tf+n'), which falls with the norm, is at most tf/(tf+r·n) = t/(t+r·(1-t)) for t =
+// tf/(tf+n), which grows with t, and t ≤ s.
 func (p member) most(s float32) float32 {
 	if p.shrink == 1 {
 		return s
@@ -59,9 +55,8 @@ func (p member) most(s float32) float32 {
 	return s / (s + p.shrink*(1-s))
 }
 
-// NewCollection puts indexes of the same options together, which stay as they are.
-// There may be none, and empty ones. It comes to take four bytes for each document, and
-// none if there is a single index.
+// NewCollection puts indexes of the same options together, which stay as they are. There may be none, and
+// empty ones. It comes to take four bytes for each document, and none if there is a single index.
 func NewCollection(parts ...*Index) (*Collection, error) {
 	if err := alike(parts); err != nil {
 		return nil, fmt.Errorf("bm25: collection: %w", err)
@@ -125,11 +120,10 @@ type Found struct {
 	Score float64
 }
 
-// Search is [Index.Search] in all indexes as one, among the documents that keep wants; nil
-// wants all. Keep must say the same of a document each time it is asked, and is asked of
-// those alone whose score may be among the k best. Documents of equal score are
-// in the order of their indexes. All that score as the last of the k are found, so
-// there may be more: a caller with another order for them needs no second search.
+// Search is [Index.Search] in all indexes as one, among the documents that keep wants; nil wants all. Keep
+// must say the same of a document each time it is asked, and is asked of those alone whose score may be
+// among the k best. Documents of equal score are in the order of their indexes. All that score as the last
+// of the k are found, so there may be more: a caller with another order for them needs no second search.
 func (c *Collection) Search(query string, k int, keep func(part int, doc int32) bool, dst []Found) []Found {
 	dst = dst[:0]
 	if c.documents == 0 {
@@ -146,9 +140,8 @@ func (c *Collection) Search(query string, k int, keep func(part int, doc int32) 
 	return dst
 }
 
-// Scores writes the scores of some documents of an index over dst: 0 for those
-// without a term of the query, and for the others, to the bit, what
-// [Collection.Search] has. The documents must ascend.
+// Scores writes the scores of some documents of an index over dst: 0 for those without a term of the query,
+// and for the others, to the bit, what [Collection.Search] has. The documents must ascend.
 func (c *Collection) Scores(query string, part int, docs []int32, dst []float64) []float64 {
 	dst = slices.Grow(dst[:0], len(docs))[:len(docs)]
 	s := c.ask(query)

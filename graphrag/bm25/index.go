@@ -48,9 +48,8 @@ func alike(parts []*Index) error {
 	return nil
 }
 
-// The defaults of [Options]: k1 and b follow Robertson and Zaragoza, "The
-// Probabilistic Relevance Framework: BM25 and Beyond" (2009), section 3.2, as
-// Lucene has them.
+// The defaults of [Options]: k1 and b follow Robertson and Zaragoza, "The Probabilistic Relevance
+// Framework: BM25 and Beyond" (2009), section 3.2, as Lucene has them.
 const (
 	DefaultK1 = 1.2
 	DefaultB  = 0.75
@@ -68,12 +67,10 @@ type Options struct {
 	K1 float64
 	// B is the normalisation by length, up to 1; 0 means [DefaultB].
 	B float64
-	// Analyzer makes the terms of texts, titles and queries; nil means
-	// [text.Default].
+	// Analyzer makes the terms of texts, titles and queries; nil means [text.Default].
 	Analyzer text.Analyzer
-	// TitleWeight counts a title as if its words stood that many times more
-	// in the text of each chunk, for the term frequencies as for the length.
-	// 0 leaves titles out.
+	// TitleWeight counts a title as if its words stood that many times more in the text of each chunk, for
+	// the term frequencies as for the length. 0 leaves titles out.
 	TitleWeight int
 }
 
@@ -117,15 +114,13 @@ type folderMeta struct {
 	B           float64 `json:"b"`
 	TitleWeight int     `json:"title_weight"`
 	Analyzer    string  `json:"analyzer"`
-	// Large are the frequencies that do not fit their byte: term, document,
-	// frequency.
+	// Large are the frequencies that do not fit their byte: term, document, frequency.
 	Large [][3]uint32 `json:"large"`
 }
 
-// Open opens an index that [Merge] wrote, in place: its arrays are mapped into
-// memory and read as they are needed. The analyzer must be the one that the index
-// was built with; nil means [text.Default]. A folder that is not an index, not
-// whole or of another version gives an error that wraps [ErrFolder].
+// Open opens an index that [Merge] wrote, in place: its arrays are mapped into memory and read as they are
+// needed. The analyzer must be the one that the index was built with; nil means [text.Default]. A folder
+// that is not an index, not whole or of another version gives an error that wraps [ErrFolder].
 func Open(dir string, a text.Analyzer) (*Index, error) {
 	var meta folderMeta
 	folder, err := flat.Open(dir, folderKind, folderVersion, &meta)

@@ -19,9 +19,8 @@ const (
 	windowSize = 1 << windowBits
 )
 
-// denseShare decides how a term's frequencies are kept: as a column of one
-// byte for every document when it is in more than 1/denseShare of them, as a
-// list of documents otherwise.
+// denseShare decides how a term's frequencies are kept: as a column of one byte for every document when it
+// is in more than 1/denseShare of them, as a list of documents otherwise.
 const denseShare = 6
 
 // inverted are the postings of an index.
@@ -81,9 +80,8 @@ func newInverted(o Options, terms *text.Vocabulary, lengths []uint32) inverted {
 	return ix
 }
 
-// normsFor are the parts of the denominators that depend on the lengths, for an
-// average length, filled up to whole windows. None is 0, so that a frequency of 0
-// saturates to 0.
+// normsFor are the parts of the denominators that depend on the lengths, for an average length, filled up
+// to whole windows. None is 0, so that a frequency of 0 saturates to 0.
 func (ix *inverted) normsFor(average float64) []float32 {
 	norms := make([]float32, ix.windows()*windowSize)
 	_ = par.Each(context.Background(), ix.windows(), 0, func(w int) error {
@@ -186,8 +184,7 @@ func (ix *inverted) exact(small uint8, term int, doc uint32) uint32 {
 	return uint32(small)
 }
 
-// sound reports whether the blocks of a term lie within the documents. Data from a folder is
-// not trusted.
+// sound reports whether the blocks of a term lie within the documents. Data from a folder is not trusted.
 func (ix *inverted) sound(term int) bool {
 	e, n, windows := ix.entries[term], uint64(0), uint32(ix.windows())
 	if e.blocks == 0 {

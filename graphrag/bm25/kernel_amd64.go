@@ -13,8 +13,7 @@ func available() []kernels {
 	return []kernels{portable()}
 }
 
-// setLanes are the numbers of the lanes of each set of eight, which a permutation puts
-// first.
+// setLanes are the numbers of the lanes of each set of eight, which a permutation puts first.
 var setLanes = func() (numbers [256][8]uint8) {
 	for set := range numbers {
 		n := 0

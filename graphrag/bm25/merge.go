@@ -11,11 +11,10 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/internal/flat"
 )
 
-// Merge writes the documents of all parts, in the order of the parts, as one index
-// into a folder that [Open] opens. It needs memory for a few numbers of each document
-// and for the longest list of one term, so a corpus that does not fit into memory is
-// built in parts. The parts must have the same options. They are not closed. A merge
-// that fails leaves a folder without an index.
+// Merge writes the documents of all parts, in the order of the parts, as one index into a folder that
+// [Open] opens. It needs memory for a few numbers of each document and for the longest list of one term, so
+// a corpus that does not fit into memory is built in parts. The parts must have the same options. They are
+// not closed. A merge that fails leaves a folder without an index.
 func Merge(ctx context.Context, dir string, parts ...*Index) error {
 	numbered := make([]Part, len(parts))
 	first := 0

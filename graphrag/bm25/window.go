@@ -20,8 +20,7 @@ func (s *searcher) window(w int) {
 	if i == 0 {
 		return
 	}
-	// Adding a list is as cheap as looking up all candidates in it, and leaves fewer
-	// candidates.
+	// Adding a list is as cheap as looking up all candidates in it, and leaves fewer candidates.
 	for ; i < len(s.active) && s.active[i].column == nil && len(s.active[i].docs) < added; i++ {
 		s.partial.CopyOf(&s.best)
 		added += s.accumulate(&s.active[i], norms, base)
@@ -88,10 +87,9 @@ func (s *searcher) raise(t *rank.Top[int32]) {
 	}
 }
 
-// note takes the sum of another document of this window into partial: with the best
-// of the windows before, sums are lower bounds of scores. It returns the sum. The sum
-// of an excluded document must not raise the threshold: it is so low that it stays
-// below all others whatever is added.
+// note takes the sum of another document of this window into partial: with the best of the windows before,
+// sums are lower bounds of scores. It returns the sum. The sum of an excluded document must not raise the
+// threshold: it is so low that it stays below all others whatever is added.
 func (s *searcher) note(doc int, sum float32) float32 {
 	if s.keep != nil && !s.keep(s.at.number, int32(doc)) {
 		return dropped
@@ -185,8 +183,7 @@ func (s *searcher) addSome(a *activeTerm, norms *[windowSize]float32, base int) 
 	}
 }
 
-// collect makes candidates of the documents whose sum is at least the minimum, and
-// sets the sums to 0.
+// collect makes candidates of the documents whose sum is at least the minimum, and sets the sums to 0.
 func (s *searcher) collect(lists []activeTerm, norms *[windowSize]float32, added int, minimum float32) {
 	c := &s.candidates
 	if fast.everywhere || 2*added >= windowSize {

@@ -62,10 +62,9 @@ func New(o Options) (*Chunker, error) {
 	return &Chunker{o}, nil
 }
 
-// Document cuts one document. Its chunks are numbered from 0 in the order of the
-// text; an ID is the ID of the document, "#", and the number with at least six
-// digits. Start and End are offsets into doc.Text even if the text was cleaned;
-// Text is the cleaned text then, and otherwise shares the memory of doc.Text.
+// Document cuts one document. Its chunks are numbered from 0 in the order of the text; an ID is the ID of
+// the document, "#", and the number with at least six digits. Start and End are offsets into doc.Text even
+// if the text was cleaned; Text is the cleaned text then, and otherwise shares the memory of doc.Text.
 // Chunks of white space alone are left out.
 func (c *Chunker) Document(ctx context.Context, doc graphrag.Document) ([]graphrag.Chunk, error) {
 	if doc.ID == "" {
@@ -116,8 +115,7 @@ func (c *Chunker) document(ctx context.Context, doc graphrag.Document) ([]graphr
 	return chunks, nil
 }
 
-// ID returns the ID of chunk n of a document: doc, "#", and n with at least six
-// digits.
+// ID returns the ID of chunk n of a document: doc, "#", and n with at least six digits.
 func ID(doc string, n int) string {
 	digits := strconv.Itoa(n)
 	return doc + "#" + "000000"[min(len(digits), 6):] + digits
@@ -161,8 +159,7 @@ func (c *Chunker) All(ctx context.Context, docs iter.Seq2[graphrag.Document, err
 	return slices.Concat(chunks...), nil
 }
 
-// Span is a piece of a text: the bytes from Start up to End, Tokens units of
-// the splitter long.
+// Span is a piece of a text: the bytes from Start up to End, Tokens units of the splitter long.
 type Span struct{ Start, End, Tokens int }
 
 // Splitter cuts a text into spans; see the package comment for what holds of
@@ -177,8 +174,7 @@ type SplitterFunc func(ctx context.Context, text string) ([]Span, error)
 // Split calls f.
 func (f SplitterFunc) Split(ctx context.Context, text string) ([]Span, error) { return f(ctx, text) }
 
-// The chunk size of Microsoft GraphRAG and LightRAG, in tokens, and the part
-// that two neighbours share.
+// The chunk size of Microsoft GraphRAG and LightRAG, in tokens, and the part that two neighbours share.
 const (
 	DefaultSize    = 1200
 	DefaultOverlap = 100
@@ -193,9 +189,8 @@ type TokenOptions struct {
 	Overlap int
 }
 
-// Tokens returns a splitter into windows of model tokens. A cut that would
-// fall inside a rune is moved to its beginning; Span.Tokens counts the tokens
-// of the window in the tokenization of the whole text.
+// Tokens returns a splitter into windows of model tokens. A cut that would fall inside a rune is moved to
+// its beginning; Span.Tokens counts the tokens of the window in the tokenization of the whole text.
 func Tokens(o TokenOptions) (Splitter, error) {
 	if o.Size == 0 {
 		o.Size = DefaultSize
@@ -268,15 +263,13 @@ func appendSpan(spans []Span, p Span) []Span {
 
 // SentenceOptions are the options of [Sentences].
 type SentenceOptions struct {
-	// MaxTokens bounds the length of a chunk in tokens of [tokens.Cl100k], 0 means
-	// DefaultSize.
+	// MaxTokens bounds the length of a chunk in tokens of [tokens.Cl100k], 0 means DefaultSize.
 	MaxTokens int
 }
 
-// Sentences returns a splitter that packs whole sentences, as found by
-// [text.Sentences], up to a number of tokens. Only a sentence that is longer
-// than that is cut, between tokens. Spans do not overlap; white space goes
-// with the sentence before it.
+// Sentences returns a splitter that packs whole sentences, as found by [text.Sentences], up to a number of
+// tokens. Only a sentence that is longer than that is cut, between tokens. Spans do not overlap; white
+// space goes with the sentence before it.
 func Sentences(o SentenceOptions) (Splitter, error) {
 	if o.MaxTokens == 0 {
 		o.MaxTokens = DefaultSize

@@ -16,9 +16,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/tokens"
 )
 
-// The lengths of units and passages, in cl100k tokens. Recall within a budget falls
-// with the length of passages, and a shorter one contains no whole statement:
-// docs/systems.md has figures.
+// The lengths of units and passages, in cl100k tokens. Recall within a budget falls with the length of
+// passages, and a shorter one contains no whole statement: docs/systems.md has figures.
 const (
 	DefaultUnit    = 50
 	DefaultPassage = 150
@@ -51,8 +50,8 @@ func (o PageOptions) Defaults() PageOptions {
 }
 
 // Pages cuts documents into short, overlapping passages of whole sentences, each page by itself.
-// Each has an ID of its own, and they come in the order of [Page.ID]. Nothing but the addresses of
-// links is left out: tables, blank lines and what several pages share stay.
+// Each has an ID of its own, and they are in the order of [Page.ID]. Only the addresses of links
+// are left out: tables, blank lines and lines that several pages share stay.
 //
 // A page is divided into units of about 50 tokens: runs of whole sentences, with a new unit
 // at each heading; a sentence of more than 90 tokens is cut evenly. A passage begins with a

@@ -17,21 +17,18 @@ import (
 // every level and a MaxSize of 10.
 type HierarchyOptions struct {
 	Options
-	// MaxSize is the number of nodes from which on a community is split: the
-	// communities that are not have fewer nodes, or cannot be split. At least 2;
-	// 0 means 10, the max_cluster_size of Microsoft GraphRAG.
+	// MaxSize is the number of nodes from which on a community is split: the communities that are not have
+	// fewer nodes, or cannot be split. At least 2; 0 means 10, the max_cluster_size of Microsoft GraphRAG.
 	MaxSize int
-	// Start, when set, has the community of each node at each level from which Leiden
-	// begins, numbers of any kind, or -1 for a node that begins alone; missing levels begin
-	// with single nodes. If the communities come from a graph that hardly differs, most of
-	// them stay, unlike in a new run.
+	// Start, when set, has the community of each node at each level from which Leiden begins, numbers of
+	// any kind, or -1 for a node that begins alone; missing levels begin with single nodes. If the
+	// communities come from a graph that hardly differs, most of them stay, unlike in a new run.
 	Start [][]int32
 }
 
 // Community is one community of a [Hierarchy].
 type Community struct {
-	// Level is 0 for the communities of the whole graph, else one more than the
-	// level of the parent.
+	// Level is 0 for the communities of the whole graph, else one more than the level of the parent.
 	Level int32
 	// Parent is the community this one is a part of, -1 at level 0.
 	Parent int32
@@ -39,8 +36,7 @@ type Community struct {
 	Children []int32
 	// Nodes of the community in ascending order.
 	Nodes []int32
-	// Unsplittable marks a leaf of MaxSize nodes or more: Leiden finds no
-	// communities inside.
+	// Unsplittable marks a leaf of MaxSize nodes or more: Leiden finds no communities inside.
 	Unsplittable bool
 }
 
@@ -55,8 +51,7 @@ type Hierarchy struct {
 	Nodes int
 }
 
-// Cut returns the community of each node at a level: the one of that level it
-// is in, or the leaf above it.
+// Cut returns the community of each node at a level: the one of that level it is in, or the leaf above it.
 func (h Hierarchy) Cut(level int) []int32 {
 	cut := make([]int32, h.Nodes)
 	for id, c := range h.Communities {
@@ -70,13 +65,12 @@ func (h Hierarchy) Cut(level int) []int32 {
 	return cut
 }
 
-// HierarchicalLeiden runs [Leiden] on each connected component of the graph, then on
-// each community of MaxSize nodes or more as a graph of its own, with only the edges
-// inside of it, then on their parts, until all are small or cannot be split. That is
-// the hierarchy of Microsoft GraphRAG (graspologic's hierarchical Leiden), which runs
-// on the largest component alone. The communities of a component depend on the
-// component alone, so that unconnected material changes none of them. A node without
-// edges is a community of its own at level 0. Parts are split on all processors.
+// HierarchicalLeiden runs [Leiden] on each connected component of the graph, then on each community of
+// MaxSize nodes or more as a graph of its own, with only the edges inside of it, then on their parts, until
+// all are small or cannot be split. That is the hierarchy of Microsoft GraphRAG (graspologic's hierarchical
+// Leiden), which runs on the largest component alone. The communities of a component depend on the
+// component alone, so that unconnected material changes none of them. A node without edges is a community
+// of its own at level 0. Parts are split on all processors.
 //
 // Errors are the errors of [Leiden].
 func HierarchicalLeiden(ctx context.Context, g *graph.Graph, opts HierarchyOptions) (Hierarchy, error) {

@@ -15,9 +15,8 @@ import (
 // (2019). See the package comment for what it guarantees. A node without edges,
 // or with none of a weight above 0 but its own loop, is a community of its own.
 //
-// The error reports options that cannot be used, weights whose sum is not finite,
-// or the end of ctx. The result depends on the graph, the options and nothing
-// else.
+// The error reports options that cannot be used, weights whose sum is not finite, or the end of ctx. The
+// result depends on the graph, the options and nothing else.
 func Leiden(ctx context.Context, g *graph.Graph, opts Options) (Partition, error) {
 	opts, err := opts.resolve()
 	if err != nil {
@@ -135,13 +134,11 @@ func shuffle(rng *rand.PCG, order []int32) {
 	}
 }
 
-// patience is how many passes in a row have to change nothing before a partition
-// counts as stable. The refinement is random, so a pass that found nothing does
-// not say that the next one will find nothing.
+// patience is how many passes in a row have to change nothing before a partition counts as stable. The
+// refinement is random, so a pass that found nothing does not say that the next one will find nothing.
 const patience = 12
 
-// minFolded is the size from which on twins are folded: smaller networks are in the cache as
-// they are.
+// minFolded is the size from which on twins are folded: smaller networks are in the cache as they are.
 const minFolded = 1 << 14
 
 // A first pass that others follow is a draft for networks of minDraft nodes: single nodes are
@@ -244,9 +241,8 @@ func (s *solver[W]) fold(net *network[W], g *graph.Graph) (*network[W], []int32,
 	return out, class, nil
 }
 
-// optimise is one pass of the Leiden algorithm over a network and all coarser ones:
-// move the nodes, refine the communities, make each part a node, continue with
-// these in the communities that were found.
+// optimise is one pass of the Leiden algorithm over a network and all coarser ones: move the nodes, refine
+// the communities, make each part a node, continue with these in the communities that were found.
 func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 	n, lv := net.n(), s.level(depth)
 	for count := n; count == n; {
@@ -270,8 +266,7 @@ func (s *solver[W]) optimise(net *network[W], labels []int32, depth int) error {
 			return err
 		}
 		if count == n && !moved {
-			// Chance left every node alone. If no merge is worth while either,
-			// the communities are ties.
+			// Chance left every node alone. If no merge is worth while either, the communities are ties.
 			if count, err = s.refine(net, lv, true); count == n || err != nil {
 				return err
 			}

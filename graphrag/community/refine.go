@@ -44,8 +44,7 @@ type refiner[W float] struct {
 // connected, E(C, S-C) ≥ γ'·W(C)·W(S-C), with a probability in proportion to exp(gain/θ) among
 // the parts with a gain that is not negative. Node weights are the weights in the whole network.
 //
-// A greedy refinement takes the best part instead, and stays alone only if all
-// others lose.
+// A greedy refinement takes the best part instead, and stays alone only if all others lose.
 //
 // Each community has random numbers of its own.
 func (s *solver[W]) refine(net *network[W], lv *layer[W], greedy bool) (int, error) {
@@ -224,8 +223,7 @@ func (r *refiner[W]) gather(row []arc[W]) {
 	r.candidates = touched[:t]
 }
 
-// wellConnected reports whether a part is well connected to the rest of its
-// community.
+// wellConnected reports whether a part is well connected to the rest of its community.
 func (r *refiner[W]) wellConnected(p *subset[W]) bool {
 	weight := float64(p.weight)
 	return float64(p.cut)*(1+tolerance) >= r.gamma*weight*(r.total-weight)

@@ -168,18 +168,16 @@ func describe(c *graphrag.Chunk, x *kg.Extraction) {
 	}
 }
 
-// Titled returns an extractor that adds the title of a passage as an entity and, if facts
-// is true, a fact that relates it to each entity of the passage: a passage of an
-// encyclopedia is about its title but writes "he" or "the film". Titles are added only if
-// the chunks are [TitledPassages].
+// Titled returns an extractor that adds the title of a passage as an entity and, if facts is true, a fact
+// that relates it to each entity of the passage: a passage of an encyclopedia is about its title but writes
+// "he" or "the film". Titles are added only if the chunks are [TitledPassages].
 func Titled(x Extractor, facts bool) Extractor {
 	return decorated{x, fmt.Sprint("titled ", facts), func(c *graphrag.Chunk, x *kg.Extraction) { addTitle(c, x, facts) }, TitledPassages}
 }
 
-// The limits of a corpus of titled passages: nine of ten documents are a single passage of
-// at most maxTitledTokens tokens with a title of at most maxTitleWords words. The passages of HotpotQA, 2Wiki
-// and MuSiQue have about a hundred tokens; a page of the web has thousands, and its
-// title is a headline.
+// The limits of a corpus of titled passages: nine of ten documents are a single passage of at most
+// maxTitledTokens tokens with a title of at most maxTitleWords words. The passages of HotpotQA, 2Wiki and
+// MuSiQue have about a hundred tokens; a page of the web has thousands, and its title is a headline.
 const (
 	maxTitledTokens = 300
 	maxTitleWords   = 8

@@ -87,9 +87,8 @@ func complete(reply string) bool {
 	return !delimiter.MatchString(reply[at[len(at)-1][1]:])
 }
 
-// delimiter matches <|> and <|#|> and the damaged forms that models write: <|##|>, <#|>,
-// |#|>, <|#|, <||>, ||#||, doubled ones, and ones with an extra character: <X|#|>,
-// <|#|Y>, <|\#|>, <|#:, <|#|>|.
+// delimiter matches <|> and <|#|> and the damaged forms that models write: <|##|>, <#|>, |#|>, <|#|, <||>,
+// ||#||, doubled ones, and ones with an extra character: <X|#|>, <|#|Y>, <|\#|>, <|#:, <|#|>|.
 var delimiter = regexp.MustCompile(`<[A-Za-z\\]?\|{0,2}\\?#{1,2}[|#:]{0,5}(?:[A-Za-z]?>)?\|?` +
 	`|<\|{1,3}>?|\|{1,2}#{1,2}\|{1,2}>?|#{0,2}\|[|#]{0,3}>`)
 
@@ -145,9 +144,8 @@ type replyRecord struct {
 	bracket bool // it begins with one
 }
 
-// cut finds the records of a text with sep between the fields. A field that looks like the
-// beginning of a record begins one only after a complete record: a type may be called
-// "entity".
+// cut finds the records of a text with sep between the fields. A field that looks like the beginning of a
+// record begins one only after a complete record: a type may be called "entity".
 func cut(text string) (out []replyRecord) {
 	var begins [][]int // of boundary, kind, fields
 	for from := 0; strings.Contains(text, sep); {
@@ -514,8 +512,7 @@ func keywords(s string) []string {
 	return out
 }
 
-// strength returns the number that a field begins with, 1 if there is none or it is out
-// of range.
+// strength returns the number that a field begins with, 1 if there is none or it is out of range.
 func strength(s string) float64 {
 	s = strings.Trim(s, " \"'")
 	end := 0

@@ -36,9 +36,8 @@ type SchemaItem struct {
 	Aliases []string
 }
 
-// ReadSchema reads the plain form: a JSON object of three lists of names, Nodes,
-// Relations and Attributes. What [Growth] adds to them is ignored. An error
-// names the line where there is one.
+// ReadSchema reads the plain form: a JSON object of three lists of names, Nodes, Relations and Attributes.
+// What [Growth] adds to them is ignored. An error names the line where there is one.
 func ReadSchema(r io.Reader) (Schema, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
@@ -90,8 +89,7 @@ func (s Schema) Plain() map[string][]string {
 	return map[string][]string{"Nodes": names(s.EntityTypes), "Relations": names(s.Relations), "Attributes": names(s.Attributes)}
 }
 
-// check finds names that mean nothing or several things; at tells where a name stands, nil
-// if nowhere.
+// check finds names that mean nothing or several things; at tells where a name stands, nil if nowhere.
 func (s Schema) check(at func(name string) string) error {
 	if at == nil {
 		at = func(string) string { return "" }
@@ -138,8 +136,7 @@ func findItem(of []SchemaItem, name string) (SchemaItem, bool) {
 	return SchemaItem{}, false
 }
 
-// Name returns the name of the item, of any of the three lists, with a name or alias in
-// any spelling.
+// Name returns the name of the item, of any of the three lists, with a name or alias in any spelling.
 func (s Schema) Name(of string) (string, bool) {
 	for _, list := range [][]SchemaItem{s.EntityTypes, s.Relations, s.Attributes} {
 		if it, ok := findItem(list, of); ok {
@@ -167,9 +164,8 @@ func (s Schema) bounds() bounds {
 	return bounds{by(s.EntityTypes), by(s.Relations), by(s.Attributes)}
 }
 
-// apply replaces names in an extraction by names of the schema. Names that the schema
-// lacks are problems: the type of an entity, a relation, the key of an attribute
-// (equation 2). With strict they are dropped.
+// apply replaces names in an extraction by names of the schema. Names that the schema lacks are problems:
+// the type of an entity, a relation, the key of an attribute (equation 2). With strict they are dropped.
 func (s bounds) apply(x *kg.Extraction, strict, typed bool) {
 	types := make(map[string]string, len(x.Mentions))
 	for i := range x.Mentions {
@@ -231,8 +227,7 @@ func (s bounds) allows(f kg.Fact, types map[string]string, typed bool) string {
 const StageInduce = "induce schema"
 
 // The size of the sample that a model is shown to make a schema, and of the schema. The seeds of
-// TencentCloudADP/youtu-graphrag have 8 to 24 types, 12 to 31 relations and 9 to 31
-// attributes.
+// TencentCloudADP/youtu-graphrag have 8 to 24 types, 12 to 31 relations and 9 to 31 attributes.
 const (
 	induceSample = 8
 	induceBytes  = 2000 // of each chunk

@@ -186,8 +186,7 @@ func readAt(f fs.File, size int64) (io.ReaderAt, error) {
 	return strings.NewReader(string(data)), err
 }
 
-// row is a row of a table: the values of each column by its name, the values of a list in
-// order.
+// row is a row of a table: the values of each column by its name, the values of a list in order.
 type row map[string][]pq.Value
 
 // text returns the text of the first existing column, or "".
@@ -267,8 +266,7 @@ func table(fsys fs.FS, name string, columns []string, take func(row) error) erro
 	return nil
 }
 
-// wanted checks the limits of a file, and returns the names of the wanted columns by column, "" for
-// others.
+// wanted checks the limits of a file, and returns the names of the wanted columns by column, "" for others.
 func wanted(p *pq.File, columns []string) ([]string, error) {
 	var bytes, values int64
 	for _, g := range p.Metadata().RowGroups {

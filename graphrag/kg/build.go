@@ -55,12 +55,10 @@ type builder struct {
 	entity []int32 // of a key
 }
 
-// known contains the numbers of the spelling and the key of a name, -1 if it is
-// none.
+// known contains the numbers of the spelling and the key of a name, -1 if it is none.
 type known struct{ spelling, key int32 }
 
-// use is an entity's name in a passage, property what a passage says about it, fact a
-// triple.
+// use is an entity's name in a passage, property what a passage says about it, fact a triple.
 type (
 	pair     struct{ key, item int32 }
 	use      struct{ key, spelling, passage int32 }
@@ -280,8 +278,7 @@ func add(to []int32, p int32) []int32 {
 	return append(to, p)
 }
 
-// relations gathers the facts that say the same. Weights are added in the order
-// of the chunks.
+// relations gathers the facts that say the same. Weights are added in the order of the chunks.
 func (b *builder) relations() {
 	b.labelRank = make([]int32, len(b.labels.texts))
 	rank := sortedOrder(b.labelKeys.texts)

@@ -10,10 +10,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Graph is the knowledge of a [Base], put together: what the chunks say about
-// each entity in one place. It depends on the extractions in the base and its
-// options alone, not on the order of insertions and deletions. It is immutable and
-// safe for concurrent use; callers must not change its slices.
+// Graph is the knowledge of a [Base], put together: what the chunks say about each entity in one place. It
+// depends on the extractions in the base and its options alone, not on the order of insertions and
+// deletions. It is immutable and safe for concurrent use; callers must not change its slices.
 type Graph struct {
 	// Entities are sorted by key, Relations by head, label and tail, Passages
 	// by chunk ID. Their places are the ids used everywhere. An index of chunks numbers
@@ -70,21 +69,18 @@ func (g *Graph) EntityDescriptions(e int32) []Description {
 	return clipped(g.entityDescriptions.of(int(e)))
 }
 
-// RelationDescriptions returns the descriptions of a relation, as
-// EntityDescriptions does.
+// RelationDescriptions returns the descriptions of a relation, as EntityDescriptions does.
 func (g *Graph) RelationDescriptions(r int32) []Description {
 	return clipped(g.relationDescriptions.of(int(r)))
 }
 
-// EntityPassages are the passages that name an entity, in order, with the
-// number of times.
+// EntityPassages are the passages that name an entity, in order, with the number of times.
 func (g *Graph) EntityPassages(e int32) []Posting { return g.entityChunks.of(e) }
 
 // PassageEntities are the entities that a passage names, in order.
 func (g *Graph) PassageEntities(p int32) []Posting { return g.chunkEntities.of(p) }
 
-// RelationPassages are the passages that state a relation, in order, with the
-// number of times.
+// RelationPassages are the passages that state a relation, in order, with the number of times.
 func (g *Graph) RelationPassages(r int32) []Posting { return g.relationChunks.of(r) }
 
 // PassageRelations are the relations that a passage states, in order.

@@ -30,8 +30,7 @@ type Count struct {
 	N    int
 }
 
-// Description is a text about something, with the passages that it came from.
-// Equal texts are one.
+// Description is a text about something, with the passages that it came from. Equal texts are one.
 type Description struct {
 	Text     string
 	Passages []int32
@@ -87,11 +86,9 @@ type Extraction struct {
 	Problems []Problem `json:"problems,omitempty"`
 }
 
-// Problem is something that is not in a graph though it was in a source or a
-// reply, and why.
+// Problem is something that is not in a graph though it was in a source or a reply, and why.
 type Problem struct {
-	// Kind is ProblemChunk, ProblemRefused, "record", "schema", "mention", "fact" or
-	// "attribute".
+	// Kind is ProblemChunk, ProblemRefused, "record", "schema", "mention", "fact" or "attribute".
 	Kind string `json:"kind"`
 	// Text is the beginning of it.
 	Text   string `json:"text,omitempty"`
@@ -105,8 +102,7 @@ const (
 	ProblemRefused = "refused chunk"
 )
 
-// Span is a range of bytes of the chunk's text. The zero Span means that the
-// place is not known.
+// Span is a range of bytes of the chunk's text. The zero Span means that the place is not known.
 type Span struct {
 	Start int `json:"start"`
 	End   int `json:"end"`
@@ -159,16 +155,14 @@ const (
 	// FoldUnicode is [text.FoldName], the default: letters, digits and symbols
 	// of every script count. A name of nothing but punctuation keeps it.
 	FoldUnicode Folding = "unicode"
-	// FoldASCII is HippoRAG's rule (OSU-NLP-Group/HippoRAG, both versions):
-	// lower case, and a blank for every character that is not an ASCII letter
-	// or digit, none at the ends. Runs of blanks stay: "a. b" and "a b" are two. A
-	// name without a Latin letter or digit is lost. It is here to compare with
+	// FoldASCII is HippoRAG's rule (OSU-NLP-Group/HippoRAG, both versions): lower case, and a blank for
+	// every character that is not an ASCII letter or digit, none at the ends. Runs of blanks stay: "a. b"
+	// and "a b" are two. A name without a Latin letter or digit is lost. It is here to compare with
 	// published figures.
 	FoldASCII Folding = "ascii"
 )
 
-// Key is the folded name; folded again it stays the same. It is "" for a name
-// without a letter or digit.
+// Key is the folded name; folded again it stays the same. It is "" for a name without a letter or digit.
 func (f Folding) Key(name string) string {
 	if f == FoldASCII {
 		return foldASCII(name)

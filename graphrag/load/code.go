@@ -23,7 +23,7 @@ var definition = regexp.MustCompile(`^(?i:(?:export|default|pub(?:\([a-z]+\))?|p
 // codeFile reads source code: each definition at the start of a line is a section with that line as
 // its heading, and includes the comment before it.
 func codeFile(name, source string) *File {
-	if manyLines(source) {
+	if strings.Count(source, "\n") > maxLines {
 		return Markdown(name, source)
 	}
 	w := &writer{}
@@ -150,7 +150,7 @@ const (
 type grid struct {
 	w      *writer
 	header []string
-	at     []int // offsets of the header; nil: that of the first row
+	at     []int // offsets of the header; nil: of the first row
 	began  int   // offset of the last header in the text
 	rows   int   // since the header became as wide as it is
 	wide   bool
@@ -225,9 +225,9 @@ func (g *grid) line(cells []string, at []int) {
 var inCell = strings.NewReplacer("|", `\|`)
 
 // cellText returns a text as a cell: on one line, with markup escaped.
-func cellText(s string) string { return inCell.Replace(inline(oneLine(s))) }
+func cellText(s string) string { return inCell.Replace(Inline(oneLine(s))) }
 
-// narrow reports whether a header can be that of a Markdown table: it has few enough columns, and
+// narrow reports whether a Markdown table can have the header: it has few enough columns, and
 // Lead can find it.
 func narrow(header []string) bool {
 	size := 0

@@ -20,8 +20,7 @@ type sheet struct {
 	open   int // from this offset on no quote is closed
 }
 
-// The number of records that decide the dialect, and the separators, in the order in which they win
-// a tie.
+// The number of records that decide the dialect, and the separators, in the order in which they win a tie.
 const (
 	sampled    = 64
 	separators = "\t;|,"

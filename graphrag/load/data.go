@@ -226,8 +226,7 @@ func nameOf(kids []node) int {
 	return -1
 }
 
-// values writes keys and values as items, long texts as paragraphs, and lists of records under
-// their key.
+// values writes keys and values as items, long texts as paragraphs, and lists of records under their key.
 func (w *writer) values(kids []node, level int) {
 	indent := strings.Repeat("  ", level)
 	for _, kid := range kids {

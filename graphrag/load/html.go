@@ -481,7 +481,7 @@ func (p *pageText) word(raw string, at int) {
 	if p.space() && !p.head {
 		word = Escape(word)
 	} else {
-		word = inline(word)
+		word = Inline(word)
 	}
 	if p.inCell {
 		word = inCell.Replace(word)

@@ -23,10 +23,9 @@ const (
 	maxColumns = 128
 )
 
-// Blocks reads Markdown, of which plain text is the simplest form: CommonMark's
-// blocks with GFM's tables, PHP Markdown Extra's definition lists and front matter.
-// Indented lines are text and not code, as they are on scraped pages, and HTML is
-// text as well.
+// Blocks reads Markdown, of which plain text is the simplest form: CommonMark's blocks with GFM's tables,
+// PHP Markdown Extra's definition lists and front matter. Indented lines are text and not code, as they are
+// on scraped pages, and HTML is text as well.
 //
 // Offsets are into s. It does not fail: text without structure is paragraphs. The time is about
 // linear in len(s).

@@ -15,9 +15,8 @@ import (
 
 // Triples says which triples there are.
 type Triples interface {
-	// Neighbors lists, for each triple, triples that share an entity with it,
-	// without the triple itself. A hub may have more than anybody wants; limit is how
-	// many are returned, at most.
+	// Neighbors lists, for each triple, triples that share an entity with it, without the triple itself. A
+	// hub may have more than anybody wants; limit is how many are returned, at most.
 	Neighbors(ctx context.Context, triples []int32, limit int) ([][]int32, error)
 	// Scores is the similarity of each chain, its triples put together, to the question:
 	// a cosine. Numbers below 0 count as 0.
@@ -62,11 +61,10 @@ type Chain struct {
 	Score   float64
 }
 
-// Beam returns the best chains that start with one of the triples, best first. Of
-// equal ones the one with the smaller numbers comes first. Start may name a triple
-// twice; without any there are no chains. No chain grows by a triple that any of the chains
-// contains, as the paper writes it; chains that cannot grow stay, with their score, where
-// they would vanish in the paper.
+// Beam returns the best chains that start with one of the triples, best first. Of equal ones the one with
+// the smaller numbers comes first. Start may name a triple twice; without any there are no chains. No chain
+// grows by a triple that any of the chains contains, as the paper writes it; chains that cannot grow stay,
+// with their score, where they would vanish in the paper.
 func Beam(ctx context.Context, g Triples, start []int32, o BeamOptions) ([]Chain, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -228,8 +226,7 @@ func (s beamSearch) diversify(chains []Chain) {
 	}
 }
 
-// best keeps the width of the beam. Most chains are worth less than the last of it, and
-// are not sorted.
+// best keeps the width of the beam. Most chains are worth less than the last of it, and are not sorted.
 func (s beamSearch) best(chains []Chain) []Chain {
 	var top rank.Top[int32]
 	top.Reset(s.o.Width)

@@ -12,8 +12,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/graph"
 )
 
-// ErrWeights is wrapped by the error for graphs whose weights are too far apart,
-// too small or too large.
+// ErrWeights is wrapped by the error for graphs whose weights are too far apart, too small or too large.
 var ErrWeights = errors.New("unusable weights")
 
 // span is the smallest strength relative to the largest one: directions are float32,

@@ -21,12 +21,10 @@ import (
 //  1. Edges are taken by combined degree, the largest first, then by id, each with
 //     its ends that are not included yet. Members without an edge inside come last,
 //     by degree, then by id. If all fits, that is all.
-//  2. Otherwise the parts of the community are ordered by their size in tokens, the
-//     largest first, and one by one their rows are replaced by their report until
-//     the rest fits. Parts without a report keep their rows; an edge stays while
-//     one of its ends does.
-//  3. If not even all reports fit, reports are taken in that order as long as
-//     they fit, and no rows.
+//  2. Otherwise the parts of the community are ordered by their size in tokens, the largest first, and one
+//     by one their rows are replaced by their report until the rest fits. Parts without a report keep their
+//     rows; an edge stays while one of its ends does.
+//  3. If not even all reports fit, reports are taken in that order as long as they fit, and no rows.
 //  4. If there are no reports, or not even the first fits, rows are taken as in
 //     1 up to the first that does not fit.
 type Input struct {
@@ -295,8 +293,7 @@ func (p *packer) pack(c int32) *Input {
 	return shown
 }
 
-// walk takes edges with their ends, then nodes, up to the first that does not
-// fit.
+// walk takes edges with their ends, then nodes, up to the first that does not fit.
 func (p *packer) walk(shown *Input, nodes, edges []int32) {
 	w := walker{packer: p, shown: shown, allowed: make(map[int32]bool, len(nodes))}
 	for _, v := range nodes {

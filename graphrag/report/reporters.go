@@ -21,13 +21,12 @@ import (
 // have 5 to 10 (microsoft/graphrag, prompts/index/community_report.py).
 const maxFindings = 10
 
-// Extractive returns a reporter that needs no model. The title names the
-// members of highest degree. Summary and findings are quoted from the
-// descriptions of what is shown, each with the passages it is from: the summary
-// is what s makes of them, nil for summary.Extractive with its default length, a finding is the first description not quoted
-// yet of one row, edges before members, in the order of the rows. Reports of
-// parts give their findings where rows do not suffice. There is no rating.
-// Summaries must have quotes, because text without a source has no place in the report.
+// Extractive returns a reporter that needs no model. The title names the members of highest degree. Summary
+// and findings are quoted from the descriptions of what is shown, each with the passages it is from: the
+// summary is what s makes of them, nil for summary.Extractive with its default length, a finding is the
+// first description not quoted yet of one row, edges before members, in the order of the rows. Reports of
+// parts give their findings where rows do not suffice. There is no rating. Summaries must have quotes,
+// because text without a source has no place in the report.
 func Extractive(s summary.Summarizer) (Reporter, error) {
 	if s == nil {
 		var err error
@@ -199,9 +198,8 @@ type ModelOptions struct {
 // reportWords is the length that is asked for (microsoft/graphrag, config/defaults.py, max_length).
 const reportWords = 2000
 
-// ByModel returns a reporter that asks a language model, once for each
-// community and once more if the reply cannot be read. Findings name the nodes
-// and edges that their text cites, as far as they were shown.
+// ByModel returns a reporter that asks a language model, once for each community and once more if the reply
+// cannot be read. Findings name the nodes and edges that their text cites, as far as they were shown.
 func ByModel(o ModelOptions) (Reporter, error) {
 	checks := opt.Checks{Of: "report"}
 	checks.Want(o.Model != nil, "Model", "missing", "a model")

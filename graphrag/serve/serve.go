@@ -38,15 +38,13 @@ type Options struct {
 	// AtOnce is the number of questions that are answered at a time, by default 8; the
 	// reply to further ones asks to try again.
 	AtOnce int
-	// PerMinute is how many requests a token, or everybody without tokens, may send in a
-	// minute, 600.
+	// PerMinute is how many requests a token, or everybody without tokens, may send in a minute, 600.
 	PerMinute int
 	// MaxBody is the size of a request in bytes, 16 MiB: documents are put in one.
 	MaxBody int64
 	// Timeout ends an answer, 5 minutes.
 	Timeout time.Duration
-	// Cite writes the line of a citation below an answer; nil writes its title, or the
-	// document's ID.
+	// Cite writes the line of a citation below an answer; nil writes its title, or the document's ID.
 	Cite func(a graphrag.Answer, c graphrag.Citation) string
 	// Failed receives errors that the request did not cause: their text may contain
 	// addresses of inner servers, so replies omit it. Nil logs them.

@@ -28,10 +28,9 @@ type Tree struct {
 // ErrPrize is wrapped by the errors for prizes that are negative or not finite.
 var ErrPrize = errors.New("unusable prize")
 
-// Find returns a tree anywhere in the graph. It has at least one node, unless
-// the graph has none; among trees of the same worth it prefers small ones.
-// prizes has one number of at least 0 for each node. Self-loops are
-// ignored.
+// Find returns a tree anywhere in the graph. It has at least one node, unless the graph has none; among
+// trees of the same worth it prefers small ones. prizes has one number of at least 0 for each node.
+// Self-loops are ignored.
 func Find(ctx context.Context, g *graph.Graph, prizes []float64) (*Tree, error) {
 	if len(prizes) != g.N() {
 		return nil, fmt.Errorf("steiner: %d prizes for %d nodes", len(prizes), g.N())

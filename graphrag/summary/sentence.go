@@ -155,8 +155,7 @@ func isStatement(quote string) bool {
 	return strings.ContainsRune(".!…。！।۔", last) && !strings.HasPrefix(quote, "Image ")
 }
 
-// isProse separates sentences from navigation, tables and fragments, by their
-// numbers of words and bytes.
+// isProse separates sentences from navigation, tables and fragments, by their numbers of words and bytes.
 func isProse(quote string, words, bytes int) bool {
 	if words < minWords || words > maxWords || float64(bytes-len(quote)) > maxLinkPart*float64(bytes) ||
 		strings.ContainsRune(quote, '|') || strings.Contains(quote, "](") || !isStatement(quote) {
@@ -178,8 +177,7 @@ func isProse(quote string, words, bytes int) bool {
 	return float64(letters) >= minLetters*float64(all)
 }
 
-// weigh turns counts into weights, (1 + ln tf)·ln(1 + n/df), and scales each
-// sentence to length 1.
+// weigh turns counts into weights, (1 + ln tf)·ln(1 + n/df), and scales each sentence to length 1.
 func weigh(sentences []sentence, terms int) {
 	rare := make([]float64, terms)
 	for _, s := range sentences {

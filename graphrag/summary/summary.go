@@ -29,8 +29,7 @@ type Summarizer interface {
 // Summary is the result of a [Summarizer].
 type Summary struct {
 	Text string
-	// Quotes say where the words come from, in the order of Text. A model's
-	// summary has none.
+	// Quotes say where the words come from, in the order of Text. A model's summary has none.
 	Quotes []Quote
 }
 
@@ -51,8 +50,7 @@ var prompts = llm.MustPrompts("summary", promptFiles)
 type ModelOptions struct {
 	// Model writes. It is required.
 	Model llm.Model
-	// Tokens is the length that is asked for; 0 means 100. Models
-	// count badly, so this is no bound.
+	// Tokens is the length that is asked for; 0 means 100. Models count badly, so this is no bound.
 	Tokens int
 }
 
@@ -111,22 +109,19 @@ const defaultTokens = 100
 type ExtractiveOptions struct {
 	// Tokens is the most a summary may have; 0 means 100.
 	Tokens int
-	// CountTokens counts the tokens of a text, see tokens.Counter; nil counts
-	// words.
+	// CountTokens counts the tokens of a text, see tokens.Counter; nil counts words.
 	CountTokens func(string) int
 }
 
 // Extractive returns a summarizer that needs no model: a summary is made of
 // sentences of the texts, in their order, each with a quote.
 //
-// A sentence scores by its cosine with the centroid of all sentences, over terms
-// weighted by how often they occur and in how few sentences (Radev, Jing, Styś
-// and Tam, "Centroid-based summarization of multiple documents", 2004), and
-// sentences are chosen one by one by maximal marginal relevance (Carbonell and
-// Goldstein, SIGIR 1998) until no other one fits. Only sentences that state
-// something count: headings, navigation, tables, lists of links, questions, and
-// what web pages say of cookies and subscriptions are quoted where there is
-// nothing else. A first sentence that is too long by itself is cut after a word.
+// A sentence scores by its cosine with the centroid of all sentences, over terms weighted by how often they
+// occur and in how few sentences (Radev, Jing, Styś and Tam, "Centroid-based summarization of multiple
+// documents", 2004), and sentences are chosen one by one by maximal marginal relevance (Carbonell and
+// Goldstein, SIGIR 1998) until no other one fits. Only sentences that state something count: headings,
+// navigation, tables, lists of links, questions, and what web pages say of cookies and subscriptions are
+// quoted where there is nothing else. A first sentence that is too long by itself is cut after a word.
 //
 // Equal input gives equal summaries. Only an error of ctx is returned.
 func Extractive(o ExtractiveOptions) (Summarizer, error) {
@@ -166,9 +161,8 @@ type quotedKey struct {
 	of memo.Digest
 }
 
-// Summarize implements [Summarizer]. A summary of several texts is made once under a memo, because
-// the systems of a family describe the same things, and stays under a [memo.Keeper] as long as its
-// texts do.
+// Summarize implements [Summarizer]. A summary of several texts is made once under a memo, because the
+// systems of a family describe the same things, and stays under a [memo.Keeper] as long as its texts do.
 func (x *extractive) Summarize(ctx context.Context, texts []string) (Summary, error) {
 	key := quotedKey{x, memo.DigestOf(slices.Values(texts))}
 	still := func() (Summary, error) {

@@ -65,10 +65,9 @@ func (ix *Index) Search(query string, k int, dst []rank.Scored[int32]) []rank.Sc
 // Whole returns [bm25.Index.Whole], by which scores of a query can be normalized.
 func (ix *Index) Whole(query string) float64 { return ix.words.Whole(query) }
 
-// Neighbors appends to dst at most limit distinct other triples that share an entity with a
-// triple: first the triples of the entity with fewer triples, the more specific one; the
-// triples of an entity are in ascending order. The cost is bounded by limit, also at hubs.
-// Values connect no triples.
+// Neighbors appends to dst at most limit distinct other triples that share an entity with a triple: first
+// the triples of the entity with fewer triples, the more specific one; the triples of an entity are in
+// ascending order. The cost is bounded by limit, also at hubs. Values connect no triples.
 func (ix *Index) Neighbors(triple int32, limit int, dst []int32) []int32 {
 	most := len(dst) + limit
 	first, second := ix.edges[triple].head, ix.edges[triple].tail
@@ -176,8 +175,7 @@ type Options struct {
 	Progress func(done int)
 }
 
-// New makes an index in memory. A triple that comes twice is there twice. An error
-// of the source ends it.
+// New makes an index in memory. A triple that comes twice is there twice. An error of the source ends it.
 func New(ctx context.Context, source iter.Seq2[Triple, error], o Options) (*Index, error) {
 	b := newBuilder(ctx, o)
 	err := b.read(source, math.MaxInt, nil)
@@ -193,10 +191,9 @@ func New(ctx context.Context, source iter.Seq2[Triple, error], o Options) (*Inde
 // partSize is how many triples are indexed at a time: some hundred megabytes.
 const partSize = 1 << 20
 
-// Build makes an index in a folder, which must not hold one. It needs memory for the
-// numbers and names of all triples, some forty bytes of each, but not for the index
-// of their words. If it fails or is killed, the folder contains no index, and the
-// next build starts from the beginning.
+// Build makes an index in a folder, which must not hold one. It needs memory for the numbers and names of
+// all triples, some forty bytes of each, but not for the index of their words. If it fails or is killed,
+// the folder contains no index, and the next build starts from the beginning.
 func Build(ctx context.Context, dir string, source iter.Seq2[Triple, error], o Options) error {
 	if err := build(ctx, dir, source, o, partSize); err != nil {
 		return fmt.Errorf("triples: build: %w", err)
@@ -247,8 +244,7 @@ func newBuilder(ctx context.Context, o Options) *builder {
 	return &builder{ctx: ctx, o: o, ix: &Index{}, things: text.NewVocabulary(), relations: text.NewVocabulary()}
 }
 
-// read adds the triples; after size of them, and at the end if there is a store,
-// the part is stored.
+// read adds the triples; after size of them, and at the end if there is a store, the part is stored.
 func (b *builder) read(source iter.Seq2[Triple, error], size int, store func() error) error {
 	for t, err := range source {
 		if err == nil && b.ix.Len() == math.MaxInt32 {
@@ -390,8 +386,7 @@ func (ix *Index) Of(entity int32) []int32 {
 	return ix.adjacency[ix.starts[entity]:ix.starts[entity+1]]
 }
 
-// Ends are the numbers of the head and the tail of a triple; a tail that is a value has
-// -1.
+// Ends are the numbers of the head and the tail of a triple; a tail that is a value has -1.
 func (ix *Index) Ends(triple int32) (head, tail int32) {
 	e := ix.edges[triple]
 	return e.head, max(e.tail, -1)
@@ -400,8 +395,7 @@ func (ix *Index) Ends(triple int32) (head, tail int32) {
 // Words is the index of the texts of the triples, whose documents they are.
 func (ix *Index) Words() *bm25.Index { return ix.words }
 
-// sortEntities numbers the entities in the order of their ids, and the values after
-// them.
+// sortEntities numbers the entities in the order of their ids, and the values after them.
 func (ix *Index) sortEntities() {
 	value := make([]bool, ix.Entities())
 	for _, e := range ix.edges {
@@ -439,8 +433,7 @@ func (ix *Index) sortEntities() {
 	ix.entities = sorted
 }
 
-// nameTable are ids and labels, by number: each id and behind it the label, unless that is
-// the same.
+// nameTable are ids and labels, by number: each id and behind it the label, unless that is the same.
 type nameTable struct {
 	arena []byte
 	ends  []nameEnds

@@ -105,8 +105,7 @@ type inputLine struct {
 	text   string
 }
 
-// lines yields the lines that are not empty; for one that is too long it yields errLong without
-// the text.
+// lines yields the lines that are not empty; for one that is too long it yields errLong without the text.
 func lines(in io.Reader) iter.Seq2[inputLine, error] {
 	return func(yield func(inputLine, error) bool) {
 		plain, err := unpacked(in)

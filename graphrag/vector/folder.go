@@ -16,8 +16,7 @@ const (
 	folderVersion = 5
 )
 
-// beyond are the rows of zeros after the last one: a scan may begin anywhere and reads
-// whole groups.
+// beyond are the rows of zeros after the last one: a scan may begin anywhere and reads whole groups.
 const beyond = rowGroup - 1
 
 type folderMeta struct {
@@ -154,10 +153,9 @@ func (w *Writer) Abort() error { return w.w.Abort() }
 // not whole, damaged or of another version.
 var ErrFolder = flat.ErrFormat
 
-// Open maps an index that a [Writer] wrote into memory: only what is read takes memory.
-// A search reads the codes of all rows, or the signs of all rows and the codes of a
-// share, and a few rows. Nothing can be added. It uses the Workers of opts and ignores
-// the other fields.
+// Open maps an index that a [Writer] wrote into memory: only what is read takes memory. A search reads the
+// codes of all rows, or the signs of all rows and the codes of a share, and a few rows. Nothing can be
+// added. It uses the Workers of opts and ignores the other fields.
 func Open(dir string, opts Options) (*Index, error) {
 	var meta folderMeta
 	folder, err := flat.Open(dir, folderKind, folderVersion, &meta)

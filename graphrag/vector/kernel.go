@@ -16,9 +16,8 @@ const (
 	signPlanes = 3
 )
 
-// kernels are the inner loops of a scan. All slices are flat and of matching
-// lengths: rows has len(out) vectors as long as query, len(out) is a
-// multiple of rowGroup.
+// kernels are the inner loops of a scan. All slices are flat and of matching lengths: rows has len(out)
+// vectors as long as query, len(out) is a multiple of rowGroup.
 //
 // They are exact.
 type kernels struct {
@@ -93,9 +92,8 @@ func differRows(out []int32, rows, planes []uint64) {
 	}
 }
 
-// exactDot is the definition of the score: float64, four sums in a fixed
-// order. The compiler may fuse multiplication and addition or not, because
-// the products are exact.
+// exactDot is the definition of the score: float64, four sums in a fixed order. The compiler may fuse
+// multiplication and addition or not, because the products are exact.
 func exactDot(x, y []float32) float64 {
 	var s0, s1, s2, s3 float64
 	for len(x) >= 4 && len(y) >= 4 {

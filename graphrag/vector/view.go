@@ -35,15 +35,12 @@ type pooled struct {
 	rows   map[*float32][]int32 // made when it is needed
 }
 
-// spare is the number of rows without use that is tolerated in an index of n rows in use.
-func spare(n int) int { return n/8 + 64 }
-
 // View returns a view of vectors. They must not be changed afterwards.
 func (p *Pool) View(opts Options, vectors [][]float32) (*View, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	in, hits := p.nearest(opts, vectors)
-	if in == nil || in.Len()-hits > spare(len(vectors)) {
+	if in == nil || in.Len()-hits > len(vectors)/8+64 { // few rows without use are tolerated
 		index, err := New(opts)
 		if err != nil {
 			return nil, err

@@ -34,8 +34,7 @@ const (
 	longText = 1_000
 )
 
-// Options of [New]. The zero value shows the largest part of a graph that fits, without
-// sentences.
+// Options of [New]. The zero value shows the largest part of a graph that fits, without sentences.
 type Options struct {
 	// Title heads the page. Note stands below it, behind how much is shown.
 	Title, Note string
@@ -78,13 +77,14 @@ type node struct {
 
 // fact is a relation of two nodes with its source.
 type fact struct {
-	head, tail int32
-	label      string
-	about      string
-	sentence   string
-	page       int32 // -1 is none
-	count      int
-	read       bool // its passage was evidence for the answer
+	Head     int32  `json:"h"`
+	Tail     int32  `json:"t"`
+	Label    string `json:"l,omitempty"`
+	About    string `json:"a,omitempty"`
+	Sentence string `json:"s,omitempty"`
+	Page     int32  `json:"p"` // -1 is none
+	Count    int    `json:"n,omitempty"`
+	Read     bool   `json:"r,omitempty"` // its passage was evidence for the answer
 }
 
 // New makes a view of a graph.
@@ -239,8 +239,7 @@ type marks struct {
 	passages map[int32]bool    // the evidence
 }
 
-// trail marks the entities in the steps of a search, and the entities of its ranked
-// passages with 1/rank.
+// trail marks the entities in the steps of a search, and the entities of its ranked passages with 1/rank.
 func trail(g *kg.Graph, a *Asked) marks {
 	m := marks{make(map[int32]float64), make(map[int32]bool)}
 	if a == nil {
@@ -303,13 +302,13 @@ func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func
 	slices.Sort(kept)
 	for _, r := range kept {
 		rel := &g.Relations[r]
-		f := fact{head: place[rel.Head], tail: place[rel.Tail], label: line(cmp.Or(rel.Label, strings.Join(rel.Keywords, ", "))), page: -1, count: rel.Count}
+		f := fact{Head: place[rel.Head], Tail: place[rel.Tail], Label: line(cmp.Or(rel.Label, strings.Join(rel.Keywords, ", "))), Page: -1, Count: rel.Count}
 		if said := g.RelationDescriptions(r); len(said) > 0 {
-			f.about = paragraph(said[0].Text)
+			f.About = paragraph(said[0].Text)
 		}
 		passages := g.RelationPassages(r)
 		for _, p := range passages {
-			f.read = f.read || m.passages[p.ID]
+			f.Read = f.Read || m.passages[p.ID]
 		}
 		if p, said := s.says(rel, passages, m); p >= 0 {
 			name := s.page(p)
@@ -319,7 +318,7 @@ func (v *View) addFacts(g *kg.Graph, place map[int32]int32, m marks, chunks func
 				pages[name] = at
 				v.pages = append(v.pages, name)
 			}
-			f.page, f.sentence = at, paragraph(said)
+			f.Page, f.Sentence = at, paragraph(said)
 		}
 		v.facts = append(v.facts, f)
 	}

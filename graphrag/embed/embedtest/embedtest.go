@@ -14,9 +14,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/embed"
 )
 
-// Test runs the conformance suite on e, which must embed locally or from a
-// fake: it is called some dozen times, with hostile texts among others. If e
-// is also an [embed.Model], Dim is checked too.
+// Test runs the conformance suite on e, which must embed locally or from a fake: it is called some dozen
+// times, with hostile texts among others. If e is also an [embed.Model], Dim is checked too.
 func Test(t *testing.T, e embed.Embedder) {
 	t.Helper()
 	texts := []string{

@@ -42,7 +42,7 @@ func (d dense) apply(out []float64, x []float32) {
 	}
 }
 
-// task is what a folder's head must be.
+// task describes the head that a folder must have.
 type task struct {
 	architecture string // of config.json
 	layer        string // the name of its weights
@@ -50,8 +50,7 @@ type task struct {
 	check        func(labels []string) error
 }
 
-// open reads the folder of a head: config.json, model.safetensors and tokenizer.json or
-// vocab.txt.
+// open reads the folder of a head: config.json, model.safetensors and tokenizer.json or vocab.txt.
 func (h *scoringModel) open(dir string, opts Options, t task) (err error) {
 	if err := h.begin(opts); err != nil {
 		return err
@@ -207,7 +206,7 @@ func (r *Reranker) Scores(ctx context.Context, question string, passages []strin
 	return slices.Concat(logits...), nil
 }
 
-// Entailment tells whether one text follows from another (Bowman and others 2015, arXiv
+// Entailment scores whether one text follows from another (Bowman and others 2015, arXiv
 // 1508.05326). It is safe for concurrent use.
 type Entailment struct {
 	scoringModel

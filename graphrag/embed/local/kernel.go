@@ -11,8 +11,7 @@ type kernels struct {
 	gelu func(x []float32)
 	// softmax of a row.
 	softmax func(x []float32)
-	// normalize brings x + base to mean 0 and variance 1, then to gain and bias (Ba and others
-	// 2016).
+	// normalize brings x + base to mean 0 and variance 1, then to gain and bias (Ba and others 2016).
 	normalize func(x, base, gain, bias []float32, eps float32)
 }
 
@@ -39,9 +38,8 @@ const (
 	ln2Low   = -2.12194440e-4
 )
 
-// gelu takes half the complementary error function from Abramowitz and Stegun,
-// 7.1.26, whose error is below 1.5e-7: with q = erfc(|x|/√2)/2, xΦ(x) is x − xq
-// above zero and −|x|q below.
+// gelu takes half the complementary error function from Abramowitz and Stegun, 7.1.26, whose error is below
+// 1.5e-7: with q = erfc(|x|/√2)/2, xΦ(x) is x − xq above zero and −|x|q below.
 func gelu(x []float32) {
 	for i, v := range x {
 		z := float32(math.Abs(float64(v))) * (1 / math.Sqrt2)
@@ -51,7 +49,7 @@ func gelu(x []float32) {
 	}
 }
 
-// The coefficients of 7.1.26, those of the polynomial halved.
+// The coefficients of 7.1.26, for the polynomial halved.
 const (
 	erfP = 0.3275911
 	erf1 = 0.254829592 / 2

@@ -29,7 +29,7 @@ type Encoder struct {
 	prompts prompts
 }
 
-// model is what an Encoder and the heads have in common: a BERT and its tokenizer.
+// model is the common part of an Encoder and the heads: a BERT and its tokenizer.
 type model struct {
 	net     network
 	words   tokenizer
@@ -40,13 +40,12 @@ type model struct {
 }
 
 const (
-	// packTokens is how many tokens go through the layers at a time, unless one
-	// text has more: enough that reading the weights costs little, few enough that
-	// the activations stay in the second cache.
+	// packTokens is how many tokens go through the layers at a time, unless one text has more: enough that
+	// reading the weights costs little, few enough that the activations stay in the second cache.
 	packTokens = 256
 	// textsAtOnce is how many texts a worker takes from a call.
 	textsAtOnce = 16
-	// batchTexts is what a cache should ask for at a time, see Batch.
+	// batchTexts is the recommended number of texts in a request of a cache, see Batch.
 	batchTexts = 256
 )
 
@@ -73,9 +72,8 @@ func (m *model) begin(opts Options) error {
 	return bad.Err()
 }
 
-// Name tells the model by size and content: architecture, weights, vocabulary and
-// what the folder says about texts, prompts included. Vectors of equal names are
-// equal on one kind of processor.
+// Name tells the model by size and content: architecture, weights, vocabulary and what the folder says
+// about texts, prompts included. Vectors of equal names are equal on one kind of processor.
 func (m *model) Name() string { return m.name }
 
 // Dim is the length of the vectors.
@@ -85,16 +83,14 @@ func (e *Encoder) Dim() int { return e.net.Hidden }
 // cores busy, and few seconds' work to lose.
 func (e *Encoder) Batch() int { return batchTexts }
 
-// EmbedDocuments returns a vector for each text, with the model's prompt for passages
-// before it. What of a text is beyond the model's length is cut off. It stops between
-// two packs of texts when ctx is cancelled.
+// EmbedDocuments returns a vector for each text, with the model's prompt for passages before it. What of a
+// text is beyond the model's length is cut off. It stops between two packs of texts when ctx is cancelled.
 func (e *Encoder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	return e.embed(ctx, e.prompts.passage, texts)
 }
 
-// EmbedQuery returns the vector of a question, with the model's prompt for questions
-// before it. Where passages have the same prompt, or none has, a passage of the same
-// words has the same vector.
+// EmbedQuery returns the vector of a question, with the model's prompt for questions before it. Where
+// passages have the same prompt, or none has, a passage of the same words has the same vector.
 func (e *Encoder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	out, err := e.embed(ctx, e.prompts.query, []string{text})
 	if err != nil {
@@ -137,8 +133,7 @@ type (
 	// putFunc appends the tokens of the i-th text to s.ids, and to s.seconds where its second
 	// part begins, its end if it has none.
 	putFunc func(s *scratch, i int)
-	// takeFunc gets the vectors of the tokens of the i-th text, and which of them begins its
-	// second part.
+	// takeFunc gets the vectors of the tokens of the i-th text, and which of them begins its second part.
 	takeFunc func(i, second int, tokens []float32) error
 )
 
@@ -177,7 +172,7 @@ func (m *model) packs(ctx context.Context, s *scratch, lo, hi int, put putFunc, 
 	return nil
 }
 
-// pool makes one vector of those of the tokens, and tells whether it is finite.
+// pool makes one vector of the tokens' vectors, and reports whether it is finite.
 func (n *network) pool(out, tokens []float32) bool {
 	copy(out, tokens)
 	if !n.first {

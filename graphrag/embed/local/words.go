@@ -36,10 +36,9 @@ const (
 	overlapTokens  = 128 // of two windows of a long passage
 )
 
-// Find returns the best answer in each passage, whole words. Its score is that of the
-// words minus that of there being no answer (section 4.3): above 0 a model that was
-// trained with unanswerable questions says that the passage answers. A passage without
-// words has an empty span and the score -Inf.
+// Find returns the best answer in each passage, whole words. Its score is the score of the words minus the
+// score of no answer (section 4.3): above 0 a model that was trained with unanswerable questions says that
+// the passage answers. A passage without words has an empty span and the score -Inf.
 func (s *Spans) Find(ctx context.Context, question string, passages []string) ([]Span, error) {
 	var letters letterReader
 	asked := s.pieces.tokens(nil, question, min(questionTokens+2, s.net.tokens/2), &letters)
@@ -123,8 +122,7 @@ func OpenNames(dir string, opts Options) (*Names, error) {
 	}}))
 }
 
-// Find returns the names of each text, in order. The label of a word is that of its first
-// token.
+// Find returns the names of each text, in order. The label of a word is its first token's.
 func (n *Names) Find(ctx context.Context, texts []string) ([][]Name, error) {
 	var letters letterReader
 	windows, at := []window{}, make([]located, len(texts))
@@ -174,7 +172,7 @@ func (n *Names) tag(out []Name, text located, w window, tokens []float32) error 
 	return nil
 }
 
-// joined makes names of tagged words: B- begins one, I- goes on with one of its kind.
+// joined makes names of tagged words: B- begins one, I- continues one of its kind.
 func joined(words []Name) []Name {
 	out, length, open := []Name{}, 0., false
 	for _, w := range words {
@@ -226,7 +224,7 @@ func (w *wordPiece) locate(text string, s *letterReader) (l located) {
 	return l
 }
 
-// add takes the tokens with those of one more word behind.
+// add appends the tokens of one more word.
 func (l *located) add(ids []int32, start, end int) {
 	for range ids[len(l.ids):] {
 		l.of = append(l.of, int32(len(l.words)))

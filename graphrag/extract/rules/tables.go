@@ -82,7 +82,7 @@ var classNames = strings.Fields("determiner preposition conjunction pronoun rela
 
 // tables are the closed lists of the package.
 type tables struct {
-	words    []string // those of classes, sorted
+	words    []string // words of classes, sorted
 	classes  map[string]class
 	places   []string // names of places, as they are written
 	regions  int      // how many of them, from the first, contain others

@@ -86,14 +86,12 @@ func (t *token) functional() bool {
 // nor a function word nor an adverb, as far as the tables know.
 func plainWord(t *token) bool { return t.lower() && !t.is(function|anyVerb|adverb) }
 
-// looksPast reports whether a word in small letters ends like the past of a
-// regular verb.
+// looksPast reports whether a word in small letters ends like the past of a regular verb.
 func looksPast(s string, t *token) bool {
 	return t.class == 0 && t.end-t.start > 4 && t.lower() && strings.HasSuffix(s[t.start:t.end], "ed")
 }
 
-// maxWordBytes bounds the words that are looked up. Longer ones are in no table
-// and no name.
+// maxWordBytes bounds the words that are looked up. Longer ones are in no table and no name.
 const maxWordBytes = 48
 
 // tokenizer cuts text into tokens. Its buffers are reused from text to text.
@@ -254,7 +252,7 @@ scan:
 	return i
 }
 
-// caseOf returns the shape of a word of so many letters, capitals and small letters among them.
+// caseOf returns the shape of a word from its numbers of letters, capitals and small letters.
 func caseOf(letters, capitals, smalls int) shape {
 	switch {
 	case letters == 1 && capitals == 1:

@@ -58,8 +58,7 @@ func Quantize(panels []float32, depth int, peaks []float32) *Codes {
 	return q
 }
 
-// evened is the factor of a column of the left factor: a power of two, by which products are
-// exact.
+// evened is the factor of a column of the left factor: a power of two, by which products are exact.
 func evened(panels []float32, depth, l int, peak float32) float32 {
 	var row []float32
 	for c := range len(panels) / depth {

@@ -19,11 +19,10 @@ func Workers(n int) int {
 	return n
 }
 
-// Ranges calls do for the ranges [lo, hi) of at most size that make up [0, n), in
-// ascending order, from as many goroutines as there are workers (0: GOMAXPROCS),
-// numbered from 0; a single one is the caller's own. After an error or when ctx is
-// cancelled no further range is begun. The error comes from the lowest range that
-// failed, or from ctx.
+// Ranges calls do for the ranges [lo, hi) of at most size that make up [0, n), in ascending order, from as
+// many goroutines as there are workers (0: GOMAXPROCS), numbered from 0; a single one is the caller's own.
+// After an error or when ctx is cancelled no further range is begun. The error comes from the lowest range
+// that failed, or from ctx.
 func Ranges(ctx context.Context, n, size, workers int, do func(worker, lo, hi int) error) error {
 	var (
 		next   atomic.Int64
