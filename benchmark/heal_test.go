@@ -28,7 +28,7 @@ type moody struct {
 
 func (j moody) Fact(ctx context.Context, c judge.Case) (judge.FactJudgment, error) {
 	j.calls.Add(1)
-	if llm.Anew(ctx) {
+	if llm.WantsFreshReply(ctx) {
 		j.anew.Add(1)
 	}
 	if j.cause != "" {
@@ -44,7 +44,7 @@ type watched struct {
 }
 
 func (w *watched) Answer(ctx context.Context, q graphrag.Question) (graphrag.Answer, error) {
-	if llm.Anew(ctx) {
+	if llm.WantsFreshReply(ctx) {
 		w.anew.Add(1)
 	}
 	return w.Parrot.Answer(ctx, q)

@@ -56,7 +56,7 @@ func unscored(j record.Judgment) string {
 // again.
 func (s *state) anew(ctx context.Context, cause string) context.Context {
 	if s.opts.Retry && cause != "" {
-		return llm.WithAnew(ctx)
+		return llm.WithFreshReply(ctx)
 	}
 	return ctx
 }
