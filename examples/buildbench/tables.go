@@ -16,9 +16,9 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// tables writes the Parquet files of a folder and of those in it, such as data, as JSON lines
-// with the same names. wildgraphbench reads these: it links no reader of Parquet, which would be
-// a fifth of all that its first start compiles.
+// tables writes the Parquet files of a folder and of its subfolders, such as data, as JSON lines with the
+// same names for wildgraphbench. That program links no reader of Parquet, which would add a fifth to its
+// build.
 func tables(from, to string, stdout io.Writer) error {
 	var names []string
 	for _, pattern := range []string{"*.parquet", "*/*.parquet"} {
@@ -29,7 +29,7 @@ func tables(from, to string, stdout io.Writer) error {
 		names = append(names, found...)
 	}
 	if len(names) == 0 {
-		return fmt.Errorf("-parquet: %s: no file NAME.parquet here, nor in a folder of it", from)
+		return fmt.Errorf("-parquet: %s and its subfolders have no file NAME.parquet", from)
 	}
 	if err := os.MkdirAll(to, 0o777); err != nil {
 		return err

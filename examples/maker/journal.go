@@ -18,13 +18,13 @@ import (
 const exitTorn = 3
 
 var (
-	errDamaged = errors.New("damaged: `repair FILE NEW` copies what is whole")
+	errDamaged = errors.New("damaged: `repair FILE NEW` copies the intact records")
 	errTorn    = errors.New("unfinished")
 )
 
-// runJournal checks a file of replies or records, or copies its whole records to another
-// file. The exit status is 0 for a whole file, 1 for one that is damaged or cannot be read,
-// and 3 for one that ends in an unfinished write, which the next program to open it cuts off.
+// runJournal checks a file of replies or records, or copies its intact records to another file. The exit
+// status is 0 for an intact file, 1 for a file that is damaged or cannot be read, and 3 for a file that
+// ends in an unfinished write, which the next program to open it cuts off.
 func runJournal(_ context.Context, args []string, w, _ io.Writer) error {
 	switch {
 	case len(args) == 2 && args[0] == "verify":
@@ -63,7 +63,7 @@ func repair(path, out string, w io.Writer) error {
 	return nil
 }
 
-// describe says what is whole in a file and what is not.
+// describe prints the intact and the bad parts of a file.
 func describe(w io.Writer, path string, r journal.Repaired) {
 	fmt.Fprintf(w, "%s: %s whole records of %s.\n", text.Printable(path), text.Digits(r.Records), text.Printable(r.Header.Schema))
 	if r.Bad > 0 {
@@ -76,21 +76,18 @@ func describe(w io.Writer, path string, r journal.Repaired) {
 		fmt.Fprintf(w, "No record is whole in the last %s bytes.\n", text.Digits(int(r.BadTail)))
 	}
 	if r.Torn {
-		fmt.Fprintln(w, "That is a write which was not finished, and nothing was acknowledged of it: the next program to open the file cuts it off and makes the call again.")
+		fmt.Fprintln(w, "That is an unfinished write, which was not acknowledged: the next program to open the file cuts it off and repeats the call.")
 	}
 }
 
-// shown is how much of an unfinished write is shown, in bytes.
-const shown = 2000
-
-// excerpt shows the beginning of what will be cut off.
+// excerpt prints the first 2,000 bytes of an unfinished write.
 func excerpt(w io.Writer, path string, at int64) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	b := make([]byte, shown)
+	b := make([]byte, 2000)
 	n, err := f.ReadAt(b, at)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command maker holds the tools of those who work on the library; nobody needs them to
-// use it.
+// Command maker has tools for work on the library. Using the library needs none of them.
 //
 //	maker audit -data DIR -out FILE      # triples and passages that gear aligns, for people to label
-//	maker audited FILE                   # how many of those are misaligned
-//	maker journal verify|repair FILE …   # the files in which runs and replies are kept
+//	maker audited FILE                   # the share of misaligned ones
+//	maker journal verify|repair FILE …   # the files of runs and replies
 //
-// Each lists its flags with -help. What is only measured are tests: the agreement of the
-// lexical judge with labels, and retrieval over a made-up corpus of any size (-scale).
+// Each lists its flags with -help. The tests measure the agreement of the lexical judge with labels,
+// and retrieval over an artificial corpus of any size (-scale).
 package main
 
 import (

@@ -7,17 +7,16 @@ import (
 	"sync"
 )
 
-// idle is the work of the time between questions: vectors that an index makes when they are first
-// asked for.
+// idle computes lazy vectors of the index between questions.
 type idle struct {
 	mu    sync.Mutex
-	asked int                // questions under way
-	ended bool               // there is no time to come
-	stop  context.CancelFunc // of the work under way; nil before the first
-	done  chan struct{}      // closed when it ends
+	asked int                // running questions
+	ended bool               // no more work is started
+	stop  context.CancelFunc // of the last work; nil before the first
+	done  chan struct{}      // closed at its end
 }
 
-// busy stops the work until the function that it returns is called.
+// busy stops the work until the returned function is called.
 func (d *Desk) busy() (over func()) {
 	d.idle.mu.Lock()
 	defer d.idle.mu.Unlock()
@@ -28,7 +27,7 @@ func (d *Desk) busy() (over func()) {
 	return d.over
 }
 
-// over begins the work if no question is under way.
+// over starts the work if no question is running.
 func (d *Desk) over() {
 	i := &d.idle
 	i.mu.Lock()
@@ -46,7 +45,7 @@ func (d *Desk) over() {
 			<-before
 		}
 		if err := d.folder.System.Encode(ctx); err != nil && ctx.Err() == nil && d.o.Log != nil {
-			d.o.Log.Warn("passages are encoded when they are asked for", "error", err)
+			d.o.Log.Warn("passages are encoded at the first question that needs them", "error", err)
 		}
 	}()
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/find"
 )
 
-// mostLines is how many lines are found at once.
+// mostLines bounds the lines of a result.
 const mostLines = 50
 
-// pages are the texts of the indexed files that meet a condition, and their names by paths.
-// Nothing else can be read, whatever path is asked for.
+// pages returns the texts of the indexed files that meet a condition, and their names by path. No other file
+// can be read.
 func (d *Desk) pages(ctx context.Context, where *graphrag.Condition) (*find.Pages, map[string]string, error) {
 	where = d.where(where)
 	meets := func(graphrag.Fields) bool { return true }
@@ -38,8 +38,8 @@ func (d *Desk) pages(ctx context.Context, where *graphrag.Condition) (*find.Page
 	return find.New(chunks), names, err
 }
 
-// Find returns lines of the files that match a pattern (RE2, case ignored), with the number of
-// all that do, and of their files.
+// Find returns lines that match a pattern (RE2, case ignored), and the numbers of all matching lines and of
+// their files.
 func (d *Desk) Find(ctx context.Context, pattern string, where *graphrag.Condition) (lines []Passage, matching, files int, err error) {
 	pages, _, err := d.pages(ctx, where)
 	if err != nil {
@@ -53,8 +53,7 @@ func (d *Desk) Find(ctx context.Context, pattern string, where *graphrag.Conditi
 	return d.passages(hits), r.Matching, r.Pages, err
 }
 
-// Read returns the passage of a file that has a place, in bytes, and then the one after and the
-// one before it.
+// Read returns the passage at a place of a file, in bytes, then the passage after and the passage before it.
 func (d *Desk) Read(ctx context.Context, path string, from int, where *graphrag.Condition) ([]Passage, error) {
 	pages, names, err := d.pages(ctx, where)
 	if err != nil {
@@ -62,7 +61,7 @@ func (d *Desk) Read(ctx context.Context, path string, from int, where *graphrag.
 	}
 	name, ok := names[path]
 	if !ok {
-		return nil, fmt.Errorf("%.200q is no file of the folder", path)
+		return nil, fmt.Errorf("%.200q is not a file of the folder", path)
 	}
 	var hits []graphrag.Hit
 	read, _, err := pages.Read(name, pages.At(name, from))

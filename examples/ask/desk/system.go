@@ -10,14 +10,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-// System is the folder as a system for package serve: it looks at the files before each
-// question, and answers within the condition of the desk. Its documents are the files.
-func (d *Desk) System() graphrag.System { return asked{d.folder.System, d} }
+// System returns the folder as a system for package serve. It refreshes the index before each question, and
+// answers under the condition of the desk. Its documents are the files.
+func (d *Desk) System() graphrag.System { return deskSystem{d.folder.System, d} }
 
-// K is how many passages are read for an answer.
+// K returns the number of passages read for an answer.
 func (d *Desk) K() int { return d.o.K }
 
-// At is the place of a citation, as a terminal opens it.
+// At returns the place of a citation in a form that terminals can open.
 func (d *Desk) At(a graphrag.Answer, c graphrag.Citation) string {
 	a.Citations = []graphrag.Citation{c}
 	if sources := d.sources(a); len(sources) > 0 {
@@ -27,13 +27,13 @@ func (d *Desk) At(a graphrag.Answer, c graphrag.Citation) string {
 	return chunk.Doc
 }
 
-type asked struct {
+type deskSystem struct {
 	*kit.System
 	d *Desk
 }
 
 // Retrieve implements [graphrag.Retriever].
-func (a asked) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+func (a deskSystem) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	a.d.Refresh(ctx)
 	defer a.d.busy()()
 	q.Where = a.d.where(q.Where)
@@ -41,14 +41,14 @@ func (a asked) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Foun
 }
 
 // Answer implements [graphrag.System].
-func (a asked) Answer(ctx context.Context, q graphrag.Question) (last graphrag.Answer, err error) {
+func (a deskSystem) Answer(ctx context.Context, q graphrag.Question) (last graphrag.Answer, err error) {
 	for last, err = range a.Stream(ctx, q) {
 	}
 	return last, err
 }
 
 // Stream implements [graphrag.Streamer].
-func (a asked) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
+func (a deskSystem) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
 	return func(yield func(graphrag.Answer, error) bool) {
 		a.d.Refresh(ctx)
 		defer a.d.busy()()
@@ -57,5 +57,5 @@ func (a asked) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphr
 	}
 }
 
-// List are the files that the desk's condition leaves.
-func (a asked) List(context.Context) ([]string, error) { return a.d.list(a.d.o.Where), nil }
+// List returns the files that meet the condition of the desk.
+func (a deskSystem) List(context.Context) ([]string, error) { return a.d.list(a.d.o.Where), nil }

@@ -20,18 +20,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-// maxQuestion is the longest line of a file of questions, in bytes, and the longest of a
-// dialogue.
+// maxQuestion bounds a line of a file of questions or of a dialogue, in bytes.
 const maxQuestion = 64 << 10
 
-// asked is a line of a file of questions.
-type asked struct {
+// fileQuestion is a line of a file of questions.
+type fileQuestion struct {
 	ID       string `json:"id"`
 	Question string `json:"question"`
 }
 
-// readQuestions reads questions, one a line, or objects.
-func readQuestions(r io.Reader) (out []asked, err error) {
+// readQuestions reads questions, one per line, as text or as objects of JSON.
+func readQuestions(r io.Reader) (out []fileQuestion, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxQuestion)
 	n := 1
@@ -40,11 +39,11 @@ func readQuestions(r io.Reader) (out []asked, err error) {
 		if !utf8.ValidString(line) {
 			return nil, fmt.Errorf("line %d is not UTF-8: save the file as UTF-8", n)
 		}
-		q := asked{Question: line}
+		q := fileQuestion{Question: line}
 		if strings.HasPrefix(line, "{") {
-			q = asked{}
+			q = fileQuestion{}
 			if err := json.Unmarshal([]byte(line), &q); err != nil || strings.TrimSpace(q.Question) == "" {
-				return nil, fmt.Errorf("line %d is no object with a \"question\": %w", n, cmp.Or(err, errors.New("it has none")))
+				return nil, fmt.Errorf("line %d is not an object with a \"question\": %w", n, cmp.Or(err, errors.New("it has none")))
 			}
 		}
 		if q.Question != "" {
@@ -57,8 +56,8 @@ func readQuestions(r io.Reader) (out []asked, err error) {
 	return out, lines.Err()
 }
 
-// batch answers a file of questions, some at a time, and writes each reply as soon as those
-// before it are written. One that fails says so in its line.
+// batch answers a file of questions concurrently, and writes the replies in order. A reply that failed has
+// its error.
 func batch(ctx context.Context, d *desk.Desk, s settings, std streams) error {
 	in := std.in
 	if s.questions != "-" {

@@ -26,14 +26,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
-// Stores are the engines of -store, and how an index is built there.
+// Stores holds the engines of -store.
 type Stores struct {
-	// Open opens what -store names, for reading alone if nothing is indexed there.
+	// Open opens the store that -store names, read-only if reading is set.
 	Open func(ctx context.Context, place string, reading bool) (store.Store, error)
-	// Flags adds flags to those of the program. Share, if it is set, asks for a share of the replies of
-	// an index together with other processes. It reports whether the process ends then: one without
-	// documents of its own is a worker.
+	// Flags declares further flags of the program.
 	Flags func(*flag.FlagSet)
+	// Share, if set, writes a share of the replies of an index together with other processes. It reports
+	// whether the process ends then: a process without documents is a worker.
 	Share func(ctx context.Context, x *index.Index, worker bool, log io.Writer) (ended bool, err error)
 }
 
@@ -44,10 +44,10 @@ func Main(stores Stores) {
 	os.Exit(cli.Fail(os.Stderr, "ask", run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr}, stores)))
 }
 
-// patience is how long a person waits before it is said what for.
+// patience is the time after which the program prints the reason for waiting.
 const patience = 3 * time.Second
 
-// streams are those of a process.
+// streams has the standard streams of a process.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
@@ -112,12 +112,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 	case s.questions != "":
 		return batch(ctx, d, s, std)
 	case s.question != "":
-		return one(ctx, d, s, std.out)
+		return answerOne(ctx, d, s, std.out)
 	}
 	return dialogue(ctx, d, s, std)
 }
 
-// writeTrace writes what was done.
+// writeTrace writes the spans of the run.
 func writeTrace(file string, spans *trace.Recorder) error {
 	data, err := json.MarshalIndent(spans, "", " ")
 	if err == nil {
@@ -129,8 +129,8 @@ func writeTrace(file string, spans *trace.Recorder) error {
 	return nil
 }
 
-// one answers one question.
-func one(ctx context.Context, d *desk.Desk, s settings, out io.Writer) error {
+// answerOne answers one question.
+func answerOne(ctx context.Context, d *desk.Desk, s settings, out io.Writer) error {
 	q := desk.Query{Question: s.question}
 	r, err := desk.Reply{}, error(nil)
 	if s.json {
@@ -146,7 +146,7 @@ func one(ctx context.Context, d *desk.Desk, s settings, out io.Writer) error {
 	return err
 }
 
-// progress says every second how far reading the folder is.
+// progress prints the number of files read, every second.
 func progress(w io.Writer) func(files int) {
 	last := time.Now()
 	return func(files int) {

@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// writeJSON writes a reply as one line, passages only if they were asked for.
+// writeJSON writes a reply as one line, with its passages if verbose.
 func writeJSON(w io.Writer, r desk.Reply, verbose bool) error {
 	if !verbose {
 		r.Passages = nil
@@ -23,7 +23,7 @@ func writeJSON(w io.Writer, r desk.Reply, verbose bool) error {
 	return text.JSON(w).Encode(r)
 }
 
-// writeAnswer writes the answer to a question as it comes, and returns the whole reply.
+// writeAnswer writes the answer to a question as it is streamed, and returns the complete reply.
 func writeAnswer(ctx context.Context, d *desk.Desk, q desk.Query, w io.Writer) (last desk.Reply, err error) {
 	written := ""
 	for last, err = range d.Stream(ctx, q) {
@@ -42,7 +42,7 @@ func writeAnswer(ctx context.Context, d *desk.Desk, q desk.Query, w io.Writer) (
 	return last, nil
 }
 
-// writeSources writes what stands below an answer.
+// writeSources writes the sources of an answer.
 func writeSources(w io.Writer, r desk.Reply, verbose bool) {
 	for _, s := range r.Sources {
 		writeSource(w, s)
@@ -82,7 +82,7 @@ func writeSource(w io.Writer, s desk.Source) {
 	fmt.Fprintf(w, "   %s  “%s”\n", text.OneLine(s.At()), s.Quote)
 }
 
-// short is the beginning of a text on one line.
+// short returns the beginning of a text as one line.
 func short(s string) string {
 	r := []rune(strings.Join(strings.Fields(text.OneLine(s)), " "))
 	if len(r) > 120 {

@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// about is what the page shows of the folder, or what is wrong with a condition.
+// about serves the overview of the folder, or the error of a condition.
 func (s *site) about(w http.ResponseWriter, r *http.Request) {
 	q, _, err := query(r.URL.Query().Get)
 	about := map[string]any{}
@@ -26,13 +26,13 @@ func (s *site) about(w http.ResponseWriter, r *http.Request) {
 	write(w, about, 0, nil)
 }
 
-// suggestions are questions that the files answer.
+// suggestions serves questions that the files answer.
 func (s *site) suggestions(w http.ResponseWriter, r *http.Request) {
 	questions, err := s.d.Suggestions(r.Context())
 	write(w, map[string][]string{"questions": questions}, http.StatusServiceUnavailable, err)
 }
 
-// source is a part of a file of the index, around a quote.
+// source serves the text of an indexed file around a quote.
 func (s *site) source(w http.ResponseWriter, r *http.Request) {
 	get := r.URL.Query().Get
 	q, status, err := query(get)
@@ -49,8 +49,8 @@ func (s *site) source(w http.ResponseWriter, r *http.Request) {
 	write(w, e, status, err)
 }
 
-// pdf is a PDF of the index, which a browser opens at a page. The policy of the page would keep the
-// browser's own viewer out; a PDF runs nothing in the page.
+// pdf serves a PDF of the index. The policy of the page would block the browser's viewer; a PDF runs no
+// script in the page.
 func (s *site) pdf(w http.ResponseWriter, r *http.Request) {
 	q, status, err := query(r.URL.Query().Get)
 	var f *os.File
@@ -62,7 +62,7 @@ func (s *site) pdf(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		defer f.Close()
 		if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
-			err = errors.New("it is no file")
+			err = errors.New("it is not a regular file")
 		}
 	}
 	if err != nil {
@@ -74,8 +74,8 @@ func (s *site) pdf(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", info.ModTime(), f)
 }
 
-// facts are those of the graph around what a question names. The graph of some files may have
-// to be described by a model, which no GET asks.
+// facts serves the facts around the names in a question. A graph of some files may need a model, which no
+// GET request calls.
 func (s *site) facts(w http.ResponseWriter, r *http.Request) {
 	q, status, err := query(r.URL.Query().Get)
 	if err == nil && q.Where != nil && s.d.Paid() {
@@ -96,5 +96,5 @@ func write(w http.ResponseWriter, v any, status int, err error) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = text.JSON(w).Encode(v) // a browser that left is no error
+	_ = text.JSON(w).Encode(v) // fails if the browser disconnected
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-// Pages are a small corpus in which names meet.
+// Pages is a small corpus whose pages share names.
 var Pages = []graphrag.Document{
 	{ID: "amundsen.md", Title: "Roald Amundsen", Text: "# Roald Amundsen\n\nRoald Amundsen was a Norwegian explorer. Amundsen sailed on the Fram to Antarctica. Roald Amundsen reached the South Pole in 1911."},
 	{ID: "fram.md", Title: "Fram", Text: "# Fram\n\nThe Fram was built by Colin Archer. Colin Archer built the ship in Larvik for Fridtjof Nansen. Fridtjof Nansen sailed on the Fram in 1893."},
@@ -24,7 +24,7 @@ var Chinese = []graphrag.Document{
 	{ID: "b.md", Title: "上海", Text: "上海是中国最大的城市。外滩位于上海。"},
 }
 
-// Questions are about Pages, and then about nothing in particular.
+// Questions has questions about Pages, and odd ones.
 var Questions = []graphrag.Question{
 	{Text: "Where was the builder of the Fram born?", K: 2, Depth: 5, Form: graphrag.Sentence},
 	{Text: "Who reached the South Pole in 1911?", K: 1, Depth: 5, Form: graphrag.Sentence},
@@ -36,7 +36,7 @@ var Questions = []graphrag.Question{
 	{Text: "故宫在哪里？", K: 2},
 }
 
-// OfflineKit is the kit that needs nothing.
+// OfflineKit returns the offline kit.
 func OfflineKit(t testing.TB) kit.Kit {
 	t.Helper()
 	k, err := kit.Offline(kit.OfflineOptions{Seed: 1})

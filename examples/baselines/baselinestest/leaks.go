@@ -14,8 +14,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-// secret is a document of one of two groups. A word that no other document has, nor any version of
-// this one before, stands in its title, its source, its tags, and as a name among its facts.
+// secret makes a document of one of two groups. A word that occurs in no other document or version is in
+// its title, source, tags and facts.
 func secret(r *rand.Rand, i, version int) graphrag.Document {
 	word := fmt.Sprintf("Zorg%cblat%c%c%c", 'a'+i, 'a'+version/676%26, 'a'+version/26%26, 'a'+version%26)
 	return graphrag.Document{
@@ -25,10 +25,7 @@ func secret(r *rand.Rand, i, version int) graphrag.Document {
 	}
 }
 
-// canaryOf is the word of a document.
-func canaryOf(d graphrag.Document) string { return d.Source }
-
-// someCondition is a random condition.
+// someCondition returns a random condition.
 func someCondition(r *rand.Rand, depth int) graphrag.Condition {
 	if depth > 0 && r.IntN(2) == 0 {
 		a, b := someCondition(r, depth-1), someCondition(r, depth-1)
@@ -40,18 +37,18 @@ func someCondition(r *rand.Rand, depth int) graphrag.Condition {
 	}[r.IntN(6)]
 }
 
-// Leaks asks a system questions with random conditions, under random scopes, while documents come,
-// change and go, and looks for words of documents that a question excludes in every byte of what
-// comes back: ranked, evidence, derived, steps, citations, streams, graphs and errors.
+// Leaks asks questions with random conditions under random scopes while documents are added, changed and
+// deleted. It fails if a word of an excluded document is in the result: in ranked, evidence, derived,
+// steps, citations, streams, graphs or errors.
 func Leaks(t *testing.T, s *kit.System, questions int) {
 	r := rand.New(rand.NewPCG(11, 12))
 	docs := map[string]graphrag.Document{}
-	var words []string // of all documents that ever were
+	var words []string // of all documents and versions
 	version := 0
 	fresh := func(i int) graphrag.Document {
 		version++
 		d := secret(r, i, version)
-		docs[d.ID], words = d, append(words, canaryOf(d))
+		docs[d.ID], words = d, append(words, d.Source)
 		return d
 	}
 	var first []graphrag.Document
@@ -71,21 +68,21 @@ func Leaks(t *testing.T, s *kit.System, questions int) {
 			}
 		}
 		q, ctx, meets := someQuestion(t.Context(), r, words)
-		said := all(ctx, t, s, q)
+		result := resultOf(ctx, t, s, q)
 		permitted := map[string]bool{}
 		for _, d := range docs {
 			if meets(d.Fields) {
-				permitted[canaryOf(d)] = true
+				permitted[d.Source] = true
 			}
 		}
-		apart := strings.ReplaceAll(strings.ToLower(said), strings.ToLower(q.Text), "")
+		apart := strings.ReplaceAll(strings.ToLower(result), strings.ToLower(q.Text), "")
 		for _, word := range words {
 			has := strings.Contains(apart, strings.ToLower(word))
 			if has && permitted[word] {
 				seen++
 			}
 			if has && !permitted[word] && !strings.Contains(q.Text, word) {
-				t.Fatalf("question %d, %q where %v, scope %v: %s is in\n%.3000s", n, q.Text, q.Where, graphrag.ScopeOf(ctx), word, said)
+				t.Fatalf("question %d, %q where %v, scope %v: %s is in\n%.3000s", n, q.Text, q.Where, graphrag.ScopeOf(ctx), word, result)
 			}
 		}
 	}
@@ -94,7 +91,8 @@ func Leaks(t *testing.T, s *kit.System, questions int) {
 	}
 }
 
-// someQuestion is a random question under a condition, a scope, or both, and tells which fields they permit.
+// someQuestion returns a random question under a condition, a scope, or both, and a predicate for the
+// fields they permit.
 func someQuestion(ctx context.Context, r *rand.Rand, words []string) (graphrag.Question, context.Context, func(graphrag.Fields) bool) {
 	where := someCondition(r, 2)
 	q := graphrag.Question{Text: []string{"Who built the Fram?", "Where did Nansen meet Archer?", "Summarize the voyages of the Fram."}[r.IntN(3)], K: 1 + r.IntN(6), Depth: 8, Where: &where}
@@ -117,8 +115,8 @@ func someQuestion(ctx context.Context, r *rand.Rand, words []string) (graphrag.Q
 	return q, ctx, meets
 }
 
-// all is whatever a system says to a question: answers, what was found, parts of a stream, the graph.
-func all(ctx context.Context, t *testing.T, s *kit.System, q graphrag.Question) string {
+// resultOf returns everything that a system returns for a question, as text.
+func resultOf(ctx context.Context, t *testing.T, s *kit.System, q graphrag.Question) string {
 	t.Helper()
 	var out strings.Builder
 	put := func(v any, err error) {

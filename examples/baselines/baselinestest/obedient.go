@@ -14,10 +14,9 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Obedient is a model that does what the prompts of all systems ask. In every
-// text that it is to extract from it finds two entities of its own and one
-// relation between them, so that no two chunks have anything in common, and the
-// number of calls follows from the number of chunks and questions alone.
+// Obedient is a model that follows the prompts of all systems. From every text it extracts two entities
+// that no other text has, and one relation between them, so that the number of calls depends only on the
+// numbers of chunks and questions.
 func Obedient(req llm.Request) llm.Reply {
 	var whole strings.Builder
 	for _, m := range req.Messages {
@@ -68,7 +67,7 @@ func Obedient(req llm.Request) llm.Reply {
 
 var groupID = regexp.MustCompile(`(?m)^id: (\d+)$`)
 
-// named gives each group a name of its own.
+// named gives each group a different name.
 func named(groups string) llm.Reply {
 	var names []string
 	for _, id := range groupID.FindAllStringSubmatch(groups, -1) {
@@ -77,7 +76,7 @@ func named(groups string) llm.Reply {
 	return llm.Reply{Text: `{"communities": [` + strings.Join(names, ", ") + `]}`}
 }
 
-// longest is the longest word between the first marks of a prompt, the first of equal ones.
+// longest returns the first longest word between the first marks of a prompt.
 func longest(prompt string) (word string) {
 	_, text, _ := strings.Cut(prompt, "\n")
 	text, _, _ = strings.Cut(text, "\n[/")
@@ -89,7 +88,7 @@ func longest(prompt string) (word string) {
 	return word
 }
 
-// letters makes letters of digits: names without numbers are names everywhere.
+// letters maps digits to letters: a name without digits is a name for every system.
 func letters(r rune) rune {
 	if r >= '0' && r <= '9' {
 		return 'g' + r - '0'
@@ -97,8 +96,8 @@ func letters(r rune) rune {
 	return r
 }
 
-// turn is what an agent says: it searches for the question, or finds its longest word, and
-// then ends with the first two passages.
+// turn returns the reply of an agent: first it searches for the question, or finds its longest word, then
+// it answers with the first two passages.
 func turn(req llm.Request) string {
 	if len(req.Messages) > 2 {
 		return `{"thought": "It is all there.", "answer": "So it is.", "ids": [1, 2]}`
@@ -111,7 +110,7 @@ func turn(req llm.Request) string {
 	}
 	reply, err := json.Marshal(map[string]any{"thought": "", "calls": []any{call}})
 	if err != nil {
-		panic(err) // they are texts
+		panic(err) // cannot happen with strings
 	}
 	return string(reply)
 }

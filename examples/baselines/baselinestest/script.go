@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/llmtest"
 )
 
-// OK ends a test at an error.
+// OK ends a test if there is an error.
 func OK(t testing.TB, err error) {
 	if err != nil {
 		t.Helper()
@@ -27,16 +27,15 @@ func OK(t testing.TB, err error) {
 // Index indexes documents, or ends a test.
 func Index(t testing.TB, s *kit.System, docs ...graphrag.Document) {
 	t.Helper()
-	var all iter.Seq2[graphrag.Document, error] // nil for a system of no documents
+	var seq iter.Seq2[graphrag.Document, error] // nil for a system without documents
 	if len(docs) > 0 {
-		all = graphrag.Documents(docs...)
+		seq = graphrag.Documents(docs...)
 	}
-	_, err := s.Index(t.Context(), all)
+	_, err := s.Index(t.Context(), seq)
 	OK(t, err)
 }
 
-// ModelKit asks a model, and has an embedder for which texts are alike that
-// share words.
+// ModelKit returns the kit of a model, with an embedder by which texts that share words are similar.
 func ModelKit(t testing.TB, m llm.Model) kit.Kit {
 	t.Helper()
 	k, err := kit.ByModel(kit.ModelOptions{Model: m, Embedder: sharedWords})
@@ -44,7 +43,7 @@ func ModelKit(t testing.TB, m llm.Model) kit.Kit {
 	return k
 }
 
-// Filled are options as their tags complete them.
+// Filled returns options with the defaults of their tags.
 func Filled[O any](o O) O {
 	new(kit.Checks).Fill(&o)
 	return o
@@ -59,7 +58,7 @@ var sharedWords = embed.Func(func(ctx context.Context, texts []string) ([][]floa
 	return out, ctx.Err()
 })
 
-// Alike are texts by how like they are to every query.
+// Alike implements retrieve.Texts with fixed similarities, for every query.
 type Alike []float64
 
 // Len implements retrieve.Texts.

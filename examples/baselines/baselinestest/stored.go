@@ -18,8 +18,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/store"
 )
 
-// Stored holds a system to find in a store what it finds in memory, ids and scores: also after a change,
-// under conditions and scopes, with a budget of tokens, and when it is opened again.
+// Stored checks that a system finds the same IDs and scores in a store as in memory: after changes, under
+// conditions and scopes, with a budget of tokens, and after it was opened again.
 func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error), s store.Store) {
 	t.Helper()
 	memory, err := recipe(OfflineKit(t).WithEmbedder(hashes{}), kit.Common{Cut: kit.Cut{Size: 60}})
@@ -58,7 +58,7 @@ func Stored(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error),
 	OK(t, stored.Close())
 }
 
-// Storable are the systems that can be in a store.
+// Storable lists the systems that can be in a store.
 var Storable = []string{"bm25", "naiverag"}
 
 // InStore opens a system in a store, by its name.
@@ -71,7 +71,7 @@ func InStore(t *testing.T, recipe func(kit.Kit, kit.Common) (*kit.System, error)
 	return s
 }
 
-// hashes is an embedder that adds up a direction for each word.
+// hashes is an embedder: a vector is the sum of one direction per word.
 type hashes struct{}
 
 func (hashes) Dim() int { return 32 }
@@ -96,7 +96,7 @@ func (e hashes) EmbedDocuments(ctx context.Context, texts []string) (out [][]flo
 	return out, err
 }
 
-// evidence lists the documents of a system, and what it finds for questions, under conditions and scopes too.
+// evidence lists the documents of a system and its results for questions, also under conditions and scopes.
 func evidence(t *testing.T, s *kit.System, conditions bool) (out []string) {
 	t.Helper()
 	ids, err := s.List(t.Context())

@@ -19,11 +19,11 @@ const Name = "e2graphrag"
 // (YiboZhao624/E-2GraphRAG).
 type Options struct {
 	kit.Common
-	// Group is how many neighbours make a summary, Summary its tokens.
+	// Group is the number of neighbours in a summary, Summary its length in tokens.
 	Group   int `default:"5" source:"its program"`
 	Summary int `default:"1000" min:"0" source:"its program"`
-	// Path is how many terms a path between two terms of the question may have, 2 to
-	// 4, Chunks how many chunks are enough.
+	// Path bounds the terms of a path between two terms of the question, 2 to 4, Chunks the
+	// chunks of a local question.
 	Path   int `default:"4" source:"its program"`
 	Chunks int `default:"25" min:"0" source:"its program"`
 }
@@ -40,13 +40,12 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	})
 }
 
-// searcher is the tree and the terms of a corpus. Node i of the tree is chunk i, the
-// nodes after the chunks are summaries.
+// searcher is an index of one corpus. Node i of the tree is chunk i; summaries follow the chunks.
 type searcher struct {
 	o      Options
 	corpus *kit.Corpus
 	tree   *summary.Tree
-	terms  *terms
+	terms  *termIndex
 	texts  retrieve.Texts // the nodes
 }
 
@@ -66,7 +65,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.tree, err = summary.Sequential(ctx, docs, summary.SequentialOptions{Summarizer: summarizer, Group: o.Group}); err != nil {
 		return nil, err
 	}
-	if s.terms, err = newTerms(ctx, c.Chunks); err != nil {
+	if s.terms, err = newTermIndex(ctx, c.Chunks); err != nil {
 		return nil, err
 	}
 	s.texts, err = c.Find(ctx, text.NewList(len(s.tree.Nodes), func(i int) string {
@@ -78,8 +77,8 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	return s, err
 }
 
-// Retrieve looks for chunks that have several terms of the question, and where there
-// are none, for chunks and summaries that are like it. Of nodes K are read.
+// Retrieve finds chunks with several terms of the question, or else chunks and summaries that are
+// similar to it. K nodes are read.
 func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	nodes, step, err := s.search(ctx, q.Text)
 	if err != nil {

@@ -9,10 +9,9 @@ import (
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
-	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// search returns the nodes for a question, the best first, and how it went.
+// search returns the nodes for a question, the best first, and a step that describes the search.
 func (s *searcher) search(ctx context.Context, question string) ([]int32, graphrag.Step, error) {
 	line, _, _ := strings.Cut(strings.TrimSpace(question), "\n")
 	known := s.terms.in(line, maxTerms)
@@ -22,7 +21,7 @@ func (s *searcher) search(ctx context.Context, question string) ([]int32, graphr
 	}
 	if len(known) == 0 {
 		step.Kind = "global"
-		nodes, err := s.alike(ctx, question, s.o.Chunks)
+		nodes, err := s.similar(ctx, question, s.o.Chunks)
 		return nodes, step, err
 	}
 	if chunks, enough := s.meeting(known); len(chunks) > 0 {
@@ -39,7 +38,7 @@ func (s *searcher) search(ctx context.Context, question string) ([]int32, graphr
 		return chunks[:min(len(chunks), s.o.Chunks)], step, nil
 	}
 	step.Kind = "global, by terms"
-	nodes, err := s.alike(ctx, question, 2*s.o.Chunks)
+	nodes, err := s.similar(ctx, question, 2*s.o.Chunks)
 	occurrences := make(map[int32]int)
 	for _, n := range nodes {
 		occurrences[n] = s.terms.occurrences(known, s.tree.Nodes[n].Text)
@@ -48,23 +47,18 @@ func (s *searcher) search(ctx context.Context, question string) ([]int32, graphr
 	return nodes[:min(len(nodes), s.o.Chunks)], step, err
 }
 
-// alike are the n nodes most like the question.
-func (s *searcher) alike(ctx context.Context, question string, n int) ([]int32, error) {
+// similar returns the n nodes most similar to the question.
+func (s *searcher) similar(ctx context.Context, question string, n int) ([]int32, error) {
 	best, err := s.texts.Best(ctx, question, n)
-	return ids(best), err
-}
-
-func ids(of []rank.Scored[int32]) []int32 {
-	out := make([]int32, len(of))
-	for i, x := range of {
+	out := make([]int32, len(best))
+	for i, x := range best {
 		out[i] = x.ID
 	}
-	return out
+	return out, err
 }
 
-// meeting are the chunks in which two terms meet that have a path, shorter and
-// shorter ones, until there are no more chunks than are wanted. Where none is left
-// then, they are those of before, and too many.
+// meeting returns the chunks that contain two terms with a path. Paths become shorter until at most
+// Chunks are left. If none is left then, it returns the chunks of the step before, and false.
 func (s *searcher) meeting(known []int32) (chunks []int32, enough bool) {
 	byLength := make([][]int32, s.o.Path+1) // chunks by the terms of the path
 	for i, a := range known {
@@ -92,9 +86,8 @@ func (s *searcher) meeting(known []int32) (chunks []int32, enough bool) {
 	return before, false
 }
 
-// byTerms orders chunks by how many of the terms they have, how long the run of
-// neighbours is that are among them, and how often they have the terms; equal ones stay
-// as they are.
+// byTerms orders chunks by the number of different terms in them, the length of the run of
+// neighbouring chunks, and the occurrences of the terms. The order is stable.
 func (s *searcher) byTerms(chunks, known []int32) {
 	runs := s.runs(chunks)
 	has, count := make(map[int32]int), make(map[int32]int)
@@ -111,7 +104,7 @@ func (s *searcher) byTerms(chunks, known []int32) {
 	})
 }
 
-// runs are the lengths of the runs of neighbouring chunks of a page.
+// runs returns, for each chunk, the length of its run of neighbouring chunks of a page.
 func (s *searcher) runs(chunks []int32) map[int32]int {
 	lengths := make(map[int32]int)
 	chunks = slices.Sorted(slices.Values(chunks))

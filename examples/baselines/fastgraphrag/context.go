@@ -15,37 +15,32 @@ const (
 	ChunkBudget  = 9000
 )
 
-// context is what is read: K chunks, the entities and the facts, each as far as
-// the budgets go.
-func (s *searcher) context(q graphrag.Question, entities, facts []scored, ranked []graphrag.Hit) graphrag.Found {
-	described := make([]graphrag.Derived, len(entities))
-	for i, e := range entities {
-		d := &s.described[e.ID]
-		described[i] = graphrag.Row("entity", s.g.Entities[e.ID].Name, d.Text, s.corpus.Provenance(d.Passages))
+// context returns K chunks, the entities and the edges, each within its budget.
+func (s *searcher) context(q graphrag.Question, entities, edges []scored, ranked []graphrag.Hit) graphrag.Found {
+	var lengths [3][]int
+	var derived [2][]graphrag.Derived
+	add := func(table int, d graphrag.Derived) {
+		derived[table] = append(derived[table], d)
+		lengths[table] = append(lengths[table], s.count(d.Text))
 	}
-	stated := make([]graphrag.Derived, len(facts))
-	for i, f := range facts {
-		e := &s.edges[f.ID]
-		stated[i] = graphrag.Row("relation", s.g.Entities[e.from].Name+" – "+s.g.Entities[e.to].Name, e.text, s.corpus.Provenance(e.passages))
+	for _, x := range entities {
+		d := &s.described[x.ID]
+		add(0, graphrag.Row("entity", s.g.Entities[x.ID].Name, d.Text, s.corpus.Provenance(d.Passages)))
+	}
+	for _, x := range edges {
+		e := &s.edges[x.ID]
+		add(1, graphrag.Row("relation", s.g.Entities[e.from].Name+" – "+s.g.Entities[e.to].Name, e.text, s.corpus.Provenance(e.passages)))
 	}
 	evidence := ranked[:min(q.Reads(), len(ranked))]
-	said := func(d graphrag.Derived) string { return d.Text }
-	n := fit([3][]int{lengths(s.count, described, said), lengths(s.count, stated, said),
-		lengths(s.count, evidence, func(h graphrag.Hit) string { return h.Chunk.Text })}, [3]int{EntityBudget, FactBudget, ChunkBudget})
-	return graphrag.Found{Ranked: ranked, Evidence: append([]graphrag.Hit{}, evidence[:n[2]]...), Derived: slices.Concat(described[:n[0]], stated[:n[1]])}
-}
-
-// lengths are those of texts in tokens.
-func lengths[T any](count func(string) int, of []T, text func(T) string) []int {
-	out := make([]int, len(of))
-	for i, x := range of {
-		out[i] = count(text(x))
+	for _, h := range evidence {
+		lengths[2] = append(lengths[2], s.count(h.Chunk.Text))
 	}
-	return out
+	n := fit(lengths, [3]int{EntityBudget, FactBudget, ChunkBudget})
+	return graphrag.Found{Ranked: ranked, Evidence: append([]graphrag.Hit{}, evidence[:n[2]]...), Derived: slices.Concat(derived[0][:n[0]], derived[1][:n[1]])}
 }
 
-// fit tells how many rows of each table fit. What a table leaves over goes to the
-// next ones, and in further rounds to the first ones again.
+// fit returns the number of rows of each table that fit. Unused tokens of a table go to the next
+// tables, and in further rounds to the first ones.
 func fit(lengths [3][]int, budgets [3]int) (rows [3]int) {
 	left := 0
 	for again := true; again; {

@@ -11,18 +11,17 @@
 //
 // Where this differs from the code, and why:
 //
-//   - Identity edges join the entities that are alike. The code takes a row of the
-//     batch for the number of an entity and never joins the first one.
-//   - A pair's facts are merged once, out of all of them, so that the graph does
-//     not depend on the order in which documents come; and a pair has no
-//     direction, like the edge.
+//   - Identity edges join similar entities. The code confuses the row of a batch with
+//     the number of an entity and never joins the first one.
+//   - The facts of a pair are merged once, from all of them, so that the graph does
+//     not depend on the order of documents; and a pair has no direction, like the edge.
 //   - A chunk whose extraction fails is listed in the graph's Rejected. The code
 //     loses its document.
 //   - Question.K decides how many chunks are read; the code reads eight.
 //
-// Offline, entities and facts are found by rules and described by the sentences
-// they stand in, see extract.Linked. Long descriptions are cut down to their
-// central sentences; parallel facts of one relation are merged. Entities are one
-// by spelling, and the names in a question are linked by spelling too; its other
-// words find entities by BM25, see kit.Kit.Find.
+// Offline, rules find entities and facts, and the sentences that name them describe
+// them, see extract.Linked. Long descriptions are cut to their central sentences;
+// parallel facts of one relation are merged. Entities are equal by spelling, and the
+// names in a question are linked by spelling too; its other words find entities by
+// BM25, see kit.Kit.Find.
 package fastgraphrag

@@ -17,14 +17,13 @@ import (
 // Name of the system in reports.
 const Name = "fastgraphrag"
 
-// tolerance of PageRank: far below what the threshold can see.
+// tolerance of PageRank, far below Threshold.
 const tolerance = 1e-6
 
-// DefaultDomain describes texts that come without a description. The code has no
-// default.
+// DefaultDomain describes texts without a description. The code has no default.
 const DefaultDomain = "Pages of the web on all subjects. Analyse them for the people, organisations, places, works and events they tell of, what these did, and how they are connected."
 
-// DefaultTypes are those the offline extractor tells apart, and ideas.
+// DefaultTypes returns the types of the offline extractor, and concept.
 func DefaultTypes() []string {
 	return []string{rules.Person, rules.Organization, rules.Place, rules.Event, rules.Work, rules.Date, rules.Quantity, "concept", rules.Other}
 }
@@ -36,21 +35,20 @@ type Options struct {
 	kit.Common
 	// Extract, when set, is used in place of the kit's extractor.
 	Extract extract.Extractor
-	// Domain says what the texts are about and Questions are examples of what
-	// will be asked; Types are the types of entities. By default DefaultDomain,
-	// none, and DefaultTypes.
+	// Domain describes the texts, Questions are examples of questions, Types the types of entities.
+	// The defaults are DefaultDomain, none, and DefaultTypes.
 	Domain    string   `source:"ours: its program has none"`
 	Questions []string `source:"ours: its program has none"`
 	Types     []string `source:"ours: its program has none"`
-	// Damping is the probability of walking on. Threshold, of an entity's PageRank, and
-	// Entities say which entities count, Facts how many of their facts.
+	// Damping is the probability of walking on. The best Entities with a PageRank of at least
+	// Threshold count, and the best Facts of them.
 	Damping   float64 `default:"0.85" source:"its program"`
 	Threshold float64 `default:"0.005" min:"0" max:"1" source:"its program"`
 	Entities  int     `default:"128" min:"0" source:"its program"`
 	Facts     int     `default:"64" min:"0" source:"its program"`
 }
 
-// Defaults returns the options with the texts that empty ones stand for.
+// Defaults returns the options with zero values replaced by their defaults.
 func (o Options) Defaults() Options {
 	o.Domain = cmp.Or(o.Domain, DefaultDomain)
 	if o.Types == nil {
@@ -112,7 +110,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	return s, err
 }
 
-// Retrieve walks from the entities of the question. Without any nothing is found.
+// Retrieve runs PageRank from the entities of the question. Without entities it finds nothing.
 func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	seeds, steps, err := s.seeds(ctx, q)
 	if err != nil {
@@ -126,15 +124,15 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 		return graphrag.Found{}, err
 	}
 	entities := s.entities(ranks)
-	facts := s.facts(entities)
+	edges := s.facts(entities)
 	chunks := make([]float64, len(s.corpus.Chunks))
-	for _, f := range facts {
+	for _, f := range edges {
 		for _, p := range s.edges[f.ID].passages {
 			chunks[p] += f.Score
 		}
 	}
 	ranked := s.corpus.ByScore(chunks, q.Want(), Name)
-	found := s.context(q, entities, facts, ranked)
+	found := s.context(q, entities, edges, ranked)
 	found.Steps = steps
 	return found, nil
 }
@@ -142,7 +140,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 // scored is an entity or an edge with its score.
 type scored = rank.Scored[int32]
 
-// entities are the best of those above the threshold.
+// entities returns the best entities with at least the threshold.
 func (s *searcher) entities(ranks []float64) []scored {
 	var out []scored
 	for e, r := range ranks {
@@ -153,7 +151,7 @@ func (s *searcher) entities(ranks []float64) []scored {
 	return rank.Best(out, s.o.Entities)
 }
 
-// facts are the best by the sum of the scores of their ends.
+// facts returns the best edges by the sum of the scores of their ends.
 func (s *searcher) facts(entities []scored) []scored {
 	sum := make(map[int32]float64)
 	for _, e := range entities {

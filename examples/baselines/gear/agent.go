@@ -22,7 +22,7 @@ func reflectByModel(m llm.Model) agent.Next {
 	return func(ctx context.Context, memory *agent.Memory) (agent.Move, error) {
 		req, err := prompts.Request(ctx, StageReflect, "reflect", nil,
 			llm.Data{Label: "question", Text: memory.Question.Text},
-			llm.Data{Label: "triples", Text: facts(memory.Found)},
+			llm.Data{Label: "triples", Text: factLines(memory.Found)},
 			llm.Data{Label: "searches", Text: searches(memory)})
 		if err != nil {
 			return agent.Move{}, err
@@ -41,7 +41,7 @@ type verdict struct {
 	Next       string `json:"next_question"`
 }
 
-// Check implements what llm.Decode asks of replies.
+// Check implements the check of llm.Decode.
 func (v verdict) Check() error {
 	if v.Answerable == nil {
 		return errors.New(`the key "answerable" is missing`)
@@ -49,8 +49,8 @@ func (v verdict) Check() error {
 	return nil
 }
 
-// facts are the triples in memory, one a line.
-func facts(found graphrag.Found) string {
+// factLines returns the triples in memory, one per line.
+func factLines(found graphrag.Found) string {
 	var b strings.Builder
 	for _, d := range found.Derived {
 		if d.Kind == "fact" {
@@ -68,9 +68,9 @@ func searches(m *agent.Memory) string {
 	return strings.TrimSpace(b.String())
 }
 
-// reflectByRules asks again with the name that the triple in memory brings in that is
-// most like the question: "When was the director of Laughter in Hell born?" and
-// "Edward L. Cahn directed Laughter in Hell" make a query with Edward L. Cahn.
+// reflectByRules adds the new words of the first triple in memory to the question: "When was the
+// director of Laughter in Hell born?" and "Edward L. Cahn directed Laughter in Hell" make a query with
+// Edward L. Cahn.
 func reflectByRules(_ context.Context, m *agent.Memory) (agent.Move, error) {
 	for _, d := range m.Found.Derived {
 		if query := rewrite(m.Question.Text, d.Text); d.Kind == "fact" && query != "" && !m.Asked(query) {
@@ -80,7 +80,7 @@ func reflectByRules(_ context.Context, m *agent.Memory) (agent.Move, error) {
 	return agent.Move{}, nil
 }
 
-// rewrite is a question with the words that a fact brings in; "" if it brings none.
+// rewrite returns a question with the new words of a fact; "" without new words.
 func rewrite(question, fact string) string {
 	asked := terms(question)
 	var brought []string
@@ -95,17 +95,16 @@ func rewrite(question, fact string) string {
 	return question + " " + strings.Join(brought, " ")
 }
 
-// fused puts the steps together by rank. The original adds, for each triple that a
-// model read, the passages that are found for it (GeAR, equations 8 and 9); what the
-// rules have in memory nobody has chosen.
+// fused merges the steps by rank. The original adds the passages found for each triple that a model
+// read (GeAR, equations 8 and 9). Triples found by rules were not selected, so they are not used.
 func (s *searcher) fused(ctx context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
 	lists := slices.Clone(all)
 	if s.voting {
-		var facts []string
+		var texts []string
 		for _, d := range retrieve.Fused(all, want).Derived {
-			facts = append(facts, d.Text)
+			texts = append(texts, d.Text)
 		}
-		votes, err := search(ctx, s.base, facts, s.o.Passages)
+		votes, err := search(ctx, s.base, texts, s.o.Passages)
 		if err != nil {
 			return graphrag.Found{}, err
 		}
@@ -125,8 +124,8 @@ func keepAll(_ context.Context, _ string, passages []graphrag.Chunk) ([]int, err
 	return places, nil
 }
 
-// filterByModel has a model drop the passages that do not help (GeAR-s, equation 6).
-// An empty list drops all; a reply that cannot be used, or names none of them, drops none.
+// filterByModel has a model drop the passages that do not help (GeAR-s, equation 6). An empty list drops
+// all; a reply that cannot be used, or that names no passage, drops none.
 func filterByModel(m llm.Model) filter {
 	return func(ctx context.Context, question string, passages []graphrag.Chunk) ([]int, error) {
 		all, _ := keepAll(ctx, question, passages)
@@ -162,8 +161,8 @@ func filterByModel(m llm.Model) filter {
 	}
 }
 
-// finish filters before the cut to K, so that passages further down fill the places of
-// those that are dropped. What is ranked stays.
+// finish filters the evidence before the cut to K, so that lower passages replace the dropped ones. The
+// ranking is not filtered.
 func (s *searcher) finish(r graphrag.Retriever) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		found, err := r.Retrieve(ctx, q)
@@ -172,20 +171,20 @@ func (s *searcher) finish(r graphrag.Retriever) graphrag.Retriever {
 		}
 		found.Ranked = retrieve.Capped(found.Ranked, s.o.MaxPerDoc)
 		found.Ranked = found.Ranked[:min(len(found.Ranked), q.Want())]
-		candidates := found.Ranked[:min(len(found.Ranked), max(q.K, s.o.Passages))]
-		chunks := make([]graphrag.Chunk, len(candidates))
-		for i, h := range candidates {
+		hits := found.Ranked[:min(len(found.Ranked), max(q.K, s.o.Passages))]
+		chunks := make([]graphrag.Chunk, len(hits))
+		for i, h := range hits {
 			chunks[i] = h.Chunk
 		}
 		places, err := s.keep(ctx, q.Text, chunks)
 		if err != nil {
 			return graphrag.Found{}, err
 		}
-		if len(places) < len(candidates) {
+		if len(places) < len(hits) {
 			places = places[:min(len(places), q.Reads())]
 			found.Evidence = make([]graphrag.Hit, len(places))
 			for i, p := range places {
-				found.Evidence[i] = candidates[p]
+				found.Evidence[i] = hits[p]
 			}
 		}
 		return found, nil

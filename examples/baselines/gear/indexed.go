@@ -13,14 +13,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
-// Indexed is a graph in memory or in a folder that is mapped there.
+// Indexed returns a graph in memory or in a memory-mapped folder.
 func Indexed(ix *triples.Index) func() Graph {
 	return func() Graph { return indexed{Index: ix} }
 }
 
 type indexed struct {
 	*triples.Index
-	dense *retrieve.Vectors // of the triples' texts, for links by them; nil for links by words
+	dense *retrieve.Vectors // of the triples' texts, nil for links by words
 }
 
 func (g indexed) Link(ctx context.Context, texts []string, k int) ([]Links, error) {
@@ -33,16 +33,16 @@ func (g indexed) Link(ctx context.Context, texts []string, k int) ([]Links, erro
 			out[i] = Links{g.Search(t, k, nil), g.Whole(t)}
 			continue
 		}
-		best, err := g.dense.Best(ctx, t, k)
+		near, err := g.dense.Best(ctx, t, k)
 		if err != nil {
 			return nil, err
 		}
-		out[i] = Links{best, 1}
+		out[i] = Links{near, 1}
 	}
 	return out, nil
 }
 
-// indexOf is the index of a graph's triples; nil if it has none here.
+// indexOf returns the index of a graph's triples, nil for a graph in a store.
 func indexOf(g Graph) *triples.Index {
 	switch g := g.(type) {
 	case indexed:
@@ -53,13 +53,13 @@ func indexOf(g Graph) *triples.Index {
 	return nil
 }
 
-// looked is how many neighbors of a triple are looked at for one that is kept.
-const looked = 10
+// candidates is the number of neighbors of a triple that are compared for each one kept.
+const candidates = 10
 
 func (g indexed) Neighbors(ctx context.Context, list []int32, _ string, limit int) ([][]int32, error) {
 	out := make([][]int32, len(list))
 	for i, t := range list {
-		out[i] = g.Index.Neighbors(t, looked*limit, nil)
+		out[i] = g.Index.Neighbors(t, candidates*limit, nil)
 	}
 	return out, ctx.Err()
 }

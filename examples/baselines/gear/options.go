@@ -13,17 +13,17 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Names of the system in reports: over a graph from elsewhere, over one that is extracted
-// from the corpus, and of the system before it.
+// Names of the system in reports: over a graph from elsewhere, over a graph extracted from the corpus,
+// and of the preceding system.
 const (
 	Name         = "gear"
 	NameCorpus   = "gear-corpus"
 	NameOriginal = "gear-original"
 )
 
-// The settings of the papers: two steps of GeAR-s (section 4), four of GeAR on
-// MuSiQue, ten passages to read from (GeAR, section 4.2). The least similarity of a
-// triple to the one it is linked to is ours: GeAR-s reports drift without a threshold.
+// The settings of the papers: two steps of GeAR-s (section 4), four of GeAR on MuSiQue, ten passages
+// to read triples from (GeAR, section 4.2). DefaultLinkShare is ours: GeAR-s reports drift without a
+// threshold.
 const (
 	DefaultSteps         = 2
 	DefaultOriginalSteps = 4
@@ -31,25 +31,26 @@ const (
 	DefaultLinkShare     = 0.5
 )
 
-// Expansion says in which steps the graph is used.
+// Expansion selects the steps in which the graph is used.
 type Expansion string
 
-// The expansions. The default is that of the system: GeAR-s expands from the second
-// step on, since simple questions gain nothing by it, and GeAR always.
+// The expansions. By default GeAR-s expands from the second step on, since simple questions gain
+// nothing by it, and GeAR always.
 const (
 	ExpandLater  Expansion = "later"
 	ExpandAlways Expansion = "always"
 	ExpandNever  Expansion = "never"
 )
 
-// Linking says by what triples are linked and aligned, Classifier for which questions.
+// Linking selects the similarity by which triples are linked and aligned, Classifier the questions for
+// which the graph is used.
 type (
 	Linking    string
 	Classifier string
 )
 
 // The linkings: BM25 over words (GeAR-s, equation 3), and the cosine of vectors, which the paper
-// leaves open. The classifiers: every question, or only those of several facts, by their form in
+// leaves open. The classifiers: every question, or questions that need several facts, by their form in
 // English or by the kit's model.
 const (
 	LinkWords Linking    = "words"
@@ -59,39 +60,36 @@ const (
 	WhenModel Classifier = "model"
 )
 
-// Options of the system. The zero value is GeAR-s, but over the graph of the corpus: the
-// paper's is from elsewhere, and is given.
+// Options of the system. The zero value is GeAR-s over the graph of the corpus; the paper's graph is
+// from elsewhere.
 type Options struct {
 	kit.Common
-	// Extract, when set, is used in place of the kit's extractor for the graph of
-	// the corpus.
+	// Extract, when set, is used in place of the kit's extractor for the graph of the corpus.
 	Extract extract.Extractor
-	// Graph is a graph from elsewhere. With it nothing is extracted from the corpus
-	// when it is indexed.
+	// Graph is a graph from elsewhere. With it, indexing extracts nothing from the corpus.
 	Graph *triples.Index `source:"GeAR-s, section 3"`
-	// Reader, when set, reads triples from passages in place of the kit's model, which
-	// reflects, filters and answers: GeAR-s has a smaller one for it.
+	// Reader, when set, reads triples from passages in place of the kit's model, which reflects,
+	// filters and answers: GeAR-s has a smaller model for it.
 	Reader llm.Model `source:"GeAR-s, sections 4 and 5: the kit's model in place of two"`
 	// Original is the system of arXiv 2412.18431.
 	Original bool `source:"GeAR-s; the system before it is GeAR, arXiv 2412.18431"`
-	// Expand says in which steps the graph is used, and When for which questions.
+	// Expand selects the steps in which the graph is used, When the questions.
 	Expand Expansion  `source:"GeAR-s, section 5; GeAR expands always"`
 	When   Classifier `source:"ours: every question"`
-	// Steps is how many searches there are at most, Passages how many passages triples
-	// are read from; 0 is the default of each.
+	// Steps bounds the number of searches, Passages the number of passages that triples are read
+	// from; 0 is the default of each.
 	Steps    int `source:"GeAR-s, section 4; GeAR has 4 on MuSiQue"`
 	Passages int `source:"GeAR, section 4.2; GeAR-s gives no value"`
-	// LinkShare is the least score of a triple of the graph beside that of the triple
-	// it stands for, above 0 and up to 1. The two have the name of an end in common, too.
-	// PlainLinks drops both conditions: each triple is linked to the first that its words
-	// find, as in equation 3 of GeAR-s.
+	// LinkShare, above 0 and up to 1, bounds links: the score of a triple of the graph is at least
+	// this share of the best possible score, and the two triples share the name of an end.
+	// PlainLinks drops both conditions: each triple is linked to the first triple found by its
+	// words, as in equation 3 of GeAR-s.
 	LinkShare  float64 `source:"ours: GeAR-s reports drift and has no threshold"`
 	PlainLinks bool    `source:"ours: GeAR-s, equation 3, has neither condition"`
-	// Link says by what triples are linked and aligned. LinkShare stands beside a cosine, too.
+	// Link selects the similarity by which triples are linked and aligned. LinkShare bounds both.
 	Link Linking `source:"GeAR-s, equation 3"`
-	// Share is the part of the graph's triples that is there, above 0 and up to 1; 0 is all of
-	// them. They are chosen by a hash with Seed: those of a small share are among those of a
-	// larger one.
+	// Share is the share of the graph's triples that is used, above 0 and up to 1; 0 is all. A hash
+	// with Seed selects them: a larger share contains a smaller one.
 	Share float64 `source:"ours: all of the graph"`
 	Seed  uint64  `source:"ours"`
 	// Beam are the options of the search through the graph.
@@ -115,7 +113,7 @@ func (o Options) check(m llm.Model) error {
 	return c.Err()
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with zero values replaced by their defaults.
 func (o Options) Defaults() Options {
 	steps, expand := DefaultSteps, ExpandLater
 	if o.Original {

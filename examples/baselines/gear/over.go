@@ -12,8 +12,8 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
-// Over returns the search over parts. Of the options, Cut, Extract, Graph, Link and Share
-// are of corpora that [New] reads, and must not be set.
+// Over returns the search over parts. The options Cut, Extract, Graph, Link and Share are for [New], and
+// must not be set.
 func Over(p Parts, o Options) (graphrag.Retriever, error) {
 	s := &searcher{Parts: p, o: o.Defaults()}
 	var err1, err2 error
@@ -37,7 +37,7 @@ func (s *searcher) check(o Options) error {
 	c.Want(s.Passages != nil, "Passages", "missing", "a retriever")
 	c.Want(s.Kit.Find != nil || s.Find != nil, "Find", "missing", "one, or that of a kit")
 	c.Want(o.Graph == nil && o.Extract == nil && o.Cut == kit.Cut{} && o.Link == "" && o.Share == 0,
-		"Graph, Extract, Cut, Link or Share", "set", "none of them: they are of corpora that New reads")
+		"Graph, Extract, Cut, Link or Share", "set", "none of them: they are for New")
 	c.Want(!(o.Original && s.o.Expand != ExpandNever) || s.sourced(), "Graph", "of no passages", "a Sourced one for Original")
 	if s.o.Expand == ExpandNever {
 		return c.Err()
@@ -55,7 +55,7 @@ func (s *searcher) sourced() bool {
 	return ok
 }
 
-// agent searches step by step, and without the graph where the question is simple.
+// agent searches in steps, without the graph for a simple question.
 func (s *searcher) agent() (graphrag.Retriever, error) {
 	whole, err := s.steps(s.o.Expand)
 	if s.o.When == WhenEvery || err != nil {

@@ -13,9 +13,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// reading is how the kit reads triples. Without a model they are those that the graph has
-// of the passages (GeAR's NaiveGE), or, if it has none of them, those that the rules
-// extract from the passages.
+// reading returns the reader of triples: the model, or else the triples of the passages in a sourced
+// graph (GeAR's NaiveGE), or else the kit's extraction from the passages.
 func reading(k kit.Kit, reader llm.Model, sourced bool) (read, error) {
 	if reader != nil {
 		return readByModel(llm.Metered(reader)), nil
@@ -33,7 +32,7 @@ func reading(k kit.Kit, reader llm.Model, sourced bool) (read, error) {
 	return extracted(x.Extractor), err
 }
 
-// stated are the triples that the graph has of passages.
+// stated reads the triples of passages in the graph.
 func stated(ctx context.Context, g Graph, _ string, passages []graphrag.Chunk) ([]proximal, error) {
 	lists, err := g.(Sourced).Stated(ctx, passages)
 	if err != nil {
@@ -55,7 +54,7 @@ func stated(ctx context.Context, g Graph, _ string, passages []graphrag.Chunk) (
 	return out, nil
 }
 
-// extracted extracts from the passages when the question is asked.
+// extracted reads triples by extracting them from the passages of a question.
 func extracted(x extract.Extractor) read {
 	return func(ctx context.Context, _ Graph, _ string, passages []graphrag.Chunk) ([]proximal, error) {
 		found, err := x.Extract(ctx, passages)
@@ -72,7 +71,7 @@ func extracted(x extract.Extractor) read {
 	}
 }
 
-// The most triples that a model is asked for, and the most words of a part of one.
+// The bounds of a model's triples: their number, and the words of each part.
 const (
 	mostTriples = 10
 	mostWords   = 12
@@ -109,8 +108,8 @@ func readByModel(m llm.Model) read {
 	}
 }
 
-// usable are the triples of three short parts that say something, as many as were asked
-// for; unread is the number of those that are none.
+// usable returns up to mostTriples triples of three short parts that are not empty; unread is the number
+// of unusable ones.
 func usable(written []llm.Triple) (out []graphrag.Triple, unread int) {
 	for _, t := range written {
 		whole := t.Fault == ""

@@ -27,7 +27,7 @@ const (
 type searcher struct {
 	Parts
 	o      Options
-	base   graphrag.Retriever // Passages, limited for each document
+	base   graphrag.Retriever // Passages with the limit per document
 	read   read
 	keep   filter
 	voting bool // the passages of remembered triples count
@@ -36,16 +36,15 @@ type searcher struct {
 // proximal is a triple that was read from passages.
 type proximal struct {
 	graphrag.Triple
-	// number is that of the triple in the graph, -1 if it has to be linked.
-	number int32
+	number int32 // in the graph, -1 if it has to be linked
 	from   graphrag.Provenance
 }
 
 func (p proximal) text() string { return p.Head + " " + p.Relation + " " + p.Tail }
 
-// read lists triples of passages that help with a question: "proximal" ones (GeAR,
-// equation 1; GeAR-s, equation 2).
+// read lists the triples of passages that help with a question, the "proximal" triples (GeAR, equation 1;
+// GeAR-s, equation 2).
 type read func(ctx context.Context, g Graph, question string, passages []graphrag.Chunk) ([]proximal, error)
 
-// filter says which passages are to be read, by their places.
+// filter selects the passages to read, by their places.
 type filter func(ctx context.Context, question string, passages []graphrag.Chunk) ([]int, error)

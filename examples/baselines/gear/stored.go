@@ -12,14 +12,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 )
 
-// Stored is a graph in a store. What an engine scores does not compare, so a triple
-// counts as like a text by the share of the text's words that it has, and Whole is 1.
-// A triple that several sources state is one.
+// Stored returns a graph in a store. Scores of engines do not compare, so the similarity of a triple to a
+// text is the share of the text's words in it, and Whole is 1. Equal triples of several sources are one.
 func Stored(ts store.Triples) func() Graph {
 	return func() Graph { return &stored{store: ts, number: make(map[statement]int32)} }
 }
 
-// stored numbers the triples in the order in which a question meets them.
+// stored numbers the triples in the order in which a question reaches them.
 type stored struct {
 	store  store.Triples
 	met    []triples.Triple
@@ -69,7 +68,7 @@ func (g *stored) Link(ctx context.Context, texts []string, k int) ([]Links, erro
 	return out, nil
 }
 
-// share is how many of the terms are among the others; 0 of none.
+// share returns the share of terms that are among others; 0 for no terms.
 func share(of, among map[string]bool) float64 {
 	n := 0
 	for t := range of {
@@ -124,7 +123,7 @@ func (g *stored) Neighbors(ctx context.Context, list []int32, question string, l
 	return out, nil
 }
 
-// ends are the entities of a triple. Values join nothing.
+// ends returns the entities of a triple, without a literal.
 func ends(t triples.Triple) []string {
 	if t.Literal || t.Head.ID == t.Tail.ID {
 		return []string{t.Head.ID}
@@ -132,7 +131,7 @@ func ends(t triples.Triple) []string {
 	return []string{t.Head.ID, t.Tail.ID}
 }
 
-// terms are the different terms of a text.
+// terms returns the set of terms of a text.
 func terms(s string) map[string]bool {
 	a, out := text.Default(), map[string]bool{}
 	a.Words(s, func(w []byte) bool {

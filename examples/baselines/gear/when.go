@@ -15,7 +15,7 @@ import (
 // simple reports whether the graph is skipped for a question.
 type simple func(ctx context.Context, question string) (bool, error)
 
-// when searches by one retriever for simple questions, by the other for the rest.
+// when uses the retriever flat for simple questions, whole for others.
 func when(is simple, flat, whole graphrag.Retriever) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		skip, err := is(ctx, q.Text)
@@ -29,9 +29,8 @@ func when(is simple, flat, whole graphrag.Retriever) graphrag.Retriever {
 	})
 }
 
-// Words that begin English questions, words that join two facts, and words before a copula with
-// no fact between: "Who is the mayor of Oslo?" asks for one fact, "Where was the mayor of Oslo
-// born?" for two.
+// Words that begin English questions, words that join two facts, and words that add no fact before a
+// copula: "Who is the mayor of Oslo?" needs one fact, "Where was the mayor of Oslo born?" two.
 var (
 	openers = strings.Fields("who whom whose what what's who's which when where how why is are was were did does do has have")
 	joints  = strings.Fields("of that who whom whose which where than both same between")
@@ -39,8 +38,7 @@ var (
 	copulas = strings.Fields("is was are were")
 )
 
-// simpleByForm counts the facts that a question asks for. A question that begins otherwise than
-// English ones is not simple.
+// simpleByForm counts the facts that a question needs. A question without an English opener is not simple.
 func simpleByForm(_ context.Context, question string) (bool, error) {
 	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(question), "’", "'"), func(r rune) bool {
 		return r != '\'' && !unicode.IsLetter(r) && !unicode.IsDigit(r)

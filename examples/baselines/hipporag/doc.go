@@ -5,9 +5,9 @@
 // linked to phrases, personalised PageRank spreads from them, and a passage is
 // ranked by the phrases of its facts.
 //
-// Where the paper and its code are silent or differ: PageRank goes on with
-// probability 0.5 (the class default of the code, 0.1, is not what the paper
-// ran). Synonyms add to facts; [Options].OverwriteSynonyms lets them take their
-// place, as the code does. A question none of whose entities can be linked is
-// answered by flat retrieval; the code ranks at random then.
+// Where the paper and its code are silent or differ: the damping factor of
+// PageRank is 0.5 (the paper did not use 0.1, the class default of the code). The
+// weights of synonyms are added to facts; with [Options].OverwriteSynonyms they
+// replace facts, as in the code. A question without a linked entity is answered by
+// flat retrieval; the code ranks at random.
 package hipporag

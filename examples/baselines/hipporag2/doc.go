@@ -6,16 +6,15 @@
 // and personalised PageRank starts from their phrases and, weakly, from all
 // passages.
 //
-// The recipe is that of the code, where the paper is silent: edges of weight 2
-// for each fact, the cosine in each direction for synonyms and 1 between passage
-// and phrase; phrase weights are divided by the number of passages (see
-// [PhraseScore] for the two published ways). Where the code is at fault it is not
-// followed: synonyms do not pile up with every insertion, a fact that the filter
-// makes up selects nothing, and a filter that fails leaves the facts unfiltered
-// instead of giving up the graph, and the weight of a synonym adds to that of the
-// facts between its phrases ([Options].Overwrite follows the code). With
-// [Options].ASCIIPhrases phrases meet by their ASCII letters, as in the code, which
-// embeds these letters too; here texts are embedded as they are.
+// Where the paper is silent, the code is followed: edges of weight 2 for each fact,
+// the cosine in each direction for synonyms and 1 between passage and phrase; phrase
+// weights are divided by the number of passages (see [PhraseScore] for the two
+// published ways). Faults of the code are not followed: synonyms do not accumulate
+// with every insertion, a fact that the filter invents selects nothing, a filter that
+// fails leaves the facts unfiltered instead of ignoring the graph, and the weight of a
+// synonym is added to the facts between its phrases ([Options].Overwrite follows the
+// code). With [Options].ASCIIPhrases, phrases are equal if their ASCII letters are, as
+// in the code; the code embeds only these letters, here whole texts are embedded.
 //
 // Without an embedder that was trained on language, facts and passages are
 // compared with the question by BM25. Without a model nothing is filtered; the

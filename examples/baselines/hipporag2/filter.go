@@ -24,39 +24,35 @@ var prompts = llm.MustPrompts("hipporag2", promptFiles)
 // StageFilter names the calls of the filter in accounts.
 const StageFilter = "filter facts"
 
-// filter is the recognition memory of the paper (section 3.3): it says which of
-// the facts found help with the question, by their places.
+// filter is the recognition memory of the paper (section 3.3): it returns the places of the facts that
+// help with the question.
 type filter func(ctx context.Context, question string, facts []graphrag.Triple) ([]int, error)
 
 // keepAll filters nothing.
 func keepAll(_ context.Context, _ string, facts []graphrag.Triple) ([]int, error) {
-	return all(facts), nil
-}
-
-func all(facts []graphrag.Triple) []int {
 	places := make([]int, len(facts))
 	for i := range places {
 		places[i] = i
 	}
-	return places
+	return places, nil
 }
 
-// byModel has a model choose.
+// byModel returns a filter by a model.
 func byModel(m llm.Model) filter {
 	return func(ctx context.Context, question string, facts []graphrag.Triple) ([]int, error) {
-		if len(facts) == 0 {
-			return nil, ctx.Err()
-		}
 		return choose(ctx, m, question, facts)
 	}
 }
 
-// choose returns the facts nearest to those that the model names, in its order, each once. A
-// model that fails at this question leaves the facts as they are.
+// choose returns the facts nearest to the facts in the model's reply, in its order, each once. A
+// model that fails at this question selects all facts.
 func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.Triple) ([]int, error) {
-	list := make([][]string, len(facts))
+	if len(facts) == 0 {
+		return nil, ctx.Err()
+	}
+	list, pairs := make([][]string, len(facts)), make([]map[string]int, len(facts))
 	for i, t := range facts {
-		list[i] = []string{t.Head, t.Relation, t.Tail}
+		list[i], pairs[i] = []string{t.Head, t.Relation, t.Tail}, pairsOf(t.Head+" "+t.Relation+" "+t.Tail)
 	}
 	data, err := json.Marshal(map[string]any{"fact": list})
 	if err != nil {
@@ -68,50 +64,43 @@ func choose(ctx context.Context, m llm.Model, question string, facts []graphrag.
 	}
 	reply, _, err := llm.Decode[struct{ Fact []llm.Triple }](ctx, m, req)
 	if llm.OfOneReply(err) {
-		return all(facts), nil
+		return keepAll(ctx, question, facts)
 	}
 	if err != nil {
 		return nil, err
 	}
-	pairs := make([]map[string]int, len(facts))
-	for i, t := range facts {
-		pairs[i] = pairsOf(t.Head + " " + t.Relation + " " + t.Tail)
-	}
 	var out []int
-	for _, named := range reply.Fact {
-		if i := nearest(named, pairs); i >= 0 && !slices.Contains(out, i) {
+	for _, t := range reply.Fact {
+		if i := nearest(t, pairs); i >= 0 && !slices.Contains(out, i) {
 			out = append(out, i)
 		}
 	}
 	return out, nil
 }
 
-// nearest returns the fact with the largest Dice similarity of character pairs to what the
-// model wrote, of equal ones the first; -1 if it wrote "none" or no fact shares a pair. The
-// published program takes the closest match of difflib, without a threshold.
-func nearest(named llm.Triple, facts []map[string]int) int {
-	said := strings.TrimSpace(named.Head + " " + named.Relation + " " + named.Tail)
-	if said == "" {
-		said = named.Raw
-	}
-	if slices.Contains([]string{"none", "null", "n/a", "nothing", ""}, strings.Trim(text.FoldName(cmp.Or(named.Head, said)), `."'[]{} `)) {
+// nearest returns the first fact with the largest Dice similarity of character pairs to a triple of
+// the reply; -1 if the model wrote "none" or no fact shares a pair. The published program takes the
+// closest match of difflib, without a threshold.
+func nearest(reply llm.Triple, facts []map[string]int) int {
+	written := cmp.Or(strings.TrimSpace(reply.Head+" "+reply.Relation+" "+reply.Tail), reply.Raw)
+	if slices.Contains([]string{"none", "null", "n/a", "nothing", ""}, strings.Trim(text.FoldName(cmp.Or(reply.Head, written)), `."'[]{} `)) {
 		return -1
 	}
-	place, best, own := -1, 0.0, pairsOf(said)
-	for i, fact := range facts {
+	place, best, own := -1, 0.0, pairsOf(written)
+	for i, pairs := range facts {
 		shared := 0
-		for pair, n := range fact {
+		for pair, n := range pairs {
 			shared += min(n, own[pair])
 		}
-		shared -= min(fact[""], own[""])
-		if s := float64(shared) / float64(fact[""]+own[""]); s > best {
+		shared -= min(pairs[""], own[""])
+		if s := float64(shared) / float64(pairs[""]+own[""]); s > best {
 			place, best = i, s
 		}
 	}
 	return place
 }
 
-// pairsOf counts the pairs of characters in the folded words of a text; "" has their number.
+// pairsOf counts the pairs of characters in the folded words of a text; "" has the total.
 func pairsOf(s string) map[string]int {
 	out, before := make(map[string]int), ' '
 	for _, r := range kg.FoldUnicode.Key(s) + " " {

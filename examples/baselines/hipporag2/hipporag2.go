@@ -22,22 +22,20 @@ import (
 // Name of the system in reports.
 const Name = "hipporag2"
 
-// walkTolerance is the residual of a walk: passages are only put in order by it. Of 400
-// questions over 5,800 passages the first hundred are those of 1e-9, and in their order but
-// for a pair, the 92nd and 93rd of one question.
+// walkTolerance is the residual of PageRank. Compared with 1e-9, the first hundred passages of 400
+// questions over 5,800 passages are the same; their order differs in one pair of one question.
 const walkTolerance = 1e-7
 
-// PhraseScore is how the facts that name a phrase make its weight.
+// PhraseScore selects the weight of a phrase from the facts that name it.
 type PhraseScore string
 
 const (
-	// Last fact's score over the number of passages; the phrases with the
-	// largest mean of bare scores are kept. The release of February 2025, which
-	// made the paper's figures. It is the default.
+	// Last is the score of the last fact over the number of passages; the phrases with the largest
+	// mean score are kept. It is the release of February 2025, which made the paper's figures, and
+	// the default.
 	Last PhraseScore = "last"
-	// Mean of the facts' scores, each over the number of passages; the phrases
-	// with the largest mean are kept. The code since June 2025; the paper's text
-	// speaks of an average, too.
+	// Mean is the mean of the facts' scores, each over the number of passages; the phrases with the
+	// largest mean are kept. It is the code since June 2025; the paper mentions an average, too.
 	Mean PhraseScore = "mean"
 )
 
@@ -47,18 +45,17 @@ type Options struct {
 	kit.Common
 	// Extract, when set, is used in place of the kit's extractor.
 	Extract extract.Extractor
-	// Damping is the probability of walking on, Link the number of facts and of
-	// phrases to start from, PassageWeight that of the best passage beside a phrase.
+	// Damping is the probability of walking on, Link the number of facts and of phrases to start
+	// from, PassageWeight the weight of the best passage relative to a phrase.
 	Damping       float64     `default:"0.5" source:"the paper, table 13"`
 	Link          int         `default:"5" min:"0" source:"the paper, table 13"`
 	PassageWeight float64     `default:"0.05" min:"0" source:"the paper, table 13"`
 	Phrases       PhraseScore `default:"last" source:"its program of February 2025"`
 	Synonyms      link.SynonymOptions
-	// NoFilter takes the facts as they are found, NoSynonyms leaves the step out, for
-	// ablations.
+	// NoFilter and NoSynonyms leave a step out, for ablations.
 	NoFilter, NoSynonyms bool `source:"the paper: nothing is left out"`
-	// Overwrite lets a synonym take the place of the facts between two phrases, as its program does,
-	// in place of adding to their weight.
+	// Overwrite lets a synonym replace the facts between two phrases, as its program does. Otherwise
+	// it adds to their weight.
 	Overwrite bool `source:"ours: its program does"`
 	// ASCIIPhrases keeps only ASCII letters and digits, as the code does.
 	ASCIIPhrases bool `source:"ours: its program does"`
@@ -85,7 +82,7 @@ type searcher struct {
 	o        Options
 	corpus   *kit.Corpus
 	view     *kg.View
-	passages []int32 // of how many passages each entity's facts are
+	passages []int32 // by entity: the number of passages with a fact of it
 	facts    retrieve.Texts
 	chunks   retrieve.Texts
 	filter   filter
@@ -119,18 +116,18 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	if s.chunks, err = c.Find(ctx, retrieve.TitledTexts(c.Chunks)); err != nil {
 		return nil, err
 	}
-	s.facts, err = c.Find(ctx, text.NewList(len(c.Graph.Relations), func(r int) string { return fact(c.Graph, int32(r)) }))
+	s.facts, err = c.Find(ctx, text.NewList(len(c.Graph.Relations), func(r int) string { return factText(c.Graph, int32(r)) }))
 	return s, err
 }
 
-// fact is a fact as it is embedded, and as a person reads it.
-func fact(g *kg.Graph, r int32) string {
+// factText returns the text of a fact.
+func factText(g *kg.Graph, r int32) string {
 	t := g.Triple(r)
 	return t.Head + " " + t.Relation + " " + t.Tail
 }
 
-// Retrieve finds the facts most like the question, has them filtered, and walks
-// from their phrases and from the passages that are like the question.
+// Retrieve finds the facts most similar to the question, filters them, and runs PageRank from their
+// phrases and from similar passages.
 func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	similar, err := s.chunks.Scores(ctx, q.Text, nil)
 	if err != nil {
@@ -153,11 +150,10 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Steps: steps}, err
 }
 
-// scored is a fact with its similarity to the question, scaled to 0..1 over all
-// facts.
+// scored is a fact with its similarity to the question, scaled to 0..1 over all facts.
 type scored = rank.Scored[int32]
 
-// keep is what the filter leaves of the facts found.
+// keep returns the facts that the filter selects.
 func (s *searcher) keep(ctx context.Context, question string, found []scored) ([]scored, error) {
 	triples := make([]graphrag.Triple, len(found))
 	for i, f := range found {
@@ -177,16 +173,16 @@ func (s *searcher) keep(ctx context.Context, question string, found []scored) ([
 	return kept, nil
 }
 
-// texts are facts in words.
+// texts returns the texts of facts.
 func (s *searcher) texts(facts []scored) []string {
 	out := make([]string, len(facts))
 	for i, f := range facts {
-		out[i] = fact(s.corpus.Graph, f.ID)
+		out[i] = factText(s.corpus.Graph, f.ID)
 	}
 	return out
 }
 
-// ranked are the ranks of the passages after a walk.
+// ranked returns the PageRank of each passage.
 func (s *searcher) ranked(ctx context.Context, facts []scored, similar []float64) ([]float64, error) {
 	seeds := s.seeds(facts, similar)
 	if len(seeds) == 0 {
@@ -199,8 +195,7 @@ func (s *searcher) ranked(ctx context.Context, facts []scored, similar []float64
 	return ranks[s.view.Entities:], nil
 }
 
-// seeds are where the walk begins: the phrases of the facts, and the passages that are like
-// the question.
+// seeds returns the start of the walk: the phrases of the facts, and the similar passages.
 func (s *searcher) seeds(facts []scored, similar []float64) []ppr.Seed {
 	seeds := slices.Grow(s.phrases(facts), len(similar))
 	for p, x := range similar {
@@ -211,8 +206,8 @@ func (s *searcher) seeds(facts []scored, similar []float64) []ppr.Seed {
 	return seeds
 }
 
-// phrases weighs the ends of the facts and keeps the best as seeds, equal ones
-// by entity. A phrase of no weight starts nothing.
+// phrases weighs the ends of the facts and returns the best as seeds, ties by entity, without phrases
+// of weight 0.
 func (s *searcher) phrases(facts []scored) []ppr.Seed {
 	type phrase struct {
 		entity       int32

@@ -5,15 +5,14 @@
 // ACL 2023) around HippoRAG, as in Gutiérrez and others (arXiv 2405.14831, section
 // 4). [Around] does it with any system.
 //
-// Each thought is a query of its own; a chunk has its best score over the steps, the
-// best of each step counting 1, the earlier step first. It ends when a thought holds
-// the answer, is empty or one of those before, or after Steps. The answer is the kit's
-// reader's, as in all systems.
+// Each thought is a query; a chunk has its best score over the steps, scaled to 1 for the
+// best of each step, ties by the earlier step. The search ends when a thought contains the
+// answer, is empty or repeated, or after Steps. The kit's reader answers, as in all systems.
 //
-// Where this differs from HippoRAG's code: it asks on with an empty thought where the
-// model fails, which here ends the search; its prompt has an example of the data set,
-// ours none; what the model is shown is bounded in tokens.
+// Where this differs from HippoRAG's code: a model that fails ends the search, while the code
+// continues with an empty thought; the code's prompt has an example of the data set, ours
+// none; the passages in a prompt are bounded in tokens.
 //
-// A question takes a call for each thought and one for the names in it. Offline there
-// is nobody to think, and the system is HippoRAG: one step.
+// A question takes a call for each thought and one for the names in it. Offline there are no
+// thoughts, and the system is HippoRAG: one step.
 package ircot

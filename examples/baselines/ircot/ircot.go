@@ -17,8 +17,8 @@ import (
 // Name of the system in reports.
 const Name = "hipporag-ircot"
 
-// DefaultSteps is HippoRAG's setting for MuSiQue, the longest chain of facts in it;
-// for HotpotQA and 2Wiki it takes 2. DefaultPassages is how many of a step are merged
+// DefaultSteps is HippoRAG's setting for MuSiQue, the length of its longest chain of facts; for
+// HotpotQA and 2Wiki it is 2. DefaultPassages is the number of passages of a step that are merged
 // and shown to the model.
 const (
 	DefaultSteps    = 4
@@ -28,12 +28,12 @@ const (
 // Options of the system. The zero value is the default recipe.
 type Options struct {
 	hipporag.Options
-	// Steps is how often something is retrieved at most, Passages how many chunks a
-	// step gives at least; 0 for the defaults.
+	// Steps bounds the number of retrievals; Passages is the least number of chunks that a step
+	// retrieves. 0 is the default of each.
 	Steps, Passages int `source:"HippoRAG, for MuSiQue"`
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with zero values replaced by their defaults.
 func (o Options) Defaults() Options {
 	o.Steps, o.Passages = cmp.Or(o.Steps, DefaultSteps), cmp.Or(o.Passages, DefaultPassages)
 	return o
@@ -46,8 +46,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(Around(f, o.Steps, o.Passages))
 }
 
-// Around puts iterative retrieval around the retriever of any system; 0 for the
-// defaults.
+// Around puts iterative retrieval around the retriever of any system; 0 for the defaults.
 func Around(f kit.Frame, steps, passages int) kit.Frame {
 	var c kit.Checks
 	c.Min("Steps", float64(steps), 0)
@@ -78,7 +77,7 @@ func around(inner graphrag.Retriever, k kit.Kit, steps, passages int) (graphrag.
 	})
 	var err error
 	if steps > 1 {
-		r, err = agent.Reflecting(r, scaled, kit.Step(k.AnswerModel, byModel(k, passages), nobody), agent.Options{Steps: steps - 1, GoOn: true,
+		r, err = agent.Reflecting(r, scaled, kit.Step(k.AnswerModel, byModel(k, passages), noThought), agent.Options{Steps: steps - 1, GoOn: true,
 			Merge: func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
 				return retrieve.Highest(all, want)
 			}})
@@ -89,8 +88,8 @@ func around(inner graphrag.Retriever, k kit.Kit, steps, passages int) (graphrag.
 	}), err
 }
 
-// scale brings the scores of a step to a best one of 1: those of steps compare then,
-// also where one of them walked and another one could not.
+// scale divides the scores of a step by the best one, so that the scores of steps compare even if one
+// ran PageRank and another did not.
 func scale(found graphrag.Found) graphrag.Found {
 	if len(found.Ranked) == 0 || found.Ranked[0].Score <= 0 {
 		return found

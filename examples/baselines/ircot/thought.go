@@ -25,21 +25,21 @@ var prompts = llm.MustPrompts("ircot", promptFiles)
 // StageThought names the calls for the next thought in accounts.
 const StageThought = "next thought"
 
-// A model that has the answer says so in a sentence of its own; "So the answer is not in
-// the passages" is no answer. Models repeat the label at the prompt's end.
+// A thought with the answer has a sentence that says so; "So the answer is not in the passages" is not
+// an answer. Models repeat the label at the prompt's end.
 var (
 	final    = regexp.MustCompile(`(?i)(^|[.!?:;,]\s)(and )?so,? the answer is\b:?\s*(\S+)`)
 	noAnswer = regexp.MustCompile(`(?i)^(not|unknown|unclear|unavailable|still|nowhere|missing)\b`)
 	label    = regexp.MustCompile(`(?i)^(next )?thought( \d+)?:\s*`)
 )
 
-// answers tells whether a thought gives the answer.
+// answers reports whether a thought contains the answer.
 func answers(thought string) bool {
 	m := final.FindStringSubmatch(thought)
 	return m != nil && !noAnswer.MatchString(m[3])
 }
 
-// firstSentence is what is looked up of a thought (IRCoT, section 3.1).
+// firstSentence returns the query of a thought, its first sentence (IRCoT, section 3.1).
 func firstSentence(thought string) string {
 	spans := text.Sentences(thought)
 	if len(spans) == 0 {
@@ -51,8 +51,8 @@ func firstSentence(thought string) string {
 // shownTokens bounds the passages of a prompt: IRCoT shows 15 paragraphs of 350 words.
 const shownTokens = 7000
 
-// byModel has the model think: the thought is the next query, "" ends the search. One that fails
-// at this question has no more thoughts.
+// byModel asks the model for a thought, the next query; "" ends the search, and so does a failed
+// reply.
 func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
 	return func(model llm.Model) agent.Next {
 		return func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
@@ -83,7 +83,9 @@ func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
 	}
 }
 
-// nobody thinks without a model: one step is all there is. Rules were tried on
-// MuSiQue's sample, to go on from the sentence or the passage that says most of what
-// the question asks, or from its title; they lose 2 to 11 points of recall at 5.
-func nobody(ctx context.Context, _ *agent.Memory) (agent.Move, error) { return agent.Move{}, ctx.Err() }
+// noThought ends the search after one step, without a model. Rules for the next query (the sentence or
+// passage most similar to the question, or its title) lose 2 to 11 points of recall at 5 on MuSiQue's
+// sample.
+func noThought(ctx context.Context, _ *agent.Memory) (agent.Move, error) {
+	return agent.Move{}, ctx.Err()
+}

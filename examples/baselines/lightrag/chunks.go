@@ -58,9 +58,8 @@ func pick(lists [][]int32, similarity []float64, n int) []int32 {
 	return all[:min(len(all), n)]
 }
 
-// byNeighbours are the chunks of entities as the paper's code takes them: in the
-// order of the entities, those of one by the number of its neighbours that are in
-// the chunk too.
+// byNeighbours returns the chunks of entities as the paper's code does: by entity, then by the number of
+// neighbours of the entity in the chunk.
 func (s *searcher) byNeighbours(entities []int32) []int32 {
 	var out []int32
 	for _, e := range entities {
@@ -78,7 +77,7 @@ func (s *searcher) byNeighbours(entities []int32) []int32 {
 	return rank.Interleave(out)
 }
 
-// inOrder are the chunks of relations in the order of the relations.
+// inOrder returns the chunks of relations in the order of the relations.
 func (s *searcher) inOrder(relations []int32) []int32 {
 	return rank.Interleave(slices.Concat(s.relationChunks(relations)...))
 }

@@ -16,16 +16,14 @@ import (
 // StageKeywords names the calls for the keywords of a question in accounts.
 const StageKeywords = "keywords"
 
-// shortQuestion is the length in characters below which a question without
-// keywords is its own (lightrag/operate.py).
+// shortQuestion is the length in characters below which a question without keywords is used as its
+// keyword (lightrag/operate.py).
 const shortQuestion = 50
 
-// finder finds the keywords of a question: the low-level ones are the names, the
-// high-level ones the themes.
+// finder finds the keywords of a question: low-level ones as names, high-level ones as themes.
 type finder func(ctx context.Context, question string) (kit.Parts, error)
 
-// byRules takes names for what the question is concerned with, and what else it
-// says for its themes.
+// byRules takes the names in the question, and its other content words as themes.
 func byRules(names kit.NameFinder) finder {
 	return func(ctx context.Context, question string) (kit.Parts, error) {
 		low, err := names(ctx, question)
@@ -53,7 +51,7 @@ func byModel(model llm.Model) finder {
 	}
 }
 
-// split takes apart keywords that a model wrote as one text with marks between.
+// split splits keywords that a model wrote as one text.
 func split(list []string) (out []string) {
 	for _, one := range list {
 		words := []string{one}
@@ -69,8 +67,8 @@ func split(list []string) (out []string) {
 	return out
 }
 
-// or makes a short question without keywords its own low-level one.
-func or(k kit.Parts, question string) kit.Parts {
+// orQuestion makes a short question without keywords its low-level keyword.
+func orQuestion(k kit.Parts, question string) kit.Parts {
 	question = strings.TrimSpace(question)
 	if len(k.Names) == 0 && len(k.Themes) == 0 && question != "" && utf8.RuneCountInString(question) < shortQuestion {
 		k.Names = []string{question}

@@ -12,15 +12,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-// Name of the system in reports. Modes other than Hybrid follow behind a hyphen.
+// Name of the system in reports. A hyphen and the mode follow, except for Hybrid.
 const Name = "lightrag"
 
-// Mode says what a question is answered from.
+// Mode selects the sources of an answer.
 type Mode string
 
 // The modes. The empty one is Hybrid.
 const (
-	Hybrid Mode = "hybrid" // both of
+	Hybrid Mode = "hybrid" // Local and Global
 	Local  Mode = "local"  // entities and their relations
 	Global Mode = "global" // relations and their ends
 	Mix    Mode = "mix"    // Hybrid, and chunks
@@ -32,12 +32,12 @@ const (
 	PaperTokens = 4000 // for entities, for relations, and for chunks
 )
 
-// Options of the system. The zero value is the setting of the code (lightrag/constants.py),
-// but for the mode, which is the paper's.
+// Options of the system. The zero value is the setting of the code (lightrag/constants.py), with the
+// paper's mode.
 type Options struct {
 	kit.Common
 	Mode Mode `default:"hybrid" source:"the paper, section 3; its program has mix"`
-	// Paper searches as the paper's code did. It knows no Mix.
+	// Paper searches as the paper's code did. It excludes Mix.
 	Paper bool `source:"its program"`
 	// Extract, when set, is used in place of the kit's extractor.
 	Extract extract.Extractor
@@ -45,18 +45,16 @@ type Options struct {
 	// extractor; see extract.RecordOptions.
 	Types    []string `source:"its program"`
 	Language string   `source:"its program"`
-	// AlwaysGlean asks for more records where the model says that there are none, as
-	// the code does.
+	// AlwaysGlean asks for more records even if the model wrote that there are none, as the code does.
 	AlwaysGlean bool `source:"ours: its program always asks"`
-	// TopK is the number of entities or relations that keywords find, 0 for 40, ChunkTopK
-	// that of chunks a question finds, RelatedChunks how many chunks an entity
-	// or relation brings.
+	// TopK is the number of entities or relations found by keywords, 0 for 40; ChunkTopK the number
+	// of chunks found by a question, RelatedChunks the number of chunks of an entity or relation.
 	TopK          int `min:"0" source:"its program"`
 	ChunkTopK     int `default:"20" min:"0" source:"its program"`
 	RelatedChunks int `default:"5" min:"0" source:"its program"`
-	// Cosine is the least likeness at which something is found, NoCosine for any.
+	// Cosine is the least similarity of results, NoCosine for any.
 	Cosine float64 `default:"0.2" source:"its program"`
-	// The budgets in tokens, of entities 0 for 6,000, of relations 0 for 8,000.
+	// The budgets in tokens; 0 is 6,000 for entities and 8,000 for relations.
 	EntityTokens   int `min:"0" source:"its program"`
 	RelationTokens int `min:"0" source:"its program"`
 	TotalTokens    int `default:"30000" min:"0" source:"its program"`
@@ -87,12 +85,12 @@ func (o Options) check(c *kit.Checks) {
 	c.Want(o.Cosine == NoCosine || o.Cosine >= 0 && o.Cosine <= 1, "Cosine", o.Cosine, "0 to 1, or NoCosine")
 }
 
-// Defaults returns the options with what zero stands for in the code or the paper's.
+// Defaults returns the options with zero values replaced by their defaults, in the code or in the paper's.
 func (o Options) Defaults() Options {
-	topK, entity, relation := 40, 6000, 8000
+	topK, entities, relations := 40, 6000, 8000
 	if o.Paper {
-		topK, entity, relation = PaperTopK, PaperTokens, PaperTokens
+		topK, entities, relations = PaperTopK, PaperTokens, PaperTokens
 	}
-	o.TopK, o.EntityTokens, o.RelationTokens = cmp.Or(o.TopK, topK), cmp.Or(o.EntityTokens, entity), cmp.Or(o.RelationTokens, relation)
+	o.TopK, o.EntityTokens, o.RelationTokens = cmp.Or(o.TopK, topK), cmp.Or(o.EntityTokens, entities), cmp.Or(o.RelationTokens, relations)
 	return o
 }

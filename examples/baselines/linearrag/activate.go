@@ -9,47 +9,45 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// Activation is the way from the entities of the question to others.
+// Activation selects how entities are activated from the entities of the question.
 type Activation string
 
 const (
-	// BFS goes from entity to entity: each takes those of its sentences that are
-	// most like the question and that no other has taken, and activates all
-	// entities in them. It is what the program does by default.
+	// BFS goes from entity to entity: each takes the unused sentences that name it and are most
+	// similar to the question, and activates all entities in them. It is the program's default.
 	BFS Activation = "bfs"
 	// Max is the paper's equation 5, over all sentences at once, with scores up
 	// to 1; the equation itself has no bound.
 	Max Activation = "max"
 )
 
-// active is an entity with its score and the step in which it was reached,
-// counted from 1.
-type active struct {
+// activeEntity is an entity with its score and the step in which it was reached, from 1.
+type activeEntity struct {
 	entity int32
 	score  float64
 	tier   int
 }
 
-// set gives an entity its score, adding it at the end if it is new.
-func set(table []active, a active) []active {
-	if i := slices.IndexFunc(table, func(x active) bool { return x.entity == a.entity }); i >= 0 {
+// set replaces an entity of a table or appends it.
+func set(table []activeEntity, a activeEntity) []activeEntity {
+	if i := slices.IndexFunc(table, func(x activeEntity) bool { return x.entity == a.entity }); i >= 0 {
 		table[i] = a
 		return table
 	}
 	return append(table, a)
 }
 
-// activated is what came of the question.
+// activated is the result of an activation.
 type activated struct {
-	table   []active  // the score each entity has in the end
-	weights []float64 // by entity: the sum of all it was given, for the walk
+	table   []activeEntity // final scores
+	weights []float64      // by entity: the sum of its scores, for the walk
 }
 
-// likeness is how like the question a sentence is.
+// likeness returns the similarity of a sentence to the question.
 type likeness func(sentence int32) float64
 
-// activate goes on from the entities of the question.
-func (s *searcher) activate(start []active, like likeness) activated {
+// activate activates entities from the entities of the question.
+func (s *searcher) activate(start []activeEntity, like likeness) activated {
 	a := activated{table: slices.Clone(start), weights: make([]float64, len(s.graph.names))}
 	for _, x := range start {
 		a.weights[x.entity] = x.score
@@ -69,8 +67,7 @@ func (s *searcher) activate(start []active, like likeness) activated {
 	return a
 }
 
-// best are the unused sentences of an entity that are most like the question,
-// equal ones by place.
+// best returns the unused sentences of an entity most similar to the question, ties by place.
 func (s *searcher) best(e int32, used map[int32]bool, like likeness) []rank.Scored[int32] {
 	var found []rank.Scored[int32]
 	for _, sentence := range s.graph.in[e] {
@@ -81,10 +78,9 @@ func (s *searcher) best(e int32, used map[int32]bool, like likeness) []rank.Scor
 	return rank.Best(found, s.o.Sentences)
 }
 
-// breadthFirst is a step of BFS. The last sentence that names an entity decides
-// its score in the next step.
-func (s *searcher) breadthFirst(a *activated, frontier []active, used map[int32]bool, like likeness, tier int) []active {
-	var next []active
+// breadthFirst is a step of BFS. The last sentence that names an entity decides its score.
+func (s *searcher) breadthFirst(a *activated, frontier []activeEntity, used map[int32]bool, like likeness, tier int) []activeEntity {
+	var next []activeEntity
 	for _, from := range frontier {
 		if from.score < s.o.Threshold {
 			continue
@@ -97,17 +93,16 @@ func (s *searcher) breadthFirst(a *activated, frontier []active, used map[int32]
 			}
 			for _, e := range s.graph.named[sentence.ID] {
 				a.weights[e] += score
-				next = set(next, active{e, score, tier})
+				next = set(next, activeEntity{e, score, tier})
 			}
 		}
 	}
 	return next
 }
 
-// max is equation 5, with scores of at most 1: the score of an entity is the sum
-// over its sentences of the scores in them, each weighed by the likeness of the
-// sentence to the question, and never less than it was. It ends when a step
-// reaches nothing new.
+// max iterates equation 5, with scores of at most 1, until a step reaches no new entity: the score of
+// an entity is the sum over its sentences of the scores in them, each weighted by the similarity of the
+// sentence to the question. A score never falls.
 func (s *searcher) max(a *activated, like likeness) {
 	for tier := 2; tier <= s.o.Iterations; tier++ {
 		next, reached := s.equation5(a.table, like, tier)
@@ -125,7 +120,7 @@ func (s *searcher) max(a *activated, like likeness) {
 }
 
 // equation5 is one step, without a bound.
-func (s *searcher) equation5(table []active, like likeness, tier int) (next []active, reached bool) {
+func (s *searcher) equation5(table []activeEntity, like likeness, tier int) (next []activeEntity, reached bool) {
 	sentences := make(map[int32]float64)
 	for _, x := range table {
 		for _, sentence := range s.graph.in[x.entity] {
@@ -145,7 +140,7 @@ func (s *searcher) equation5(table []active, like likeness, tier int) (next []ac
 	}
 	for _, e := range slices.Sorted(maps.Keys(entities)) {
 		if entities[e] >= s.o.Threshold {
-			next = append(next, active{e, entities[e], tier})
+			next = append(next, activeEntity{e, entities[e], tier})
 			reached = true
 		}
 	}

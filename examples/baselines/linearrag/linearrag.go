@@ -20,20 +20,19 @@ import (
 // Name of the system in reports.
 const Name = "linearrag"
 
-// Options of the system. The zero value is the program's setting where it is run without
-// naming a data set; it has others for each.
+// Options of the system. The zero value is the program's setting without a data set; it has others for
+// each.
 type Options struct {
 	kit.Common
-	// Extract, when set, finds the entities in place of the rules; facts are not
-	// used.
+	// Extract, when set, finds the entities in place of the rules; facts are not used.
 	Extract extract.Extractor
-	// Entities, when set, finds those of a question.
+	// Entities, when set, finds the entities of a question.
 	Entities   kit.NameFinder
 	Activation Activation `default:"bfs" source:"its program"`
-	// Threshold is the least score with which an entity is activated, Sentences
-	// how many sentences one entity leads to in one step, Iterations one more
-	// than the number of steps. Ratio weighs the passages' own likeness to the
-	// question, PassageWeight passages beside entities.
+	// Threshold is the least score with which an entity is activated, Sentences the number of
+	// sentences that an entity leads to in a step, Iterations one more than the number of steps.
+	// Ratio is the weight of the passages' similarity to the question, PassageWeight the weight of
+	// passages relative to entities.
 	Threshold     float64 `default:"0.4" min:"0" source:"its program, run without a data set"`
 	Sentences     int     `default:"3" min:"1" source:"its program, run without a data set"`
 	Iterations    int     `default:"3" min:"1" source:"its program, run without a data set"`
@@ -41,11 +40,11 @@ type Options struct {
 	PassageWeight float64 `default:"0.05" min:"0" source:"its program"`
 	// Damping is the probability of walking on.
 	Damping float64 `default:"0.5" source:"its program; the paper prints 0.85"`
-	// Adjacent ties each chunk to the next of its document, with weight 1.
+	// Adjacent links each chunk to the next of its document, with weight 1.
 	Adjacent bool `source:"ours: its program does"`
 }
 
-// New returns the system. It asks no model but the reader's.
+// New returns the system. Only its reader calls a model.
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	var c kit.Checks
 	c.Fill(&o)
@@ -71,7 +70,7 @@ type searcher struct {
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
 	s := &searcher{o: o, corpus: c, graph: newTriGraph(c), entities: o.Entities}
-	if s.entities == nil { // no model is asked: that is LinearRAG's point
+	if s.entities == nil { // LinearRAG calls no model here
 		names, err := rules.New(rules.Options{})
 		if err != nil {
 			return nil, err
@@ -98,8 +97,8 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	return s, err
 }
 
-// Retrieve activates entities from those of the question, over sentences that are
-// like it, and walks from them and from the passages that are like it.
+// Retrieve activates entities from the question over similar sentences, and runs PageRank from them and
+// from similar passages.
 func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	similar, err := s.texts.Scores(ctx, q.Text, nil)
 	if err != nil {
@@ -117,18 +116,18 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	active := s.activate(start, func(sentence int32) float64 { return min(max(0, cosines[sentence]), 1) })
-	scores, err := s.rank(ctx, active, similar)
+	reached := s.activate(start, func(sentence int32) float64 { return min(max(0, cosines[sentence]), 1) })
+	scores, err := s.rank(ctx, reached, similar)
 	return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Steps: steps}, err
 }
 
-// start links the entities of the question, each to the name most like it.
-func (s *searcher) start(ctx context.Context, question string) ([]active, []graphrag.Step, error) {
+// start links each entity of the question to the most similar name.
+func (s *searcher) start(ctx context.Context, question string) ([]activeEntity, []graphrag.Step, error) {
 	names, err := s.entities(ctx, question)
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []active
+	var out []activeEntity
 	var steps []graphrag.Step
 	for _, name := range names {
 		near, err := s.links.Nearest(ctx, s.corpus.Graph.Key(name), 1)
@@ -138,14 +137,13 @@ func (s *searcher) start(ctx context.Context, question string) ([]active, []grap
 		if len(near) == 0 || near[0].Score <= 0 {
 			continue
 		}
-		out = set(out, active{entity: near[0].ID, score: near[0].Score, tier: 1})
+		out = set(out, activeEntity{entity: near[0].ID, score: near[0].Score, tier: 1})
 		steps = append(steps, graphrag.Step{Kind: "link", Query: name, Found: []string{s.graph.names[near[0].ID]}})
 	}
 	return out, steps, nil
 }
 
-// rank walks from what is activated and from the passages, and returns the rank
-// of each passage.
+// rank runs PageRank from the activated entities and the passages, and returns the rank of each passage.
 func (s *searcher) rank(ctx context.Context, a activated, similar []float64) ([]float64, error) {
 	var seeds []ppr.Seed
 	for e, w := range a.weights {
@@ -166,8 +164,7 @@ func (s *searcher) rank(ctx context.Context, a activated, similar []float64) ([]
 	return rank[len(s.graph.names):], nil
 }
 
-// edges ties passages to their entities, by the share of the passage's mentions
-// that name the entity.
+// edges links passages to their entities. The weight is the share of the passage's mentions.
 func (t *triGraph) edges(chunks []graphrag.Chunk, adjacent bool) (*graph.Graph, error) {
 	var edges []graph.Edge
 	first := int32(len(t.names))

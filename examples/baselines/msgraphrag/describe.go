@@ -16,8 +16,7 @@ import (
 // StageDescribe names the calls for descriptions in accounts.
 const StageDescribe = "summarise descriptions"
 
-// describer leaves of the descriptions of a thing one that the model wrote, or
-// quotes, each with its passages.
+// describer condenses the descriptions of a thing to one by the model, or to quotes, each with its passages.
 type describer func(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error)
 
 func newDescriber(k kit.Kit, o Options) (describer, error) {
@@ -25,7 +24,7 @@ func newDescriber(k kit.Kit, o Options) (describer, error) {
 	return kit.Step(k.IndexModel, func(m llm.Model) describer { return writer{m, k.Count, o, k.Language, quoter(s)}.describe }, quoter(s)), err
 }
 
-// quoter quotes.
+// quoter returns a describer that selects quotes.
 func quoter(by summary.Summarizer) describer {
 	return func(ctx context.Context, _ string, of []kg.Description) ([]kg.Description, error) {
 		texts := make([]string, len(of))
@@ -40,9 +39,9 @@ func quoter(by summary.Summarizer) describer {
 		for i, q := range s.Quotes {
 			text := s.Text[q.Start:q.End]
 			if source := texts[q.Source][q.SourceStart:q.SourceEnd]; source == text {
-				text = source // is in memory anyway
+				text = source // shares memory with the description
 			} else {
-				text = strings.Clone(text) // it would hold all of the summary
+				text = strings.Clone(text) // does not keep the summary in memory
 			}
 			quotes[i] = kg.Description{Text: text, Passages: of[q.Source].Passages}
 		}
@@ -50,7 +49,7 @@ func quoter(by summary.Summarizer) describer {
 	}
 }
 
-// writer has the model write, and quotes where its reply cannot be used.
+// writer condenses by a model, and by quotes if its reply cannot be used.
 type writer struct {
 	model    llm.Model
 	count    func(string) int
@@ -80,8 +79,8 @@ func (w writer) describe(ctx context.Context, subject string, of []kg.Descriptio
 	return w.quote(ctx, subject, of)
 }
 
-// fold has the model summarise the sorted descriptions, as many at a time as fit
-// into a prompt; what comes of one prompt is the first description of the next.
+// fold has the model summarise the sorted descriptions, as many as fit into a prompt. The reply to one
+// prompt is the first description in the next.
 func (w writer) fold(ctx context.Context, subject string, of []kg.Description) (string, error) {
 	texts := make([]string, len(of))
 	for i := range of {
@@ -120,7 +119,7 @@ func (w writer) write(ctx context.Context, subject string, texts []string) (stri
 	return "", llm.ErrEmpty
 }
 
-// passages are those of all descriptions, ascending, each once.
+// passages returns the passages of all descriptions, sorted and distinct.
 func passages(of []kg.Description) []int32 {
 	var all []int32
 	for i := range of {

@@ -20,42 +20,37 @@ import (
 // DriftOptions of [NewDrift]. The zero value is the setting of the code.
 type DriftOptions struct {
 	Options
-	// Reports are looked at first, divided into Folds. FollowUps is how many
-	// questions are asked in a round, Depth how many rounds there are.
+	// Reports is the number of reports read first, in Folds parts. FollowUps bounds the questions of
+	// a round, Depth the rounds.
 	Reports   int `default:"20" min:"0" source:"its program"`
 	Folds     int `default:"5" min:"0" source:"its program"`
 	FollowUps int `default:"20" min:"0" source:"its program"`
 	Depth     int `default:"3" min:"0" source:"its program"`
-	// Tokens of each context.
+	// Tokens is the budget of each context.
 	Tokens int `default:"12000" min:"0" source:"its program"`
-	// Shuffle is the seed of the template and of the order of the questions. In the code
-	// neither has one.
+	// Shuffle is the seed for the template and the order of the questions. The code has no seed.
 	Shuffle uint64 `default:"86" source:"ours: its program has no seed"`
 }
 
-// NewDrift returns the system that begins with reports and goes on with
-// follow-up questions to local search (DRIFT). With a model a question takes one
-// call for a hypothetical answer, Folds for the reports, at most FollowUps in
-// each of Depth rounds, and one more. Offline the titles of the best reports are
-// the follow-ups.
+// NewDrift returns the system that reads reports, and then asks follow-up questions by local search
+// (DRIFT). With a model a question takes one call for a hypothetical answer, Folds for the reports, at
+// most FollowUps in each of Depth rounds, and one more. Offline the titles of the best reports are the
+// follow-ups.
 func NewDrift(k kit.Kit, o DriftOptions) (*kit.System, error) {
 	var c kit.Checks
 	c.Fill(&o)
 	o.AllReports = true // any may be the nearest
 	return frame(NameDrift, k, o.Options, c, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
-		global, err := newGlobal(ctx, x, GlobalOptions{Tokens: o.Tokens, ReduceTokens: o.Tokens, Shuffle: o.Shuffle})
-		if err != nil {
+		d := &drift{index: x, o: o}
+		var err error
+		if d.global, err = newGlobal(ctx, x, GlobalOptions{Tokens: o.Tokens, ReduceTokens: o.Tokens, Shuffle: o.Shuffle}); err != nil {
 			return nil, err
 		}
 		l := LocalOptions{Tokens: o.Tokens, CommunityShare: 0.1, ChunkShare: 0.9}
 		c.Fill(&l)
-		local, err := newLocal(ctx, x, l)
-		if err != nil {
-			return nil, err
-		}
-		d := &drift{index: x, o: o, global: global, local: local}
-		d.way = kit.Step[way](x.kit.AnswerModel, func(m llm.Model) way { return asking{d, m} }, quoting{d})
-		return d, nil
+		d.local, err = newLocal(ctx, x, l)
+		d.steps = kit.Step[driftSteps](x.kit.AnswerModel, func(m llm.Model) driftSteps { return asking{d, m} }, quoting{d})
+		return d, err
 	})
 }
 
@@ -65,13 +60,13 @@ type drift struct {
 	o      DriftOptions
 	global *global
 	local  *local
-	way    way
+	steps  driftSteps
 }
 
-// action is a question on the way, and what came of it.
+// action is a follow-up question with its result.
 type action struct {
 	query   string
-	known   []string // the questions that were asked, or will be
+	known   []string // other questions, asked or open
 	answer  string
 	score   float64
 	from    graphrag.Provenance
@@ -80,20 +75,19 @@ type action struct {
 	next    []string
 }
 
-// way is how the steps are taken: by a model, or without one.
-type way interface {
-	// hypothetical is a hypothetical answer, whose nearest reports are read (HyDE).
+// driftSteps are the steps of DRIFT, by a model or by rules.
+type driftSteps interface {
+	// hypothetical returns a hypothetical answer, whose nearest reports are read (HyDE).
 	hypothetical(ctx context.Context, question string) (string, error)
-	// prime answers from the folds of the first reports, and asks on.
+	// prime answers root from the folds of the first reports, and adds follow-ups.
 	prime(ctx context.Context, root *action, folds [][]int32) error
-	// answer answers a question on the way to the larger one from what local search
-	// found, and asks on.
+	// answer answers a follow-up from the results of local search, and adds follow-ups.
 	answer(ctx context.Context, question string, a *action, entities, order []int32) error
-	// read is what the last answer is made of.
+	// read returns the context of the last answer.
 	read(q graphrag.Question, root action, actions []action, ranked []graphrag.Hit) graphrag.Found
 }
 
-// Retrieve runs the primer and the rounds, and has the answers read.
+// Retrieve runs the primer and the rounds, and returns their answers.
 func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return graphrag.Nothing(), nil
@@ -103,25 +97,25 @@ func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 		return graphrag.Found{}, err
 	}
 	root := d.root(q.Text, reports)
-	if err := d.way.prime(ctx, &root, split(reports, d.o.Folds)); err != nil {
+	if err := d.steps.prime(ctx, &root, split(reports, d.o.Folds)); err != nil {
 		return graphrag.Found{}, err
 	}
 	actions, err := d.rounds(ctx, q, root)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	return d.way.read(q, root, actions, d.merged(actions, q.Want())), nil
+	return d.steps.read(q, root, actions, d.merged(actions, q.Want())), nil
 }
 
-// numbering is what models number their questions with.
+// numbering matches the numbers and bullets of models' questions.
 var numbering = regexp.MustCompile(`^\s*(\d+[.)]|[-*•])\s+|\s*\(\d+\)\s*$`)
 
-// mostListed is how many open questions a step is shown.
+// mostListed bounds the open questions in a prompt.
 const mostListed = 50
 
-// rounds asks the open questions, a round of some at a time.
+// rounds asks the open questions, up to FollowUps in each round.
 func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([]action, error) {
-	known := make(map[string]bool) // by words: models ask again with other marks or a number
+	known := make(map[string]bool) // by words: models repeat questions with other punctuation or a number
 	var open []string
 	add := func(queries []string) {
 		for _, s := range queries {
@@ -133,7 +127,7 @@ func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([
 		}
 	}
 	add([]string{q.Text})
-	if root.answer != "" { // the question itself is answered so far
+	if root.answer != "" { // the primer has answered the question
 		open = nil
 	}
 	add(root.next)
@@ -182,7 +176,7 @@ func (d *drift) merged(actions []action, depth int) []graphrag.Hit {
 	return d.corpus.InOrder(order, depth, NameDrift)
 }
 
-// fit is as much as fits into the last context.
+// fit returns the beginning that fits into the last context.
 func (d *drift) fit(of []graphrag.Derived) []graphrag.Derived {
 	return retrieve.Within(of, d.o.Tokens, func(x graphrag.Derived) int { return d.kit.Count(x.Text) })
 }
@@ -194,20 +188,20 @@ const (
 	StageStep   = "follow-up"
 )
 
-// The words of what the model writes; the code says about 2,000 characters of an
-// intermediate answer.
+// The lengths of a model's replies in words; the code asks for about 2,000 characters of an intermediate
+// answer.
 const (
 	hydeWords   = 500
 	primerWords = 350
 	stepWords   = 500
 )
 
-// primed are the reports nearest to a hypothetical answer.
+// primed returns the reports nearest to a hypothetical answer.
 func (d *drift) primed(ctx context.Context, question string) ([]int32, error) {
 	if len(d.global.shuffled) == 0 {
 		return nil, nil
 	}
-	like, err := d.way.hypothetical(ctx, question)
+	like, err := d.steps.hypothetical(ctx, question)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +211,7 @@ func (d *drift) primed(ctx context.Context, question string) ([]int32, error) {
 	return order[:min(len(order), d.o.Reports)], err
 }
 
-// root is the question with the first reports.
+// root returns the question with the first reports.
 func (d *drift) root(question string, reports []int32) action {
 	root := action{query: question}
 	for _, r := range reports {
@@ -228,8 +222,7 @@ func (d *drift) root(question string, reports []int32) action {
 	return root
 }
 
-// split divides a list into so many parts of nearly equal length, fewer if there
-// is less.
+// split divides a list into parts of nearly equal length, without empty ones.
 func split(list []int32, parts int) [][]int32 {
 	var out [][]int32
 	for i := range parts {
@@ -248,11 +241,11 @@ func (d *drift) step(ctx context.Context, a action, q graphrag.Question) (action
 		return a, err
 	}
 	a.ranked = d.corpus.InOrder(order, q.Want(), NameDrift)
-	return a, d.way.answer(ctx, q.Text, &a, entities, order)
+	return a, d.steps.answer(ctx, q.Text, &a, entities, order)
 }
 
-// quoting takes the steps without a model: the titles of the best reports are the
-// follow-ups, and what was found is read as it is.
+// quoting takes the steps without a model: the titles of the best reports are the follow-ups, and the
+// first reports and the chunks found are the context.
 type quoting struct{ *drift }
 
 func (w quoting) hypothetical(_ context.Context, question string) (string, error) {

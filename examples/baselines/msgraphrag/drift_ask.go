@@ -20,7 +20,7 @@ type asking struct {
 	model llm.Model
 }
 
-// hypothetical has the model make up an answer in the form of a report (HyDE).
+// hypothetical has the model write a hypothetical answer in the form of a report (HyDE).
 func (w asking) hypothetical(ctx context.Context, question string) (string, error) {
 	s := w.global
 	template := s.shuffled[rand.New(rand.NewPCG(w.o.Shuffle, 0)).IntN(len(s.shuffled))]
@@ -32,7 +32,7 @@ func (w asking) hypothetical(ctx context.Context, question string) (string, erro
 	return cmp.Or(strings.TrimSpace(reply.Text), question), llm.Fatal(err)
 }
 
-// prime answers from each fold of the reports, and puts the answers together.
+// prime answers from each fold of the reports and joins the answers.
 func (w asking) prime(ctx context.Context, root *action, folds [][]int32) error {
 	type reply struct {
 		Answer string   `json:"intermediate_answer"`
@@ -77,9 +77,9 @@ func (w asking) answer(ctx context.Context, question string, a *action, entities
 		a.from = graphrag.Merged(a.from, graphrag.ProvenanceOf(h.Chunk))
 	}
 	if len(parts) == 0 {
-		return nil // nothing to answer from
+		return nil // without evidence there is no answer
 	}
-	// A follow-up has words of the reports in it, so it stands between marks as they do.
+	// A follow-up contains words of the reports, so it is fenced like them.
 	req, err := request(ctx, StageStep, "step", stepWords, question, append(parts, llm.Data{Label: "questions asked", Text: strings.Join(a.known, "\n")}, llm.Data{Label: "question on the way", Text: a.query})...)
 	if err != nil {
 		return err
@@ -93,7 +93,7 @@ func (w asking) answer(ctx context.Context, question string, a *action, entities
 	return err
 }
 
-// read is the answers, the best first, as far as they fit.
+// read returns the best answers that fit.
 func (w asking) read(_ graphrag.Question, root action, actions []action, ranked []graphrag.Hit) graphrag.Found {
 	slices.SortStableFunc(actions, func(a, b action) int { return cmp.Compare(b.score, a.score) })
 	var answers []graphrag.Derived
@@ -108,7 +108,7 @@ func (w asking) read(_ graphrag.Question, root action, actions []action, ranked 
 	return graphrag.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: answers}
 }
 
-// decode reads a reply into a T; one that cannot be read leaves the zero value.
+// decode decodes a reply. A reply that cannot be read gives the zero value.
 func decode[T any](ctx context.Context, m llm.Model, req llm.Request) (T, error) {
 	value, _, err := llm.Decode[T](ctx, m, req)
 	if err != nil {

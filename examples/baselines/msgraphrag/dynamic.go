@@ -13,11 +13,10 @@ import (
 // maxRating is the highest rating of a report (graphrag/config/defaults.py).
 const maxRating = 5
 
-// dynamic goes down the hierarchy from its top (graphrag/query/context_builder/
-// dynamic_community_selection.py): where a report has to do with the question,
-// it is kept and the reports of its parts are looked at; a part that is kept
-// takes the place of its parent. Nothing found, the next level is looked at as a
-// whole, down to Level. It returns the places of the reports, shuffled.
+// dynamic descends the hierarchy from its top (graphrag/query/context_builder/
+// dynamic_community_selection.py): a report that is relevant to the question is kept, and the reports of
+// its parts are rated; a part that is kept replaces its parent. If a level has no relevant report, the
+// whole next level is rated, down to Level. It returns the places of the reports, shuffled.
 func (s *global) dynamic(ctx context.Context, question string) ([]int32, error) {
 	levels := make([][]int32, s.hierarchy.Levels)
 	place := make(map[int32]int32, len(s.reports.Reports))
@@ -63,11 +62,11 @@ func (s *global) dynamic(ctx context.Context, question string) ([]int32, error) 
 	return s.shuffle(out), nil
 }
 
-// rater says how much the reports of communities, which have places, have to do
-// with the question, from 0 to 5.
+// rater rates the relevance of the reports of communities to the question, from 0 to 5. place has the
+// place of each report.
 type rater func(ctx context.Context, question string, communities []int32, place map[int32]int32) ([]int, error)
 
-// likened rates by likeness.
+// likened rates by similarity.
 func (s *global) likened(ctx context.Context, question string, communities []int32, place map[int32]int32) ([]int, error) {
 	likeness, err := s.texts.Scores(ctx, question, nil)
 	out := make([]int, len(communities))
@@ -86,15 +85,15 @@ func (s *global) ratedBy(m llm.Model) rater {
 			if err != nil {
 				return err
 			}
-			said, _, err := llm.Decode[struct {
+			reply, _, err := llm.Decode[struct {
 				Reason string
 				Rating float64
 			}](ctx, m, req)
 			if err != nil {
-				out[i] = 1 // as the code does: better one too many
+				out[i] = 1 // as in the code: the report is kept
 				return llm.Fatal(err)
 			}
-			out[i] = int(math.Max(0, math.Min(said.Rating, maxRating)))
+			out[i] = int(math.Max(0, math.Min(reply.Rating, maxRating)))
 			return nil
 		})
 		return out, err

@@ -18,20 +18,18 @@ import (
 // GlobalOptions of [NewGlobal]. The zero value is the setting of the code.
 type GlobalOptions struct {
 	Options
-	// Tokens of the reports in one batch, ReduceTokens of the points that are
-	// read in the end.
+	// Tokens bounds the reports of a batch, ReduceTokens the points of the last call.
 	Tokens       int `default:"12000" min:"0" source:"its program"`
 	ReduceTokens int `default:"12000" min:"0" source:"its program"`
 	// Shuffle is the seed of the order of the reports.
 	Shuffle uint64 `default:"86" source:"its program"`
-	// Dynamic looks through the hierarchy from the top for the reports that have
-	// to do with the question. KeepParent keeps a report some of whose parts are
-	// kept. Threshold is the least rating, up to 5.
+	// Dynamic selects relevant reports from the top of the hierarchy down. KeepParent keeps a report
+	// if parts of it are kept. Threshold is the least rating, up to 5.
 	Dynamic, KeepParent bool `source:"its program"`
 	Threshold           int  `default:"1" min:"0" max:"5" source:"its program"`
 }
 
-// name is that of the system in reports.
+// name returns the name of the system in reports.
 func (o GlobalOptions) name() string {
 	if o.Dynamic {
 		return NameDynamic
@@ -49,21 +47,19 @@ func NewGlobal(k kit.Kit, o GlobalOptions) (*kit.System, error) {
 	})
 }
 
-// chooser makes of reports what is read for a question, and says which were used.
+// chooser makes the context of a question from reports. It returns the places of the reports used, too.
 type chooser func(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error)
 
 // global reads reports.
 type global struct {
 	*index
-	o      GlobalOptions
-	texts  retrieve.Texts // the reports, by place
-	tokens []int          // of reports
-	choose chooser
-	rate   rater
-	// shuffled are the places of the reports that are read; weight says in
-	// how many chunks the members of a report occur, 1 being the most.
-	shuffled []int32
-	weight   []float64
+	o        GlobalOptions
+	texts    retrieve.Texts // the reports, by place
+	tokens   []int          // of reports
+	choose   chooser
+	rate     rater
+	shuffled []int32   // places of the reports that are read
+	weight   []float64 // of a report: the number of chunks with its members, over the largest number
 }
 
 func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) {
@@ -97,7 +93,7 @@ func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) 
 	return s, nil
 }
 
-// weigh counts the chunks of each community.
+// weigh sets the weights of the reports.
 func (s *global) weigh() {
 	s.weight = make([]float64, len(s.reports.Reports))
 	seen := make([]int, len(s.corpus.Chunks))
@@ -124,7 +120,7 @@ func (s *global) shuffle(places []int32) []int32 {
 	return out
 }
 
-// Retrieve chooses the reports and reads them: with a model by map and reduce.
+// Retrieve chooses the reports and reads them, with a model by map and reduce.
 func (s *global) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	reports := s.shuffled
 	if len(reports) == 0 || strings.TrimSpace(q.Text) == "" {
@@ -155,8 +151,8 @@ func (s *global) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 	return graphrag.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: derived, Steps: []graphrag.Step{step}}, nil
 }
 
-// nearest are the reports most like the question that fit into the reduce step;
-// those that have nothing to do with it are left out.
+// nearest returns the reports most similar to the question that fit into the reduce step, without
+// reports of similarity 0.
 func (s *global) nearest(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error) {
 	likeness, err := s.texts.Scores(ctx, question, nil)
 	if err != nil {
@@ -177,14 +173,13 @@ func (s *global) reportOf(place int32) graphrag.Derived {
 	return s.derived("report", r.Text(), r.Sources)
 }
 
-// behind are the chunks of the reports in turn: those a report rests on, then the
-// others of its members, each by likeness to the question. It ends with the
-// report that reaches n.
+// behind returns the chunks of the reports in turn: the sources of a report, then other chunks that name
+// its members, each by similarity to the question. It stops after the report that reaches n chunks.
 func (s *global) behind(reports []int32, likeness []float64, n int) []int32 {
 	var order []int32
 	taken := make(map[int32]bool)
-	take := func(passages []int32) {
-		fresh := slices.DeleteFunc(distinct(slices.Clone(passages)), func(p int32) bool { return taken[p] })
+	take := func(ids []int32) {
+		fresh := slices.DeleteFunc(distinct(slices.Clone(ids)), func(p int32) bool { return taken[p] })
 		for _, p := range fresh {
 			taken[p] = true
 		}
@@ -210,7 +205,7 @@ func (s *global) behind(reports []int32, likeness []float64, n int) []int32 {
 	return order
 }
 
-// batches fill prompts with reports, in each by weight, then rating.
+// batches groups reports into prompts, in each by weight, then rating.
 func (s *global) batches(reports []int32) [][]int32 {
 	var out [][]int32
 	left := 0
@@ -243,7 +238,7 @@ func (s *global) table(batch []int32) string {
 	return b.String()
 }
 
-// column quotes a cell where it has to be.
+// column quotes a cell if needed.
 func column(s string) string {
 	if !strings.ContainsAny(s, "|\"\r\n") {
 		return s

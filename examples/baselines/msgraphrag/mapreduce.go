@@ -23,7 +23,7 @@ const (
 	StageRate = "rate reports"
 )
 
-// point is what a batch of reports says about a question.
+// point is a statement of a batch of reports about a question.
 type point struct {
 	Description string
 	Score       float64
@@ -52,15 +52,11 @@ func (s *global) points(ctx context.Context, m llm.Model, question string, batch
 	if err != nil {
 		return nil, err
 	}
-	said, _, err := llm.Decode[struct{ Points []point }](ctx, m, req)
-	if err != nil {
-		return nil, llm.Fatal(err)
-	}
-	return said.Points, nil
+	reply, err := decode[struct{ Points []point }](ctx, m, req)
+	return reply.Points, err
 }
 
-// reduce returns the points that say something, the best first, as far as they
-// fit, and the reports that they cite.
+// reduce returns the best points that fit, without empty ones, and the reports that they cite.
 func (s *global) reduce(batches [][]int32, points [][]point) ([]graphrag.Derived, []int32) {
 	type noted struct {
 		point
@@ -96,8 +92,7 @@ func (s *global) reduce(batches [][]int32, points [][]point) ([]graphrag.Derived
 	return out, used
 }
 
-// pointText is a point as it is read: the marks mean nothing without the table, the
-// titles of the reports behind it do.
+// pointText returns a point as it is read: titles of reports replace the marks, which need the table.
 func (s *global) pointText(p point, behind []int32) string {
 	text := fmt.Sprintf("%s (importance %g", report.Unmarked(p.Description), p.Score)
 	for i, r := range behind {
@@ -108,7 +103,7 @@ func (s *global) pointText(p point, behind []int32) string {
 
 var citation = regexp.MustCompile(`(?i)\breports\s*\(([^()]*)\)`)
 
-// cited are the reports of a batch that a text names by id.
+// cited returns the reports of a batch that a text names by id.
 func cited(text string, batch []int32) []int32 {
 	var out []int32
 	for _, mark := range citation.FindAllStringSubmatch(text, -1) {

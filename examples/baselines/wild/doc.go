@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wild is a retriever made for raw web pages: short passages, pages by their
-// best passage, and a budget of tokens that is spent where it is worth most. It asks
-// no model to index; with one it is asked once for the aspects of an overview.
-// docs/systems.md has what each part is worth.
+// Package wild is a retriever for raw web pages: it ranks short passages, ranks pages by their best
+// passage, and spends a budget of tokens on the best places. Indexing calls no model. A question for an
+// overview takes one call for its aspects. docs/systems.md measures each part.
 package wild

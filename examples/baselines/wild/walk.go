@@ -15,17 +15,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
-// damping is the chance to walk on from a page or name, and nameShare how many walkers
-// begin at the names of the question for each that begins at a page: docs/systems.md
-// has the plateau.
+// damping is the probability of walking on from a page or name, nameShare the weight of the question's
+// names relative to pages as starts: docs/systems.md has the plateau.
 const (
 	damping   = 0.85
 	nameShare = 2
 )
 
-// walk leads from pages to pages by the names in them: personalised PageRank over
-// names, facts and pages, from the pages that are like the question and from its names.
-// That is the walk of HippoRAG 2 (arXiv 2502.14802), from better places.
+// walk is personalised PageRank over names, facts and pages, from the pages similar to the question and
+// from its names, as in HippoRAG 2 (arXiv 2502.14802) with other starts.
 type walk struct {
 	graph  *kg.Graph
 	view   *kg.View
@@ -34,7 +32,7 @@ type walk struct {
 	solver *ppr.Solver
 }
 
-// walking leads from page to page by the names of a graph: nowhere where nothing is known of any.
+// walking returns the walk over a graph, nil for an empty graph.
 func walking(ctx context.Context, k kit.Kit, g *kg.Graph) (retrieve.Follow, error) {
 	if g == nil || len(g.Entities) == 0 {
 		return nil, nil
@@ -77,8 +75,8 @@ func (w *walk) follow(ctx context.Context, question string, right []float64) ([]
 	return chance[w.view.Entities:], nil
 }
 
-// start are the names of the question, each by the name of the corpus that is most like
-// it; one that stands on fewer pages says more.
+// start links each name of the question to the most similar name of the corpus. Its weight is the
+// similarity over the number of pages that name it.
 func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
 	var seeds []ppr.Seed
 	sum := 0.0
@@ -100,15 +98,15 @@ func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
 	return seeds, nil
 }
 
-// known tells whether the graph has an entity of a folded name.
+// known reports whether the graph has an entity with a folded name.
 func (w *walk) known(folded string) bool {
 	_, ok := w.graph.Find(folded)
 	return ok
 }
 
-// titledGraph is the graph of names and facts by rules, with either kit, of titled passages, each a
-// document. Document i is passage i. The names that rules find depend on all texts, so it is made
-// again at each change; a few passages are read.
+// titledGraph returns the graph that rules extract from titled passages, each a document, with either
+// kit. Document i is passage i. The names that rules find depend on all texts, so every change makes a
+// new graph.
 func titledGraph(ctx context.Context, chunks []graphrag.Chunk) (*kg.Graph, error) {
 	x, err := rules.New(rules.Options{})
 	if err != nil {

@@ -21,28 +21,24 @@ const Name = "wild"
 
 // Options of the system. The zero value is the default recipe.
 type Options struct {
-	// Common.Cut.Size is how long each of K pieces may be where a question has no
-	// budget of tokens. Pages are cut by Passage, and each is ranked once.
+	// Common.Cut.Size bounds each of K pieces for a question without a budget of tokens. Pages are
+	// cut by Passage, and each is ranked once.
 	kit.Common
 	Passage chunk.PageOptions `source:"ours"`
-	// Pages.Plan is that of a kit with a model, which is asked once for an overview;
-	// without one aspects are those of the words. Planned below 0 asks for no plan.
+	// Pages.Plan is by default a call of the answering model for an overview; without a model,
+	// aspects follow from words. Planned below 0 switches the plan off.
 	Pages retrieve.PagesOptions `source:"ours"`
-	// Extract, when set, finds the names and facts by which pages lead to each other.
-	// Without it rules do, where the corpus is one of titled passages; elsewhere pages
-	// lead nowhere.
+	// Extract, when set, finds the names and facts that link pages. By default rules find them in a
+	// corpus of titled passages, and other pages are not linked.
 	Extract extract.Extractor
 }
-
-// whole is longer than any page.
-const whole = 1 << 30
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	var c kit.Checks
 	c.Want(o.Cut.Splitter == nil, "Cut.Splitter", "set", "none: wild cuts pages by its own rule")
 	o.Pages.Count, o.Pages.Longest = k.Count, o.Cut.Size
-	o.Cut = kit.Cut{Size: whole, Overlap: -1, KeepLinks: true}
+	o.Cut = kit.Cut{Size: 1 << 30, Overlap: -1, KeepLinks: true}
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}, Flat: true, Problems: c.Err()}
 	f.Extract.Extractor = o.Extract
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
@@ -68,9 +64,8 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(f)
 }
 
-// like compares questions with tiles of the pages by a trained embedder, all of them or, lazily, those
-// that are asked for. By words they are compared already, and LSA knows no more than these
-// (docs/systems.md).
+// like compares questions with tiles of the pages by a trained embedder: all tiles, or lazily the
+// tiles of candidates. Pages are compared by words already, and LSA adds nothing (docs/systems.md).
 func like(ctx context.Context, k kit.Kit, c *kit.Corpus, o *retrieve.PagesOptions) error {
 	if !k.Trained {
 		return nil
@@ -86,16 +81,16 @@ func like(ctx context.Context, k kit.Kit, c *kit.Corpus, o *retrieve.PagesOption
 	return err
 }
 
-// indexed is the pages, which change at the cost of what changes.
+// indexed contains the pages. The cost of a change is proportional to the changed pages.
 type indexed struct {
 	*retrieve.Pages
 	kit      kit.Kit
 	cut      chunk.PageOptions
 	docs     *btree.Map[string, graphrag.Chunk] // documents, of one chunk each, by its ID
-	passages int                                // how many of them are titled passages
+	passages int                                // the number of titled passages among them
 }
 
-// change replaces documents, and returns the pages of those that come.
+// change replaces documents, and returns the pages of the added ones.
 func (x *indexed) change(ctx context.Context, added, gone []graphrag.Chunk) ([]chunk.Page, error) {
 	for _, c := range gone {
 		if x.docs.Delete(c.ID); extract.TitledPassages([]graphrag.Chunk{c}) {
@@ -112,8 +107,7 @@ func (x *indexed) change(ctx context.Context, added, gone []graphrag.Chunk) ([]c
 	return chunk.Pages(ctx, docs, x.cut)
 }
 
-// follow leads from page to page by a graph, in a corpus of titled passages by their own: these
-// lead to each other by the names in them.
+// follow returns the walk over a graph; by default over the graph of a corpus of titled passages.
 func (x *indexed) follow(ctx context.Context, g *kg.Graph) (_ retrieve.Follow, err error) {
 	if g == nil && extract.MostlyTitled(x.passages, x.docs.Len()) {
 		g, err = titledGraph(ctx, x.docs.Values())

@@ -16,7 +16,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// agent puts the search and the agent together.
+// agent returns the search with its agent.
 func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	var schema *extract.Schema
 	if !s.o.NoSchema {
@@ -51,8 +51,8 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	return capped(r, s.o.MaxPerDoc), err
 }
 
-// trimmed keeps what sub-queries found together to what one may: so many facts and
-// communities, and chunks of a document.
+// trimmed applies the limits of facts, communities and chunks of a document to the merged results of
+// sub-queries.
 func (s *searcher) trimmed(r graphrag.Retriever) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		found, err := capped(r, s.o.MaxPerDoc).Retrieve(ctx, q)
@@ -65,8 +65,7 @@ func (s *searcher) trimmed(r graphrag.Retriever) graphrag.Retriever {
 	})
 }
 
-// capped keeps the first chunks of each document: searches that keep to a limit each
-// exceed it together.
+// capped applies the limit of chunks per document to merged results.
 func capped(r graphrag.Retriever, perDoc int) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		found, err := r.Retrieve(ctx, q)
@@ -75,7 +74,7 @@ func capped(r graphrag.Retriever, perDoc int) graphrag.Retriever {
 	})
 }
 
-// drafts has the kit's reader answer from what was found first.
+// drafts has the kit's reader answer from the first results.
 func drafts(k kit.Kit) func(context.Context, graphrag.Question, graphrag.Found) (graphrag.Answer, error) {
 	return func(ctx context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error) {
 		hits, derived := f.Read(q), f.Derived
@@ -86,12 +85,11 @@ func drafts(k kit.Kit) func(context.Context, graphrag.Question, graphrag.Found) 
 	}
 }
 
-// vocabularySize is how many names of each kind a question's decomposition is shown.
+// vocabularySize bounds the names of each kind in the prompt that decomposes a question.
 const vocabularySize = 60
 
-// vocabulary is the schema as the graph has it: the types, relations and attributes
-// that occur in it, the most frequent first. What a schema names and no text has
-// leads nowhere.
+// vocabulary returns the schema of the graph: the types, relations and attributes that occur in it, the
+// most frequent first.
 func vocabulary(g *kg.Graph) *extract.Schema {
 	types, relations, attributes := make(map[string]int), make(map[string]int), make(map[string]int)
 	for e := range g.Entities {
@@ -103,16 +101,13 @@ func vocabulary(g *kg.Graph) *extract.Schema {
 	for r := range g.Relations {
 		relations[g.Relations[r].Label] += g.Relations[r].Count
 	}
-	items := func(counts map[string]int) (out []extract.SchemaItem) {
+	frequent := func(counts map[string]int) []extract.SchemaItem {
 		delete(counts, "")
 		var all []rank.Scored[string]
 		for name, n := range counts {
 			all = append(all, rank.Scored[string]{ID: name, Score: float64(n)})
 		}
-		for _, x := range rank.Best(all, vocabularySize) {
-			out = append(out, extract.SchemaItem{Name: x.ID})
-		}
-		return out
+		return items(ids(rank.Best(all, vocabularySize))...)
 	}
-	return &extract.Schema{EntityTypes: items(types), Relations: items(relations), Attributes: items(attributes)}
+	return &extract.Schema{EntityTypes: frequent(types), Relations: frequent(relations), Attributes: frequent(attributes)}
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// extraction is how chunks are read: by a model within a schema; without a model by
-// the kit's rules, within a schema if one is given; with NoSchema as the kit finds
-// facts.
+// extraction returns the extraction from chunks: by a model within a schema; without a model by the kit's
+// rules, within a schema if one is given; with NoSchema by the kit.
 func extraction(k kit.Kit, o Options) func() (kit.Extraction, error) {
 	if o.NoSchema || k.Triples == nil || k.IndexModel == nil && o.Schema == nil {
 		return k.Triples
@@ -38,16 +37,16 @@ func extraction(k kit.Kit, o Options) func() (kit.Extraction, error) {
 		} else {
 			b.o.ModelOptions = extract.ModelOptions{Model: k.IndexModel, Verify: true}
 		}
-		_, err := b.by(general) // what is wrong with the options is known at once
+		_, err := b.by(general) // reports bad options before indexing
 		if o.Schema != nil {
 			_, err = b.by(*o.Schema)
 		}
-		// The schema is made of and grows with the whole corpus.
+		// The schema depends on the whole corpus.
 		return kit.Extraction{Extractor: b, Whole: true}, err
 	}
 }
 
-// bounded extracts by a schema that is given or made of the chunks.
+// bounded extracts by a schema that is given or made from the chunks.
 type bounded struct {
 	o     extract.SchemaOptions
 	model llm.Model
@@ -68,10 +67,10 @@ func (b bounded) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Ext
 	if err != nil {
 		return nil, err
 	}
-	told, err := json.Marshal(grown)
-	kit.Bound(ctx, told)
+	schema, err := json.Marshal(grown)
+	kit.Bound(ctx, schema)
 	if err == nil && unmade != nil && len(found) > 0 {
-		found[0].Problems = append(found[0].Problems, kg.Problem{Kind: "schema", Reason: "a general schema stands in for one of this corpus: " + unmade.Error()})
+		found[0].Problems = append(found[0].Problems, kg.Problem{Kind: "schema", Reason: "a general schema replaces the schema of this corpus: " + unmade.Error()})
 	}
 	return found, err
 }
@@ -81,7 +80,7 @@ func (b bounded) by(s extract.Schema) (*extract.BySchema, error) {
 	return extract.NewBySchema(b.o)
 }
 
-// schema is the seed. unmade says why it is not of the corpus.
+// schema returns the seed. unmade is the reason if it was not made from the corpus.
 func (b bounded) schema(ctx context.Context, chunks []graphrag.Chunk) (s extract.Schema, unmade, err error) {
 	if b.seed != nil {
 		return *b.seed, nil, nil
@@ -90,13 +89,13 @@ func (b bounded) schema(ctx context.Context, chunks []graphrag.Chunk) (s extract
 	switch {
 	case llm.OfOneReply(err):
 		return general, err, nil
-	case err == nil && len(s.EntityTypes) == 0: // there is nothing to read
+	case err == nil && len(s.EntityTypes) == 0: // the chunks are empty
 		return general, nil, nil
 	}
 	return s, nil, err
 }
 
-// general is the schema of corpora of which none could be made.
+// general is the schema for a corpus whose schema could not be made.
 var general = extract.Schema{
 	EntityTypes: items("person", "organization", "place", "event", "work", "product", "date", "quantity", "concept"),
 	Relations: items("part_of", "located_in", "member_of", "works_for", "founded_by", "created_by", "owned_by", "related_by_family", "married_to",

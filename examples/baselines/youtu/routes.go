@@ -13,29 +13,22 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// How far each route looks; the paper says nothing of it.
+// The bounds of each route; the paper gives none.
 const (
-	routeFacts       = 60 // of each route: three times what is read
+	routeFacts       = 60 // of each route: three times the facts read
 	routeEntities    = 20
 	routeStarts      = 5
 	routeCommunities = 3
-	// typeBonus is what a fact of a wanted type gains, in shares of its score: the
-	// tenth that the program gives to eight words.
-	typeBonus = 0.1
-	// factShare is what the likeness of a single fact counts beside the words of the
-	// question that a path has.
-	factShare = 0.5
+	typeBonus        = 0.1 // of the score of a fact of a wanted type; the program's value for eight words
+	factShare        = 0.5 // weight of the similarity of a fact relative to the question's words in a path
 )
 
-// query is a sub-query on its way.
+// query is a sub-query with its comparisons.
 type query struct {
-	text string
-	// scores has how like the query each fact is.
-	scores []float64
-	// entities are those that it is about, the best first; it names as many of them
-	// as named says.
-	entities []int32
-	named    int
+	text     string
+	scores   []float64 // similarities of the facts
+	entities []int32   // best first; the query names the first ones
+	named    int       // the number of these
 }
 
 // ask compares a query with all facts and names.
@@ -49,7 +42,7 @@ func (s *searcher) ask(ctx context.Context, text string, types []string) (*query
 	return q, s.link(ctx, q)
 }
 
-// favour raises the facts of the types that a query is after.
+// favour raises the scores of facts of the wanted types.
 func (s *searcher) favour(scores []float64, types []string) {
 	if len(types) == 0 {
 		return
@@ -68,8 +61,8 @@ func (s *searcher) favour(scores []float64, types []string) {
 	}
 }
 
-// link finds the entities of a query: those that it names, or that are nearest to
-// what it names, and then those whose names are most like it.
+// link finds the entities of a query: by its names, each exactly or by the nearest name, and then by the
+// similarity of entity names to the query.
 func (s *searcher) link(ctx context.Context, q *query) error {
 	add := func(e int32) {
 		if len(q.entities) < routeEntities && !slices.Contains(q.entities, e) {
@@ -97,7 +90,7 @@ func (s *searcher) link(ctx context.Context, q *query) error {
 	return err
 }
 
-// byFact is the second route: the facts most like the query.
+// byFact is the second route: the facts most similar to the query.
 func (s *searcher) byFact(q *query) []int32 {
 	var top rank.Top[int32]
 	top.Reset(routeFacts)
@@ -109,8 +102,8 @@ func (s *searcher) byFact(q *query) []int32 {
 	return ids(top.Append(nil))
 }
 
-// byEntity is the first: the facts about the entities, the most like the query
-// first, equal ones by entity.
+// byEntity is the first route: the facts of the entities, the most similar to the query first, ties by
+// entity.
 func (s *searcher) byEntity(q *query) []int32 {
 	var facts []int32
 	for _, e := range q.entities {
@@ -119,8 +112,7 @@ func (s *searcher) byEntity(q *query) []int32 {
 	return s.best(q, facts)
 }
 
-// best orders facts by their scores, equal ones as they come, and keeps the first
-// of them.
+// best returns the routeFacts best facts, each once, ties in the given order.
 func (s *searcher) best(q *query, facts []int32) []int32 {
 	seen := make([]bool, len(q.scores))
 	facts = slices.DeleteFunc(facts, func(f int32) bool {
@@ -132,11 +124,10 @@ func (s *searcher) best(q *query, facts []int32) []int32 {
 	return facts[:min(routeFacts, len(facts))]
 }
 
-// byCommunity is the third: the communities most like the query, by what is said of them
-// and by their keywords (levels four and three of the tree), and of the facts about their
-// members those that are like it at all.
+// byCommunity is the third route: the communities most similar to the query, by description and by keywords
+// (levels four and three of the tree), and the facts of their members with a positive score.
 func (s *searcher) byCommunity(ctx context.Context, q *query) (facts, communities []int32, err error) {
-	said, err := s.communities.Best(ctx, q.text, routeCommunities)
+	described, err := s.communities.Best(ctx, q.text, routeCommunities)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,7 +141,7 @@ func (s *searcher) byCommunity(ctx context.Context, q *query) (facts, communitie
 			named = append(named, c)
 		}
 	}
-	found := rank.RRF(ids(said), named)
+	found := rank.RRF(ids(described), named)
 	found = found[:min(routeCommunities, len(found))]
 	for _, c := range found {
 		communities = append(communities, c.ID)
@@ -165,9 +156,8 @@ func (s *searcher) byCommunity(ctx context.Context, q *query) (facts, communitie
 	return s.best(q, facts), communities, nil
 }
 
-// byPath is the fourth: the facts along the paths, from what the query names, that
-// speak of most of it. through has for each chunk the score of the best path that a
-// fact of it is part of.
+// byPath is the fourth route: the facts along the best paths from the named entities. through has, for each
+// chunk, the score of the best path with a fact of the chunk.
 func (s *searcher) byPath(ctx context.Context, q *query) (facts []int32, through []float64, err error) {
 	like, of := s.likeness(q)
 	starts := q.entities[:min(cmp.Or(q.named, routeStarts), len(q.entities))]
@@ -192,7 +182,7 @@ func (s *searcher) byPath(ctx context.Context, q *query) (facts []int32, through
 	return facts, through, nil
 }
 
-// likeness says how each arc answers to a query, by the fact of it that does best.
+// likeness scores each arc for a query by its best fact.
 func (s *searcher) likeness(q *query) (like path.Likeness, of []int32) {
 	parts, weights := s.words.parts(q.text, len(s.tree.Facts))
 	arcs := s.ways.Arcs()
@@ -217,8 +207,8 @@ func (s *searcher) likeness(q *query) (like path.Likeness, of []int32) {
 	return like, of
 }
 
-func ids(list []rank.Scored[int32]) []int32 {
-	out := make([]int32, len(list))
+func ids[T cmp.Ordered](list []rank.Scored[T]) []T {
+	out := make([]T, len(list))
 	for i, x := range list {
 		out[i] = x.ID
 	}

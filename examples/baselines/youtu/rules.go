@@ -14,13 +14,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// kinds are the types that the rules give to what a question word asks for.
+// kinds has the types that question words ask for.
 var kinds = map[string][]string{
 	"who": {rules.Person, rules.Organization}, "whom": {rules.Person}, "whose": {rules.Person}, "where": {rules.Place}, "when": {rules.Date},
 }
 
-// byRules plans without a model: a question stays as it is and is after the types that
-// its question words ask for and the names of the schema whose words it has.
+// byRules plans without a model: it keeps the question whole. Its types are the types of its question words,
+// and the names of the schema whose words it contains.
 func byRules(schema *extract.Schema) agent.Decomposer {
 	return func(_ context.Context, question string) ([]agent.SubQuery, error) {
 		sub := agent.SubQuery{ID: "q1", Text: question}
@@ -37,22 +37,19 @@ func byRules(schema *extract.Schema) agent.Decomposer {
 				add(kind)
 			}
 		}
-		words := text.Default().Terms(question)
-		for _, items := range [][]extract.SchemaItem{schema.EntityTypes, schema.Relations, schema.Attributes} {
-			for _, it := range items {
-				terms := text.Default().Terms(it.Name)
-				if len(terms) > 0 && !slices.ContainsFunc(terms, func(t string) bool { return !slices.Contains(words, t) }) {
-					add(it.Name)
-				}
+		asked := text.Default().Terms(question)
+		for _, it := range slices.Concat(schema.EntityTypes, schema.Relations, schema.Attributes) {
+			terms := text.Default().Terms(it.Name)
+			if len(terms) > 0 && !slices.ContainsFunc(terms, func(t string) bool { return !slices.Contains(asked, t) }) {
+				add(it.Name)
 			}
 		}
 		return []agent.SubQuery{sub}, nil
 	}
 }
 
-// fillGaps reflects without a model: a question is answered when what there is to
-// read has all of its words that the corpus knows. Else it looks for those that are
-// missing, beside the best fact.
+// fillGaps reflects without a model: a question is answered if the evidence has all of its words that the
+// corpus has. Otherwise the next query is the missing words and the best fact.
 func fillGaps(m *agent.Memory, known func(term string) bool) agent.Move {
 	wanted := make(map[string]bool)
 	for _, term := range text.Default().Terms(m.Question.Text) {
@@ -80,13 +77,13 @@ func fillGaps(m *agent.Memory, known func(term string) bool) agent.Move {
 	var missing []string
 	text.Default().Spans(m.Question.Text, func(word []byte, start, end int) {
 		term, ok := text.Default().Term(string(word))
-		if said := m.Question.Text[start:end]; ok && wanted[term] && !slices.Contains(missing, said) {
-			missing = append(missing, said)
+		if w := m.Question.Text[start:end]; ok && wanted[term] && !slices.Contains(missing, w) {
+			missing = append(missing, w)
 		}
 	})
 	if len(missing) == 0 {
 		return agent.Move{Thought: "every word of the question is in what was found", Answered: true}
 	}
-	words := strings.Join(missing, " ")
-	return agent.Move{Thought: "nothing says: " + words, Query: words + " " + best}
+	gap := strings.Join(missing, " ")
+	return agent.Move{Thought: "nothing says: " + gap, Query: gap + " " + best}
 }

@@ -11,17 +11,15 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 )
 
-// What the likeness of a chunk, and the best fact of it that a route found, count beside
-// the score of a path through it. The paper and its program put the chunks of facts and
-// the chunks most like the question into one set and say nothing of their order.
+// The weights of the similarity of a chunk and of its best fact, relative to the score of a path through it.
+// The paper and its program merge the chunks of facts and the similar chunks without an order.
 const (
 	chunkShare = 0.2
 	factsShare = 0.02
 )
 
-// search finds the facts and chunks for one sub-query: four routes find facts, RRF
-// merges them, and the chunks that the facts of each route are from are merged with
-// those most like the query.
+// search finds the facts and chunks for one sub-query: four routes find facts, RRF merges them, and the
+// chunks of these facts are merged with the chunks most similar to the query.
 func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.SubQuery) (graphrag.Found, error) {
 	asked, err := s.ask(ctx, q.Text, sub.Types)
 	if err != nil {
@@ -75,8 +73,8 @@ func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.Su
 	return found, nil
 }
 
-// weigh scores the chunks: by the best path through each, its similarity to the query, which
-// scores hold and which is overwritten, and its best fact of all routes.
+// weigh returns the scores of the chunks: by the best path through each, its similarity to the query, and its
+// best fact of all routes. It overwrites scores, the similarities.
 func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) []float64 {
 	best := make([]float64, len(scores))
 	for _, f := range facts {
@@ -90,7 +88,7 @@ func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) 
 	return scores
 }
 
-// times is how often a route counts: twice if it is what the sub-query is after.
+// times returns the weight of a route: 2 if it is the target of the sub-query, otherwise 1.
 func times(route, wanted agent.Target) int {
 	if route != agent.Auto && route == wanted {
 		return 2

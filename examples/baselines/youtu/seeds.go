@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Seeds are schemas to begin with, for the data sets, in the form of extract.ReadSchema.
-// They are written for WildGraph after what the data sets ask about.
+// Seeds has seed schemas for the data sets, in the form of extract.ReadSchema. They were written for
+// WildGraph by the subjects of the questions.
 //
 //go:embed seeds
 var Seeds embed.FS
 
-// SeedNames are the names of the seeds, by which they are chosen.
+// SeedNames lists the names of the seeds.
 func SeedNames() (names []string) {
 	files, _ := Seeds.ReadDir("seeds") // it is embedded
 	for _, f := range files {

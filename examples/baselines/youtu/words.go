@@ -13,17 +13,17 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// words are the words of the corpus.
-type words struct {
-	facts  map[string][]int32 // that have a word, ascending
-	chunks map[string]int     // how many have it
-	n      int                // chunks
+// corpusWords has the words of the corpus.
+type corpusWords struct {
+	facts  map[string][]int32 // with a word, ascending
+	chunks map[string]int     // the number of chunks with a word
+	n      int                // the number of chunks
 }
 
 // chunkWordsKey is the key of the words of a graph's chunks.
 type chunkWordsKey struct{ *kg.Graph }
 
-// chunkWords counts the chunks that have each word.
+// chunkWords counts the chunks with each word.
 func chunkWords(chunks text.List) map[string]int {
 	n := make(map[string]int)
 	for c := range chunks.All() {
@@ -34,7 +34,7 @@ func chunkWords(chunks text.List) map[string]int {
 	return n
 }
 
-// factWords lists the facts that have each word.
+// factWords lists the facts with each word.
 func factWords(facts []perception.Fact) map[string][]int32 {
 	of := make(map[string][]int32)
 	for f := range facts {
@@ -45,11 +45,9 @@ func factWords(facts []perception.Fact) map[string][]int32 {
 	return of
 }
 
-// parts are the words of a question: in of a bit for each that a fact has, and in
-// weights what each is worth, by how few chunks have it (BM25's measure), all of them
-// 1 together. A question has at most as many words as there are bits; of a longer one
-// the rarest count.
-func (w *words) parts(question string, facts int) (of []uint64, weights []float64) {
+// parts returns the words of a question: of has, for each fact, a bit for each word in it; weights has BM25's
+// inverse document frequency of each word, scaled to the sum 1. It uses the path.MaxParts rarest words.
+func (w *corpusWords) parts(question string, facts int) (of []uint64, weights []float64) {
 	var all []rank.Scored[string]
 	for _, term := range distinct(text.Default().Terms(question)) {
 		df := float64(w.chunks[term])

@@ -15,8 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 )
 
-// Names of the system in reports, with its agent and without (the paper's ablation,
-// table 3).
+// Names of the system in reports, with and without its agent (the paper's ablation, table 3).
 const (
 	Name        = "youtu"
 	NameNoAgent = "youtu-noagent"
@@ -35,18 +34,17 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(f)
 }
 
-// DefaultFacts is how many facts are read for a question that asks for no number of
-// chunks: the paper's "top-20".
-const DefaultFacts = 20
-
-// DefaultCommunities is the most communities there are: with so many, naming them
-// takes less than the 10,000 tokens that the paper states for a data set, however
-// large it is. The program has 100, and leaves out the entities of the others.
-const DefaultCommunities = 64
-
-// DefaultPathCost is what each edge of a path takes from its score, so that of two
-// paths that say the same the shorter one is better. Ours.
-const DefaultPathCost = 0.1
+const (
+	// DefaultFacts is the number of facts read for a question without a K: the paper's "top-20".
+	DefaultFacts = 20
+	// DefaultCommunities bounds the communities: naming this number takes less than the 10,000 tokens
+	// that the paper states for a data set of any size. The program has 100, and drops the entities of
+	// others.
+	DefaultCommunities = 64
+	// DefaultPathCost is subtracted from the score of a path for each edge, so that the shorter of two
+	// equal paths is better. Ours.
+	DefaultPathCost = 0.1
+)
 
 // The kinds of derived text.
 const (
@@ -54,39 +52,36 @@ const (
 	kindCommunity = "community"
 )
 
-// Options of the system. The zero value is the paper's setting, and where the paper
-// is silent that of its program.
+// Options of the system. The zero value is the paper's setting, and the program's where the paper is silent.
 type Options struct {
 	kit.Common `source:"ours"`
 	// Extract, when set, is used in place of the extractor by schema.
 	Extract extract.Extractor
-	// Schema is the seed; nil has a model make one from a sample of the corpus, and
-	// without a model takes what the rules know. Mode says what becomes of what it
-	// does not hold.
+	// Schema is the seed. If nil, a model makes one from a sample of the corpus; without a model the kit's
+	// rules extract without one. Mode selects the treatment of names outside the schema.
 	Schema *extract.Schema    `source:"the paper, equation 1"`
 	Mode   extract.SchemaMode `source:"the paper, equation 2"`
-	// Expansion says when the schema grows, FixedSchema that it does not.
+	// Expansion has the conditions under which the schema grows, FixedSchema prevents growth.
 	Expansion   extract.Expansion `source:"ours: the paper gives no value"`
 	FixedSchema bool              `source:"the paper, equation 3"`
-	// Communities are found with these options, DefaultCommunities at most; paths with those.
+	// Communities has the options of communities, at most DefaultCommunities, Paths the options of paths.
 	Communities perception.Options `source:"the paper, section 3.2"`
 	Paths       path.Options       `source:"ours: the paper gives no value"`
-	// Facts is how many facts are read; 0 is as many as chunks, the K of the question.
+	// Facts is the number of facts read; 0 is the K of the question.
 	Facts int `source:"the paper, tables 1 and 2"`
-	// SubQueries is the most of a question, Steps the most reflections; 0 is the default of
-	// each. Tokens is what the reflections on a question may take together; 0 is no limit.
+	// SubQueries bounds the sub-queries of a question, Steps the reflections; 0 is the default of each.
+	// Tokens bounds all reflections on a question; 0 is no limit.
 	SubQueries, Steps int `source:"its program"`
 	Tokens            int `source:"ours"`
-	// NoAgent, NoCommunities and NoSchema leave a part out, as in the paper's table
-	// 3: one pass, no level above the facts, open extraction. NoMemberOf leaves the
-	// communities out of the graph that paths lead through.
+	// NoAgent, NoCommunities and NoSchema leave a part out, as in the paper's table 3: one pass, no level
+	// above the facts, open extraction. NoMemberOf removes the communities from the graph of paths.
 	NoAgent, NoCommunities, NoSchema bool `source:"the paper, table 3"`
 	NoMemberOf                       bool `source:"the paper, section 3.2.1"`
 	// Without leaves a route out: entities, facts, communities or paths.
 	Without string `source:"the paper, equation 10"`
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with zero values replaced by their defaults.
 func (o Options) Defaults() Options {
 	o.Communities.MaxCommunities = cmp.Or(o.Communities.MaxCommunities, DefaultCommunities)
 	o.Paths.Cost = cmp.Or(o.Paths.Cost, DefaultPathCost)
@@ -95,7 +90,7 @@ func (o Options) Defaults() Options {
 	return o
 }
 
-// facts is how many facts are read for a question.
+// facts returns the number of facts read for a question.
 func (o Options) facts(q graphrag.Question) int { return cmp.Or(o.Facts, max(q.K, 0), DefaultFacts) }
 
 func (o Options) check() error {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is how the programs read their command line and how they end: one
-// line about what is wrong, nothing in it that steers a terminal, and exit status 64
-// for a wrong command line.
+// Package cli reads command lines and reports errors for all programs: one printable
+// line for an error, and exit status 64 for a wrong command line.
 package cli
 
 import (
@@ -12,7 +11,6 @@ import (
 	"io"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,19 +22,18 @@ import (
 // ErrUsage marks errors about the command line.
 var ErrUsage = errors.New("wrong command line")
 
-// The exit statuses that all programs share. Statuses below 64 are for what a script
-// asks about: [NoAnswer] is that of ask, 3 that of an incomplete run. 64 is EX_USAGE of
-// sysexits.h.
+// The exit statuses that all programs share. Ask exits with [NoAnswer], an incomplete run
+// with 3. 64 is EX_USAGE of sysexits.h.
 const (
 	Failed     = 1
 	NoAnswer   = 2
 	WrongUsage = 64
 )
 
-// ErrNoAnswer ends a program whose question the files do not answer; it has said so.
+// ErrNoAnswer ends a program whose question the files do not answer. The program has printed that.
 var ErrNoAnswer = errors.New("the files do not say")
 
-// usageError is ErrUsage and says no more than its cause.
+// usageError matches ErrUsage and has the message of its cause.
 type usageError struct{ cause error }
 
 func (e usageError) Error() string        { return e.cause.Error() }
@@ -61,8 +58,8 @@ func NewFlags(program string) *flag.FlagSet {
 	return fs
 }
 
-// Parse reads the flags. What is wrong is an error, once and without the list of
-// all flags; that is written to w when it is asked for, with flag.ErrHelp.
+// Parse reads the flags. An error comes without the list of all flags. -help writes that list to w
+// and returns flag.ErrHelp.
 func Parse(fs *flag.FlagSet, args []string, w io.Writer) error {
 	help := fs.Usage
 	fs.Usage = func() {}
@@ -79,7 +76,7 @@ func Parse(fs *flag.FlagSet, args []string, w io.Writer) error {
 	return nil
 }
 
-// explain says what is wrong with a command line: the flag, the value and what is wanted.
+// explain rewrites an error of package flag: it names the flag, the value and the values allowed.
 func explain(fs *flag.FlagSet, err error) error {
 	said := err.Error()
 	if name, ok := strings.CutPrefix(said, "flag provided but not defined: -"); ok {
@@ -103,10 +100,10 @@ func explain(fs *flag.FlagSet, err error) error {
 	return fmt.Errorf("-%s %s: %s", m[2], m[1], m[3])
 }
 
-// badValue is the error of package flag for a value: the value, the flag, and why.
+// badValue matches the error of package flag for a value: the value, the flag, and the reason.
 var badValue = regexp.MustCompile(`(?s)^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^:]+): (.*)$`)
 
-// wanted says what values a flag has.
+// wanted describes the values that a flag takes.
 func wanted(f *flag.Flag) string {
 	if g, ok := f.Value.(flag.Getter); ok {
 		switch g.Get().(type) {
@@ -126,8 +123,7 @@ func wanted(f *flag.Flag) string {
 	return "want " + strings.ToUpper(value) + ", " + usage
 }
 
-// Temperature is the flag -temperature of programs that ask models: a number, 0 if it is
-// not given, or nil for "none".
+// Temperature declares the flag -temperature: 0 to 2, by default 0, or nil for "none".
 func Temperature(fs *flag.FlagSet, to **float64) {
 	*to = new(float64)
 	fs.Func("temperature", "`T` of every model call: a number, or none to send none (default 0)", func(v string) error {
@@ -143,14 +139,14 @@ func Temperature(fs *flag.FlagSet, to **float64) {
 	})
 }
 
-// Settings are what goes with every call of a model: the temperature and the seed.
+// Settings returns the defaults of every call of a model: the temperature and the seed.
 func Settings(temperature *float64, seed uint64) llm.Request {
 	s := int64(seed & math.MaxInt64)
 	return llm.Request{Temperature: temperature, Seed: &s}
 }
 
-// Nearest is the name that a word was probably meant to be: one that it begins or
-// that begins it, or one at most two letters away. "" is none.
+// Nearest returns the name that was probably meant by a word: a name that begins with the word or
+// begins it, or one at an edit distance of at most 2; "" without one.
 func Nearest(word string, names []string) string {
 	best, least := "", 3
 	for _, n := range names {
@@ -165,7 +161,7 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
-// distance is the number of letters to insert, delete or replace.
+// distance is the edit distance (Levenshtein) in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -180,14 +176,14 @@ func distance(a, b string) int {
 				change++
 			}
 			corner = row[j+1]
-			row[j+1] = slices.Min([]int{change, corner + 1, row[j] + 1})
+			row[j+1] = min(change, corner+1, row[j]+1)
 		}
 	}
 	return row[len(b)]
 }
 
-// Fail says why a program ends and returns its exit status: 0 without an error, and
-// where help was asked for; [NoAnswer] has been said already.
+// Fail prints why a program ends and returns its exit status. It prints nothing for nil, for
+// flag.ErrHelp (both 0) and for [ErrNoAnswer].
 func Fail(w io.Writer, program string, err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):

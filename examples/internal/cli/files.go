@@ -11,14 +11,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
 )
 
-// Files read the documents of all programs: what graphrag/load and load/office read, and PDF, whose
-// parser is compiled once and kept in the user's cache folder.
+// Files reads documents in the formats of graphrag/load and load/office, and PDF. The parser of PDF is
+// compiled once and cached in the user's cache folder.
 type Files struct {
 	load.Options
 	pdf *pdf.Reader
 }
 
-// NewFiles returns the reader of files. It is closed after use.
+// NewFiles returns a reader of files. Close it after use.
 func NewFiles() *Files {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -32,5 +32,5 @@ func NewFiles() *Files {
 	return f
 }
 
-// Close ends the parser of PDF.
+// Close stops the parser of PDF.
 func (f *Files) Close() error { return f.pdf.Close() }

@@ -23,7 +23,7 @@ const (
 	nameWidth = 25
 )
 
-// servers say where the models of -model are, a line to copy for each.
+// servers has a line to copy for each kind of model server.
 const servers = `
 Model servers, by variables of the environment:
   export OPENAI_API_KEY=sk-...                       # OpenAI
@@ -33,8 +33,8 @@ Model servers, by variables of the environment:
 Anthropic, Gemini, Mistral, Bedrock, Azure: examples/vendors.
 `
 
-// Help says what a program is for and lists its flags in groups, those that are in
-// none at the end; and where models are, for a program that asks some.
+// Help writes the purpose of a program and its flags by group; flags without a group come last. A
+// program with the flag -model gets the list of model servers too.
 func Help(w io.Writer, fs *flag.FlagSet, about string, groups ...Group) {
 	fmt.Fprintf(w, "Usage: %s [flags]\n", fs.Name())
 	if about != "" {
@@ -65,7 +65,7 @@ func Help(w io.Writer, fs *flag.FlagSet, about string, groups ...Group) {
 	}
 }
 
-// helpFlag writes what a flag does, beside its name.
+// helpFlag writes the name of a flag and its usage, in two columns.
 func helpFlag(w io.Writer, f *flag.Flag) {
 	value, usage := flag.UnquoteUsage(f)
 	left := strings.TrimRight("  -"+f.Name+" "+value, " ")

@@ -14,40 +14,41 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// everyLine is how long lines of one message keep apart.
-const everyLine = 10 * time.Second
+const (
+	everyLine = 10 * time.Second // between two lines of one message
+	longest   = 500              // of a value, in bytes
+)
 
-// longest is how much is written of one value, in bytes.
-const longest = 500
-
-// NewLogger writes what a person who waits should know, warnings and worse, a line
-// each: of one message a line every ten seconds, with the number of those between.
+// NewLogger writes warnings and errors to w, a line each. A message that is repeated gets one line in
+// ten seconds, with the number of repetitions left out.
 func NewLogger(w io.Writer) *slog.Logger {
-	return slog.New(&lines{w: w, said: map[string]*said{}})
+	return slog.New(&lineHandler{w: w, said: map[string]*messageState{}})
 }
 
-type lines struct {
+type lineHandler struct {
 	w    io.Writer
 	mu   sync.Mutex
-	said map[string]*said
+	said map[string]*messageState
 }
 
-// said is when a message was last written, and how often it was not since.
-type said struct {
+// said counts the repetitions of a message since it was last written.
+type messageState struct {
 	at   time.Time
 	left int
 }
 
-func (l *lines) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
-func (l *lines) WithAttrs([]slog.Attr) slog.Handler               { return l }
-func (l *lines) WithGroup(string) slog.Handler                    { return l }
+func (l *lineHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn
+}
+func (l *lineHandler) WithAttrs([]slog.Attr) slog.Handler { return l }
+func (l *lineHandler) WithGroup(string) slog.Handler      { return l }
 
-func (l *lines) Handle(_ context.Context, r slog.Record) error {
+func (l *lineHandler) Handle(_ context.Context, r slog.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.said[r.Message]
 	if s == nil {
-		s = &said{}
+		s = &messageState{}
 		l.said[r.Message] = s
 	}
 	if r.Time.Sub(s.at) < everyLine {

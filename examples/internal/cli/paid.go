@@ -13,13 +13,12 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// LedgerName is the file in the folder of a run that says what was really paid:
-// by stage, question and model, with the calls whose cost is not known. It
-// counts what interruptions made the run pay twice, so it is no part of the
-// report.
+// LedgerName is the file in the folder of a run with the calls that were paid for, by stage,
+// question and model, and the calls of unknown cost. It includes calls that an interruption
+// repeated, so it is not part of the report.
 const LedgerName = "ledger.json"
 
-// Account writes the ledger of a run into its folder and prints its sum.
+// Account writes the ledger of a run into its folder and prints its total.
 func Account(c *paid.Client, dir string, w io.Writer) error {
 	a := c.Account()
 	name := filepath.Join(dir, LedgerName)
@@ -35,20 +34,20 @@ func Account(c *paid.Client, dir string, w io.Writer) error {
 	return err
 }
 
-// Bill says in a sentence or two what an account comes to.
+// Bill describes the total of an account in one or two sentences.
 func Bill(a paid.Account) string {
 	price := "no prices given"
 	if a.Currency != "" {
 		price = fmt.Sprintf("cost %s %s", a.Total.Cost, a.Currency)
 	}
-	said := fmt.Sprintf("%s calls, %s tokens; %s.", text.Digits(a.Total.Usage.Calls), text.Digits(a.Total.Usage.Tokens()), price)
+	bill := fmt.Sprintf("%s calls, %s tokens; %s.", text.Digits(a.Total.Usage.Calls), text.Digits(a.Total.Usage.Tokens()), price)
 	if n := a.Total.Unknown; n > 0 {
-		said += fmt.Sprintf(" %s more attempts may have been billed, with which it is %s tokens at the most.", text.Digits(n), text.Digits(a.Total.Most.Tokens()))
+		bill += fmt.Sprintf(" %s more attempts may have been billed, with which it is %s tokens at the most.", text.Digits(n), text.Digits(a.Total.Most.Tokens()))
 	}
-	return said
+	return bill
 }
 
-// Prices reads the file of -prices; "" is none.
+// Prices reads the file of -prices; nil for "".
 func Prices(file string) (*paid.Prices, error) {
 	if file == "" {
 		return nil, nil

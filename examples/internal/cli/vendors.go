@@ -9,11 +9,12 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// Vendors open models of vendors with wire formats of their own, by the beginning of their
-// names: "anthropic" is that of anthropic:NAME. Requests go by the transport. It is set before a program runs, and empty but in examples/vendors.
+// Vendors maps the prefix of a model's name ("anthropic" of anthropic:NAME) to the function that opens
+// models with that vendor's wire format; requests use the transport. Only examples/vendors sets it, before
+// a program runs.
 var Vendors = map[string]func(model string, by *transport.Transport) (llm.Model, error){}
 
-// OfVendors tells whether all these models, but for empty names, are of Vendors.
+// OfVendors reports whether every name that is not empty has a prefix in Vendors.
 func OfVendors(names ...string) bool {
 	for _, name := range names {
 		if vendor, _, _ := strings.Cut(name, ":"); name != "" && Vendors[vendor] == nil {
@@ -23,7 +24,7 @@ func OfVendors(names ...string) bool {
 	return true
 }
 
-// Model opens a model of Vendors, or one of the server that the environment names.
+// Model opens a model of Vendors, or of the server that the environment names.
 func Model(name string, server *transport.Provider, o transport.Options) (llm.Model, error) {
 	vendor, model, _ := strings.Cut(name, ":")
 	if open := Vendors[vendor]; open != nil {

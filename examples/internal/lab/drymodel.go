@@ -21,76 +21,69 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// How long a careful model's replies were, in bytes, over the pages of the sample
-// (360 replies of one model). A reply to a passage grows with the passage.
+// Lengths of a model's replies in bytes, measured over the pages of the sample (360 replies of one
+// model). A reply to a passage grows with the passage.
 const (
-	perEntity      = 170 // of a passage, for one entity of a typed graph
-	perName        = 140 // for one plain name
+	perEntity      = 170 // bytes of a passage for one entity of a typed graph
+	perName        = 140 // bytes of a passage for one plain name
 	perTriple      = 65
 	entityText     = 110 // a description
 	together       = 5   // entities of a community, each of which has a report
-	perFinding     = 400 // of what a report is written from
+	perFinding     = 400 // bytes of a report's input for one finding
 	mostFindings   = 5
-	gleaned        = 3 // entities of a second look
+	gleaned        = 3 // entities of a second extraction
 	factAnswer     = 225
 	summaryAnswer  = 2800
-	fromMemory     = .6  // of an answer, without anything to read
-	perStatement   = 115 // of an answer, for one statement of it
+	fromMemory     = .6  // factor for an answer without evidence
+	perStatement   = 115 // bytes of an answer for one statement
 	mostStatements = 20
 	searchReply    = 190
 	gradeReply     = 340
 	matchReply     = 800
 )
 
-// dryServer hands out models that are asked nothing, for a dry run: what a call would take is
-// written down, once for calls that are alike, and the reply is made up of the
-// prompt, of the kind and the length that a model's would have. So the prompts are
-// the real ones, and there are as many as the replies lead to.
+// dryServer makes the models of a dry run. No server is called: the tokens of each distinct call
+// are counted, and the reply is made from the prompt, with the form and the length of a model's
+// reply. So prompts are real, and later calls follow from the replies.
 type dryServer struct {
 	count func(string) int
 
 	mu     sync.Mutex
-	system string             // whose calls are made
-	weight map[string]float64 // of the calls of a question, by its ID: those it stands for
-	long   map[string]bool    // questions that are answered at length
-	pages  float64            // weight of the calls without a question
+	system string             // makes the calls
+	weight map[string]float64 // by question ID: the number of questions that it represents
+	long   map[string]bool    // questions with long answers
+	pages  float64            // weight of calls without a question
 	seen   map[string]bool
-	sums   map[row]*sum
+	sums   map[row]*weightedUsage
 	order  []row
 }
 
 type row struct{ stage, model string }
 
-// sum is a usage of weighted calls.
-type sum struct{ calls, prompt, completion, embedded float64 }
+// sum is the weighted usage of calls.
+type weightedUsage struct{ calls, prompt, completion, embedded float64 }
 
-// newDryServer counts tokens by count.
 func newDryServer(count func(string) int) *dryServer {
-	return &dryServer{count: count, pages: 1, seen: map[string]bool{}, sums: map[row]*sum{}}
+	return &dryServer{count: count, pages: 1, seen: map[string]bool{}, sums: map[row]*weightedUsage{}}
 }
 
-// Model hands out a model.
 func (d *dryServer) Model(name string) (llm.Model, error) { return dryModel{d, name, ""}, nil }
 
-// Embedder hands out an embedder.
 func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
 	return dryEmbedder{d.vectors(name), name}, nil
 }
 
-// Judge is a model whose calls count for the judge.
+// Judge returns a model whose calls are counted as the judge's.
 func (d *dryServer) Judge(name string) llm.Model { return dryModel{d, name, "judge"} }
 
-// Part sets the weights of the next calls: calls of a question count by its weight, all others
-// by pages; long are questions that get long answers.
+// Part sets the weights of the next calls, by question, and for calls without a question; long has
+// the questions with long answers.
 func (d *dryServer) Part(pages float64, weight map[string]float64, long map[string]bool) {
 	d.pages, d.weight, d.long = pages, weight, long
 }
 
-// System names the system that makes the next calls.
-func (d *dryServer) System(name string) { d.system = name }
-
-// add counts a call, unless one like it was counted before.
-func (d *dryServer) add(ctx context.Context, key, stage, model string, u sum) {
+// add counts a call, unless a call with the same key was counted before.
+func (d *dryServer) add(ctx context.Context, key, stage, model string, u weightedUsage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.seen[key] {
@@ -100,7 +93,7 @@ func (d *dryServer) add(ctx context.Context, key, stage, model string, u sum) {
 	at := row{d.system + " " + stage, model}
 	of := d.sums[at]
 	if of == nil {
-		of = &sum{}
+		of = &weightedUsage{}
 		d.sums[at], d.order = of, append(d.order, at)
 	}
 	w, ok := d.weight[questionOf(ctx)]
@@ -113,12 +106,12 @@ func (d *dryServer) add(ctx context.Context, key, stage, model string, u sum) {
 	of.embedded += w * u.embedded
 }
 
-// questionOf is the ID of the question, also when it is asked again.
+// questionOf returns the ID of the question, without the suffix of a repetition.
 func questionOf(ctx context.Context) string {
 	return strings.TrimSuffix(llm.QuestionOf(ctx), benchmark.RepeatSuffix(llm.SampleOf(ctx)))
 }
 
-// Estimate returns the sums of the calls.
+// Estimate returns the counted calls by stage and model.
 func (d *dryServer) Estimate() (e paid.Estimate) {
 	for _, at := range d.order {
 		u := d.sums[at]
@@ -158,11 +151,11 @@ func (m dryModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, err
 	if err != nil {
 		return llm.Reply{}, err
 	}
-	m.add(ctx, fmt.Sprint(m.name, llm.SampleOf(ctx), string(key)), stage, m.name, sum{calls: 1, prompt: float64(prompt), completion: float64(completion)})
+	m.add(ctx, fmt.Sprint(m.name, llm.SampleOf(ctx), string(key)), stage, m.name, weightedUsage{calls: 1, prompt: float64(prompt), completion: float64(completion)})
 	return llm.Reply{Text: text, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: completion}}, nil
 }
 
-// reply makes up a reply; bytes is how long a model's would be if it is longer.
+// reply makes a reply; bytes is the length of a model's reply where that is longer.
 func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (text string, bytes int) {
 	switch stage {
 	case "judge":
@@ -196,7 +189,7 @@ func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (tex
 	return DryReply(req), 0
 }
 
-// DryGrader judges the dry answers: it agrees, and cuts answers into pieces.
+// DryGrader judges the answers of a dry run: it confirms everything, and cuts answers into statements.
 var DryGrader = judgetest.Grader{
 	Fact:     func(_, _ string) bool { return true },
 	Concerns: func(_, _ string) bool { return true },
@@ -211,7 +204,7 @@ var DryGrader = judgetest.Grader{
 	},
 }
 
-// quote is an answer of words of the evidence, or of the question without any.
+// quote is an answer of words of the evidence, or of the question where no evidence is given.
 func (m dryModel) quote(req llm.Request, bytes int) string {
 	text := passage(req)
 	var b strings.Builder
@@ -223,7 +216,7 @@ func (m dryModel) quote(req llm.Request, bytes int) string {
 	return padded("It is so: "+b.String(), bytes)
 }
 
-// passage returns the text of a request: the first message of the user.
+// passage returns the first message of the user.
 func passage(req llm.Request) string {
 	for _, msg := range req.Messages {
 		if msg.Role == llm.User {
@@ -236,10 +229,10 @@ func passage(req llm.Request) string {
 //go:embed replies.tmpl
 var replyFile string
 
-// replies has a template for each stage of a request, and "other" for the rest.
+// replies has a template for each stage of a request, and "other" for unknown stages.
 var replies = template.Must(template.New("").Funcs(template.FuncMap{"json": asJSON, "join": strings.Join, "pad": padded}).Parse(replyFile))
 
-// DryReply is a reply to a prompt of an index or a search, by its stage.
+// DryReply returns a reply to a prompt of an index or a search, by its stage.
 func DryReply(req llm.Request) string {
 	about := newSubject(req)
 	name, data := req.Stage, any(about)
@@ -258,7 +251,7 @@ func DryReply(req llm.Request) string {
 	return b.String()
 }
 
-// recordForm names the template of the format that the prompt shows.
+// recordForm returns the template of the record format that the prompt shows.
 func recordForm(req llm.Request) string {
 	var prompt strings.Builder
 	for _, msg := range req.Messages {
@@ -279,15 +272,15 @@ var (
 	noRecord = strings.NewReplacer("<", "", ">", "", "|", "", `"`, "", "(", "", ")", "", "#", "", "\n", " ", "[", "", "]", "")
 )
 
-// subject is the text that a request is about, for the templates of replies.
+// subject is the data of a reply template: the text of a request.
 type subject struct {
-	Text     string
-	Turn     int     // of an agent, whose text is what it was shown last
-	Searches bool    // it has a tool that searches, not one that finds patterns
+	Text     string  // of an agent the last message
+	Turn     int     // of an agent
+	Searches bool    // the agent has a tool that searches, not one that finds patterns
 	places   [][]int // of the names, each name once
 }
 
-// entity is a name of a text, the words from there on, and the entity it is related to.
+// entity is a name, the words that follow it in the text, and a related name.
 type entity struct{ Name, Text, Next string }
 
 func newSubject(req llm.Request) subject {
@@ -305,8 +298,7 @@ func newSubject(req llm.Request) subject {
 	return s
 }
 
-// Entities are n names, spread over the text, at most as many as it has; each is related to the next
-// of its community.
+// Entities returns up to n names, spread over the text. Each is related to the next of its community.
 func (s subject) Entities(n int) (out []entity) {
 	n = min(n, len(s.places))
 	for i := range n {
@@ -322,14 +314,14 @@ func (s subject) Entities(n int) (out []entity) {
 	return out
 }
 
-// Typed, Plain and Facts are how many entities, plain names and triples a model finds in the text,
-// Findings how many it states of a community.
+// Typed, Plain, Facts and Findings estimate the numbers of entities, plain names and triples that a
+// model extracts from the text, and of findings in a report on it.
 func (s subject) Typed() int    { return max(len(s.Text)/perEntity, 1) }
 func (s subject) Plain() int    { return max(len(s.Text)/perName, 1) }
 func (s subject) Facts() int    { return len(s.Text) / perTriple }
 func (s subject) Findings() int { return min(1+len(s.Text)/perFinding, mostFindings) }
 
-// Names are the names of n entities.
+// Names returns the names of up to n entities.
 func (s subject) Names(n int) []string {
 	out := []string{}
 	for _, e := range s.Entities(n) {
@@ -338,7 +330,7 @@ func (s subject) Names(n int) []string {
 	return out
 }
 
-// Triples are n triples of the names.
+// Triples returns n triples of the names.
 func (s subject) Triples(n int, relation string) (out [][]string) {
 	all := s.Entities(len(s.places))
 	for i := 0; i < n && len(all) > 0; i++ {
@@ -348,7 +340,7 @@ func (s subject) Triples(n int, relation string) (out [][]string) {
 	return out
 }
 
-// Groups are the ids of the communities that the text lists.
+// Groups returns the ids of the communities that the text lists.
 func (s subject) Groups() (ids []string) {
 	for _, id := range group.FindAllStringSubmatch(s.Text, -1) {
 		ids = append(ids, id[1])
@@ -356,19 +348,18 @@ func (s subject) Groups() (ids []string) {
 	return ids
 }
 
-// Second reports whether the text lists what a first look found: a second is enough.
+// Second reports whether the text lists the results of an earlier extraction.
 func (s subject) Second() bool { return strings.Contains(s.Text, "\n2. ") }
 
-// Read is how many passages the text lists: with it no thought comes twice.
+// Read returns the number of passages that the text lists. It makes each thought different.
 func (s subject) Read() int { return strings.Count(s.Text, "\n[") }
 
-// padded repeats a text, or cuts it, to a length.
+// padded repeats or cuts a text to a length in bytes.
 func padded(text string, bytes int) string {
 	text = noRecord.Replace(strings.Join(strings.Fields(text), " ")) + " and so on. "
 	return strings.ToValidUTF8(strings.Repeat(text, bytes/len(text)+1)[:bytes], "")
 }
 
-// asJSON is a value as JSON.
 func asJSON(v any) (string, error) {
 	b, err := json.Marshal(v)
 	return string(b), err
@@ -381,12 +372,12 @@ type dryEmbedder struct {
 
 func (e dryEmbedder) Name() string { return e.name }
 
-// vectors counts texts under the name of an embedder, and makes vectors that are not zero.
+// vectors embeds texts as vectors that are not zero, and counts their tokens.
 func (d *dryServer) vectors(name string) embed.Func {
 	return func(ctx context.Context, texts []string) ([][]float32, error) {
 		out := make([][]float32, len(texts))
 		for i, text := range texts {
-			d.add(ctx, name+"\x00"+text, "embed", name, sum{embedded: float64(d.count(text))})
+			d.add(ctx, name+"\x00"+text, "embed", name, weightedUsage{embedded: float64(d.count(text))})
 			out[i] = make([]float32, 16)
 			for j, b := range []byte(text) {
 				out[i][(j+int(b))%16] += float32(b)

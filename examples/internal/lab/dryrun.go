@@ -17,23 +17,20 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// What stands for the rest in a dry run: so many questions of each type and domain,
-// and so many bytes of the pages of a domain.
+// The sample of a domain in a dry run.
 const (
-	dryQuestions = 3
-	dryBytes     = 1 << 18
+	dryQuestions = 3       // of each type
+	dryBytes     = 1 << 18 // of pages
 )
 
-// sampled is a domain with a part of its pages and questions, and what each of
-// them stands for.
+// sampled is a domain with a sample of its pages and questions.
 type sampled struct {
 	benchmark.Domain
-	pages  float64
-	weight map[string]float64
-	long   map[string]bool
+	pages  float64            // bytes of all pages over bytes of the sample
+	weight map[string]float64 // by question ID: the number of questions that it represents
+	long   map[string]bool    // questions with long answers
 }
 
-// sampleOf takes the part of a domain.
 func sampleOf(set *benchmark.Dataset, d benchmark.Domain) (sampled, error) {
 	out := sampled{Domain: d, pages: 1, weight: map[string]float64{}, long: map[string]bool{}}
 	var total, taken int
@@ -71,11 +68,11 @@ func sampleOf(set *benchmark.Dataset, d benchmark.Domain) (sampled, error) {
 	return out, nil
 }
 
-// Run makes the runner of entries over a data set, as a program runs them.
+// Run makes the runners of entries over a data set.
 type Run func(set *benchmark.Dataset, systems []benchmark.Entry) []*benchmark.Runner
 
-// DryRun runs a part of everything with models that are asked nothing, and prints
-// what all of it is expected to take. Others are entries beside the systems.
+// DryRun runs a sample of each domain without calling a model, and prints the expected calls, tokens
+// and cost of the whole run, or its time and memory if it makes no calls. Others are further entries.
 func (p *Parts) DryRun(ctx context.Context, w io.Writer, set *benchmark.Dataset, others []benchmark.Entry, run Run) error {
 	s := p.settings
 	set = set.Limited(s.Limit)
@@ -104,8 +101,8 @@ func (p *Parts) DryRun(ctx context.Context, w io.Writer, set *benchmark.Dataset,
 	return p.writeEstimate(w)
 }
 
-// dryDomain runs every system over a part of a domain, one after the other, so that
-// what several share is counted with the first.
+// dryDomain runs the systems over a sample in turn. Calls that several systems share are counted with
+// the first.
 func (p *Parts) dryDomain(ctx context.Context, set *benchmark.Dataset, part sampled, others []benchmark.Entry, run Run) error {
 	if p.dry != nil {
 		p.dry.Part(part.pages, part.weight, part.long)
@@ -116,7 +113,7 @@ func (p *Parts) dryDomain(ctx context.Context, set *benchmark.Dataset, part samp
 	}
 	for _, e := range append(systems, others...) {
 		if p.dry != nil {
-			p.dry.System(e.Name)
+			p.dry.system = e.Name
 		}
 		for _, runner := range run(set, []benchmark.Entry{e}) {
 			runner.Options.Dir, runner.Options.Found, runner.Options.Progress, runner.Options.MaxFailed = "", false, nil, 1
@@ -128,7 +125,7 @@ func (p *Parts) dryDomain(ctx context.Context, set *benchmark.Dataset, part samp
 	return nil
 }
 
-// writeEstimate prints the table of an estimate and its cost.
+// writeEstimate prints the calls and tokens by system and stage, and the cost.
 func (p *Parts) writeEstimate(w io.Writer) error {
 	s, e := p.settings, p.dry.Estimate()
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)

@@ -19,22 +19,22 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// autoEncoder as -embed-model is the first model that was fetched before, see [hub.Find].
+// autoEncoder as -embed-model selects the first model in the cache, see [hub.Find].
 const autoEncoder = "auto"
 
-// keptEncoder keeps the vectors of passages; that of a question is made in less time
-// than it is written to a disk.
-type keptEncoder struct {
+// cachedEncoder caches the vectors of passages. Embedding a question takes less time than writing its
+// vector to disk.
+type cachedEncoder struct {
 	*local.Encoder
-	kept llm.Embedder
+	cached llm.Embedder
 }
 
-func (k keptEncoder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	return k.kept.EmbedDocuments(ctx, texts)
+func (c cachedEncoder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	return c.cached.EmbedDocuments(ctx, texts)
 }
 
-// openEncoder opens the model, which may be fetched first. Its vectors are kept beside the
-// replies of models, in a file of the model's name; a dry run fetches and writes none.
+// openEncoder opens the model and fetches it if needed. Its vectors are cached in the folder of
+// -cache, in a file of the model's name; a dry run fetches and writes nothing.
 func (p *Parts) openEncoder(ctx context.Context) error {
 	if p.settings.DryRun && !strings.HasPrefix(p.settings.EmbedModel, "file:") {
 		e, err := newDryServer(p.Count).Embedder(p.settings.EmbedModel)
@@ -56,19 +56,19 @@ func (p *Parts) openEncoder(ctx context.Context) error {
 	file := filepath.Join(folder, e.Name()+".vectors")
 	if p.vectors, err = journal.Open(file, journal.Header{Schema: paid.Schema, Config: e.Name()}, journal.Options{}); err != nil {
 		if errors.Is(err, journal.ErrLocked) {
-			err = fmt.Errorf("another program keeps its vectors there: wait for its end, or name a -cache in another folder: %w", err)
+			err = fmt.Errorf("another program uses the vectors there: wait for its end, or name a -cache in another folder: %w", err)
 		}
 		return fmt.Errorf("-cache: %w", err)
 	}
-	kept, err := paid.CachedEmbedder(e, p.vectors)
+	cached, err := paid.CachedEmbedder(e, p.vectors)
 	if err != nil {
 		return fmt.Errorf("-cache %s: %w", file, err)
 	}
-	p.Embedder = keptEncoder{e, kept}
+	p.Embedder = cachedEncoder{e, cached}
 	return nil
 }
 
-// badModel is an error of a flag that names a model: a folder that is none is wrong usage.
+// badModel wraps an error of a flag that names a model. A bad folder is wrong usage.
 func badModel(flag, name string, err error) error {
 	if strings.HasPrefix(name, "file:") {
 		return cli.Usagef("-%s: %w", flag, err)
@@ -76,8 +76,7 @@ func badModel(flag, name string, err error) error {
 	return fmt.Errorf("-%s: %w", flag, err)
 }
 
-// openHeads opens the models for single steps, which may be fetched first, and puts them into
-// the kit.
+// openHeads opens the models of single steps, fetches them if needed, and puts them into the kit.
 func (p *Parts) openHeads(ctx context.Context) error {
 	p.heads = map[string]any{}
 	s := p.settings
@@ -88,14 +87,14 @@ func (p *Parts) openHeads(ctx context.Context) error {
 	)
 }
 
-// OpenEntailment opens the model of -entail-model, which may be fetched first.
+// OpenEntailment opens the model of -entail-model and fetches it if needed.
 func (p *Parts) OpenEntailment(ctx context.Context, name string) (e *local.Entailment, err error) {
 	return e, head(ctx, p, "entail-model", name, local.OpenEntailment, func(opened *local.Entailment) { e = opened })
 }
 
-// head opens a model that a flag names, if it does.
+// head opens the model of a flag, unless its name is empty.
 func head[H interface{ Name() string }](ctx context.Context, p *Parts, flag, name string, open func(string, local.Options) (H, error), use func(H)) error {
-	if name == "" || p.settings.DryRun { // they make no calls to be counted
+	if name == "" || p.settings.DryRun { // heads make no calls that a dry run counts
 		return nil
 	}
 	dir, err := hub.Folder(ctx, name, hub.Options{Progress: p.fetching(flag, name)})
@@ -111,13 +110,13 @@ func head[H interface{ Name() string }](ctx context.Context, p *Parts, flag, nam
 	return nil
 }
 
-// fetching tells how far the model of a flag is fetched, a line for each tenth of a large file.
+// fetching logs the progress of a download, a line for each tenth of a file of 10 MB or more.
 func (p *Parts) fetching(flag, name string) func(file string, done, total int64) {
 	const large = 10 << 20
-	said := int64(0)
+	logged := int64(0)
 	return func(file string, done, total int64) {
-		if tenth := 10 * done / max(total, 1); total >= large && tenth != said {
-			said = tenth
+		if tenth := 10 * done / max(total, 1); total >= large && tenth != logged {
+			logged = tenth
 			p.Log.Warn(fmt.Sprintf("-%s %s is fetched: %d of %d MB of %s", flag, name, done/1e6, total/1e6, file))
 		}
 	}

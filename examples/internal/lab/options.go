@@ -24,10 +24,10 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// setting is a value of -set: an option of a system.
+// setting is a value of -set.
 type setting struct{ system, option, value string }
 
-// setFlags declares the flags that change options of systems.
+// setFlags declares -set, -list-options, -kg and -schema.
 func (s *Settings) setFlags(fs *flag.FlagSet) {
 	fs.BoolVar(&s.ListOptions, "list-options", false, "print the options of the systems that take part, with their defaults and where these are from, and exit")
 	fs.Func("set", "change an option of a system, `SYSTEM.OPTION=VALUE`, e.g. youtu.facts=10 (repeatable)", func(v string) error {
@@ -52,15 +52,15 @@ func (s *Settings) promptFlags(fs *flag.FlagSet) {
 	fs.BoolVar(&s.ShowPrompts, "show-prompts", false, "print every prompt, with what its places stand for, and exit")
 }
 
-// namedPrompt is a value of -prompt that names a prompt.
+// namedPrompt matches [SYSTEM:]NAME=FILE as a value of -prompt.
 var namedPrompt = regexp.MustCompile(`^(?:([\w-]+):)?([a-z0-9-]+/\w+)=(.+)$`)
 
-// readPrompts reads what -prompt names.
+// readPrompts reads the values of -prompt.
 func (s *Settings) readPrompts() (problems []error) {
 	texts, answers := map[string]map[string]string{}, false
 	for _, v := range s.prompts {
 		if !s.asks() && !s.ShowPrompts {
-			return []error{errors.New("-prompt needs -kit model: it is what a model is told")}
+			return []error{errors.New("-prompt needs -kit model: it replaces instructions to a model")}
 		}
 		system, name, file := "", "reader/read", v
 		m := namedPrompt.FindStringSubmatch(v)
@@ -76,7 +76,7 @@ func (s *Settings) readPrompts() (problems []error) {
 			continue
 		}
 		if m == nil && strings.TrimSpace(string(data)) != "" {
-			data = []byte(asItStands(string(data)))
+			data = []byte("{{" + strings.ReplaceAll(strconv.Quote(string(data)), ".", `\x2e`) + "}}") // a dot would be a field
 		}
 		if texts[system] == nil {
 			texts[system] = map[string]string{}
@@ -95,7 +95,7 @@ func (s *Settings) readPrompts() (problems []error) {
 		s.replaced[system] = r
 	}
 	if answers && !s.ByModel() && !s.ShowPrompts {
-		problems = append(problems, errors.New("-prompt FILE needs -answer-kit model: it is what the answering model is told"))
+		problems = append(problems, errors.New("-prompt FILE needs -answer-kit model: it replaces instructions to the answering model"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Replaced())) {
 		s.changed = append(s.changed, "-prompt "+name+" ("+s.Replaced()[name]+")")
@@ -103,12 +103,7 @@ func (s *Settings) readPrompts() (problems []error) {
 	return problems
 }
 
-// asItStands is a template that gives a text byte by byte.
-func asItStands(text string) string {
-	return "{{" + strings.ReplaceAll(strconv.Quote(text), ".", `\x2e`) + "}}" // a dot would be a place
-}
-
-// PromptsOf are the prompts of a system in place of ours.
+// PromptsOf returns the replaced prompts of a system.
 func (s Settings) PromptsOf(sys all.System) *llm.Replacement {
 	out := s.replaced[""]
 	for name, own := range s.replaced {
@@ -119,8 +114,8 @@ func (s Settings) PromptsOf(sys all.System) *llm.Replacement {
 	return out
 }
 
-// Replaced are the names of what -prompt replaced, as in [SYSTEM:]NAME, with the beginnings
-// of the SHA-256 of the texts.
+// Replaced maps each prompt that -prompt replaced, [SYSTEM:]NAME, to the first digits of the SHA-256
+// of its text.
 func (s Settings) Replaced() map[string]string {
 	out := map[string]string{}
 	if s.Instruction != "" {
@@ -134,7 +129,7 @@ func (s Settings) Replaced() map[string]string {
 	return out
 }
 
-// WritePrompts writes every prompt, those that -prompt replaced under their digest.
+// WritePrompts writes every prompt, with the digests of its replacements.
 func (s Settings) WritePrompts(w io.Writer) {
 	for _, t := range llm.Templates() {
 		note := ""
@@ -147,7 +142,7 @@ func (s Settings) WritePrompts(w io.Writer) {
 	}
 }
 
-// choose finds the systems that take part and changes their options.
+// choose selects the systems that take part and sets their options.
 func (s *Settings) choose() (problems []error) {
 	s.selected = all.Systems()
 	if len(s.Systems) > 0 {
@@ -172,7 +167,7 @@ func (s *Settings) choose() (problems []error) {
 	return problems
 }
 
-// Changed returns a system with the options that -set, -kg and -schema give it.
+// Changed returns a system with the options of -set, -kg and -schema.
 func (s *Settings) Changed(sys all.System) (all.System, []error) {
 	var problems []error
 	change := func(flag, option, value string) {
@@ -182,14 +177,14 @@ func (s *Settings) Changed(sys all.System) (all.System, []error) {
 		}
 	}
 	switch {
-	case !sys.Graph:
+	case !sys.NeedsGraph:
 	case s.kg != "":
 		ix, err := triples.Load(context.Background(), s.kg, nil)
 		if err != nil {
 			return sys, []error{fmt.Errorf("-kg: %w", err)}
 		}
 		if bad := ix.Bad(); bad.Lines > 0 {
-			s.passedOver = fmt.Sprintf("-kg: lines that are no triples are passed over: %d, first: %v", bad.Lines, bad.First[0])
+			s.badLines = fmt.Sprintf("-kg: ignored %d lines that are not triples, first: %v", bad.Lines, bad.First[0])
 		}
 		sys = sys.WithGraph(ix)
 	case s.Graph != nil:
@@ -199,7 +194,7 @@ func (s *Settings) Changed(sys all.System) (all.System, []error) {
 		}
 		sys = sys.WithGraph(ix)
 	}
-	if s.schema != "" && !sys.Unbound && slices.ContainsFunc(sys.Options(), func(o all.Option) bool { return o.Name == "schema" }) {
+	if s.schema != "" && !sys.NoSchema && slices.ContainsFunc(sys.Options(), func(o all.Option) bool { return o.Name == "schema" }) {
 		change("schema", "schema", s.schema)
 	}
 	for _, set := range s.sets {
@@ -210,11 +205,11 @@ func (s *Settings) Changed(sys all.System) (all.System, []error) {
 	return sys, problems
 }
 
-// Selected are the systems that take part, in the order of the registry: those that are
-// named, or all but variants and agents.
+// Selected returns the systems that take part in the order of the registry: the named ones, or all but
+// variants and agents.
 func (s Settings) Selected() []all.System { return s.selected }
 
-// WriteOptions writes a line for each option of the systems that take part.
+// WriteOptions lists the options of the systems that take part, with their defaults.
 func (s Settings) WriteOptions(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(tw, "option\tvalues\tdefault\twhere the default is from\n")

@@ -21,26 +21,25 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// Parts are what the systems of a run share.
+// Parts holds the kit, the models and the logger that the systems of a run share.
 type Parts struct {
 	Kit   kit.Kit
 	Count func(string) int
-	Log   *slog.Logger // is told what is waited for
-	// Judge is the model that judges, Embedder the one that embeds; nil without.
+	Log   *slog.Logger
+	// Judge is the judging model, Embedder the embedding model; nil without one.
 	Judge    llm.Model
 	Embedder llm.NamedEmbedder
 
 	settings Settings
 	models   func(name string) (llm.Model, error)
 	client   *paid.Client     // nil offline, in a dry run and without a server
-	absent   error            // why there is no server
+	absent   error            // the reason for a missing server
 	vectors  *journal.Journal // of an embedding model that needs no server, or nil
 	heads    map[string]any   // names of the models of openHeads, by their settings
 	dry      *dryServer       // in a dry run with models
 }
 
-// NewParts makes the parts of the settings. They are closed after use. It may fetch the
-// embedding model, until ctx ends.
+// NewParts makes the parts of the settings, and fetches models if needed. Close them after use.
 func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error) {
 	p := &Parts{Log: log, settings: s}
 	var err error
@@ -48,8 +47,8 @@ func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error)
 		return nil, err
 	}
 	p.Count = p.Kit.Count
-	if s.passedOver != "" {
-		log.Warn(s.passedOver)
+	if s.badLines != "" {
+		log.Warn(s.badLines)
 	}
 	if s.auto {
 		log.Warn("-embed-model auto: " + cmp.Or(s.EmbedModel, "no encoder is in the cache"))
@@ -63,7 +62,7 @@ func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error)
 	if s.Paid() {
 		server, err := p.connect()
 		if err == nil {
-			p.models, err = server.Model, p.ask(server)
+			p.models, err = server.Model, p.openModels(server)
 		}
 		if err != nil {
 			return nil, errors.Join(err, p.Close())
@@ -75,20 +74,20 @@ func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error)
 	return p, nil
 }
 
-// server hands out models.
-type server interface {
+// modelSource opens models by name.
+type modelSource interface {
 	Model(name string) (llm.Model, error)
 	Embedder(name string) (llm.NamedEmbedder, error)
 }
 
-// payer hands out the models of a provider, paid for by a client.
-type payer struct {
+// paidSource opens models of a provider whose calls are paid for by a client.
+type paidSource struct {
 	provider *transport.Provider
 	options  transport.Options
 	*paid.Client
 }
 
-func (p payer) Model(name string) (llm.Model, error) {
+func (p paidSource) Model(name string) (llm.Model, error) {
 	m, err := cli.Model(name, p.provider, p.options)
 	if err != nil {
 		return nil, err
@@ -96,7 +95,7 @@ func (p payer) Model(name string) (llm.Model, error) {
 	return p.Client.Model(m)
 }
 
-func (p payer) Embedder(name string) (llm.NamedEmbedder, error) {
+func (p paidSource) Embedder(name string) (llm.NamedEmbedder, error) {
 	e, err := p.provider.Embedder(name)
 	if err != nil {
 		return nil, err
@@ -104,19 +103,18 @@ func (p payer) Embedder(name string) (llm.NamedEmbedder, error) {
 	return p.Client.Embedder(e)
 }
 
-// absent is a server that the environment does not name: a finished run needs none to be
-// judged by words.
-type absent struct{ err error }
+// missingSource is used without a configured server: judging a finished run lexically needs none.
+type missingSource struct{ err error }
 
-func (a absent) Model(name string) (llm.Model, error) {
-	return llm.ByFunc(name, func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, a.err }), nil
+func (m missingSource) Model(name string) (llm.Model, error) {
+	return llm.ByFunc(name, func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, m.err }), nil
 }
 
-func (a absent) Embedder(string) (llm.NamedEmbedder, error) { return nil, a.err }
+func (m missingSource) Embedder(string) (llm.NamedEmbedder, error) { return nil, m.err }
 
-// connect finds the server of the models. Replies are kept on disk as they come and
-// shared with other runs; limits and ledger are the report folder's.
-func (p *Parts) connect() (server, error) {
+// connect finds the server of the models. Replies are cached on disk and shared with other runs;
+// limits and ledger belong to the report folder.
+func (p *Parts) connect() (modelSource, error) {
 	s := p.settings
 	if s.DryRun {
 		p.dry = newDryServer(p.Count)
@@ -126,7 +124,7 @@ func (p *Parts) connect() (server, error) {
 	provider, err := transport.ProviderFromEnv(options)
 	if err != nil && !(cli.OfVendors(s.Model, s.JudgeModel) && (s.EmbedModel == "" || s.byName)) {
 		p.absent = cli.Usagef("-kit model: %w", err)
-		return absent{p.absent}, nil
+		return missingSource{p.absent}, nil
 	}
 	run, err := filepath.Abs(s.Out)
 	if err != nil {
@@ -142,11 +140,11 @@ func (p *Parts) connect() (server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-cache: %w", err)
 	}
-	return payer{provider, options, p.client}, nil
+	return paidSource{provider, options, p.client}, nil
 }
 
-// ask puts the model's parts into the kit, and finds the one that judges.
-func (p *Parts) ask(from server) error {
+// openModels puts the steps that a model takes into the kit, and opens the judging model.
+func (p *Parts) openModels(from modelSource) error {
 	s := p.settings
 	if s.JudgeModel != "" {
 		judge, err := from.Model(s.JudgeModel)
@@ -162,7 +160,7 @@ func (p *Parts) ask(from server) error {
 	}
 	m, err := from.Model(s.Model)
 	if err != nil {
-		return cli.Usage(err) // nothing was asked: an address or a name is wrong
+		return cli.Usage(err) // no call was made: an address or a name is wrong
 	}
 	k := kit.ModelOptions{Model: m, Concurrency: s.Concurrency, Seed: s.Seed, Mode: reader.Mode(s.Mode), Instruction: s.Instruction, Count: p.Count}
 	if s.EmbedModel != "" && p.Embedder == nil {
@@ -179,31 +177,30 @@ func (p *Parts) ask(from server) error {
 	}
 	kits := map[string]kit.Kit{kit.NameOffline: p.Kit, kit.NameModel: byModel}
 	index := kits[s.IndexKit]
-	if p.Embedder != nil && !index.Trained { // a server's, with an index that no model writes
+	if p.Embedder != nil && !index.Trained { // an embedder of a server, with an offline index
 		index = index.WithEmbedder(p.Embedder)
 	}
 	p.Kit = kit.Mixed(index, kits[s.AnswerKit])
 	return nil
 }
 
-// Decisive are the settings that decide the answers, with what the kit means by
-// "most like the question".
+// Decisive returns the settings that decide the answers, with the kit's measure of similarity.
 func (p *Parts) Decisive() map[string]any {
 	c := p.settings.Decisive()
 	if p.settings.encodes() {
-		c["embed_model"] = p.Embedder.Name() // wherever it lies
+		c["embed_model"] = p.Embedder.Name() // not its path
 	}
 	maps.Copy(c, p.heads)
 	c["lookup"], c["embedder"] = p.Kit.Lookup, p.Kit.Encoder
 	return c
 }
 
-// Absent is an error if the environment names no server for the models, which only a
-// finished run can do without.
+// Absent returns an error if the environment names no server for the models. Only a finished run
+// needs none.
 func (p *Parts) Absent() error { return p.absent }
 
-// Reachable has every model asked for a sign of life before the first call that is made:
-// a wrong key or name should be known before hours of indexing.
+// Reachable makes every model be probed before its first call: a wrong key or name is reported before
+// hours of indexing.
 func (p *Parts) Reachable() error {
 	if p.client != nil {
 		p.client.Probe()
@@ -211,7 +208,7 @@ func (p *Parts) Reachable() error {
 	return p.absent
 }
 
-// Account writes the ledger and prints its sum.
+// Account writes the ledger and prints its total.
 func (p *Parts) Account(dir string, w io.Writer) error {
 	if p.client == nil {
 		return nil
@@ -219,7 +216,7 @@ func (p *Parts) Account(dir string, w io.Writer) error {
 	return cli.Account(p.client, dir, w)
 }
 
-// Close ends the use of the models.
+// Close closes the caches of replies and vectors.
 func (p *Parts) Close() (err error) {
 	if p.vectors != nil {
 		err = p.vectors.Close()

@@ -15,29 +15,27 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Progress shows how far a run is: a bar on a terminal, a line now and then
-// elsewhere.
+// Progress shows the progress of a run: a bar on a terminal, otherwise lines.
 type Progress struct {
 	w    io.Writer
 	bar  *progressbar.ProgressBar // nil: plain lines
 	tty  bool
 	last benchmark.Event
-	next int       // plain: questions at which the next line is due
-	said time.Time // plain: when a cell was named last
+	next int       // plain: number of answers at which the next line is due
+	cell time.Time // plain: time of the last line that names a cell
 	pace pace
 	now  func() time.Time
 }
 
-// rarely is the least time between two lines that name cells: a short run needs few.
+// rarely is the least time between two lines that name cells.
 const rarely = time.Second
 
-// NewProgress writes to w.
 func NewProgress(w io.Writer) *Progress {
 	f, ok := w.(*os.File)
 	return &Progress{w: w, tty: ok && term.IsTerminal(int(f.Fd())), now: time.Now}
 }
 
-// Event takes a step of the run; see benchmark.Options.Progress.
+// Event handles an event of the run, see benchmark.Options.Progress.
 func (p *Progress) Event(e benchmark.Event) {
 	if p.last.Total == 0 {
 		p.next = max(e.Total/10, 1)
@@ -68,14 +66,14 @@ func (p *Progress) draw(e benchmark.Event) {
 	_ = p.bar.Set(e.Done)
 }
 
-// print writes a line for every tenth of the answers (one of each system to each question), and for a new cell if none was written
-// for as long as rarely.
+// print writes a line for every tenth of the answers of all systems, and for each cell, at intervals of
+// at least rarely.
 func (p *Progress) print(e benchmark.Event) {
 	line := func(format string, args ...any) {
 		fmt.Fprintln(p.w, text.OneLine(fmt.Sprintf(format, args...)))
 	}
-	if now := p.now(); e.Stage == "index" && e.Cell != p.last.Cell && now.Sub(p.said) >= rarely {
-		p.said = now
+	if now := p.now(); e.Stage == "index" && e.Cell != p.last.Cell && now.Sub(p.cell) >= rarely {
+		p.cell = now
 		line("%s on %s: indexing", e.System, e.Domain)
 	}
 	if e.Resumed > p.last.Resumed {
@@ -102,10 +100,10 @@ func (p *Progress) Done() {
 	}
 }
 
-// Answered is the number of answers of this start.
+// Answered returns the number of answers that this process made.
 func (p *Progress) Answered() int { return p.pace.fresh }
 
-// Took says how much was answered in how long.
+// Took describes the number of answers and the time they took.
 func (p *Progress) Took(d time.Duration, noTimings bool) string {
 	if p.Answered() == 0 {
 		return fmt.Sprintf("Nothing to do, %d answers are there. ", p.last.Done)
@@ -116,16 +114,15 @@ func (p *Progress) Took(d time.Duration, noTimings bool) string {
 	return fmt.Sprintf("%d answers given and judged in %s. ", p.Answered(), d.Round(10*time.Millisecond))
 }
 
-// pace is how long indexing and answering take: the one by the index, the other by
-// the question.
+// pace measures the time of indexing per index and of answering per question.
 type pace struct {
 	at                  time.Time
 	indexing, answering time.Duration
 	indexed, fresh      int
-	cell                int // the last that was indexed
+	cell                int // indexed last
 }
 
-// step counts the time since the last event for what was done in it.
+// step adds the time since the last event to indexing or answering.
 func (p *pace) step(last, e benchmark.Event, now time.Time) {
 	if e.Stage == "index" && e.Cell != p.cell {
 		p.cell = e.Cell
@@ -144,8 +141,7 @@ func (p *pace) step(last, e benchmark.Event, now time.Time) {
 	}
 }
 
-// left is the time that the questions and the indexes still take, at the pace so
-// far; false before anything is known.
+// left estimates the remaining time of the run; false before the first answer.
 func (p *pace) left(e benchmark.Event) (time.Duration, bool) {
 	if p.fresh == 0 {
 		return 0, false

@@ -15,18 +15,17 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// ExitIncomplete is the exit status of a run that was stopped or is out of budget, of
-// questions without a score and of failed systems.
+// ExitIncomplete is the exit status of a run that was stopped or ran out of budget, that left
+// questions without a score, or in which a system failed.
 const ExitIncomplete = 3
 
-// ErrIncomplete marks a run that is done with questions left without a score, or
-// with systems that are not compared.
+// ErrIncomplete marks a finished run with questions without a score or systems that are not compared.
 var ErrIncomplete = errors.New("incomplete")
 
 // Status prints the error of a run and returns the exit status.
 func Status(w io.Writer, program string, err error) int {
 	if errors.Is(err, context.Canceled) && !errors.Is(err, cli.ErrUsage) {
-		fmt.Fprintf(w, "\n%s: stopped; what is done is kept, start again to go on\n", program)
+		fmt.Fprintf(w, "\n%s: stopped; finished work is kept, start it again to continue\n", program)
 		return ExitIncomplete
 	}
 	code := cli.Fail(w, program, err)
@@ -36,8 +35,7 @@ func Status(w io.Writer, program string, err error) int {
 	return code
 }
 
-// Complete is nil when every question has a score and no system failed so much that it
-// is not compared.
+// Complete returns an error if a question has no score, or a system failed too often to be compared.
 func Complete(r *report.Report) error {
 	var failed []error
 	unscored := 0
@@ -60,7 +58,7 @@ func Complete(r *report.Report) error {
 	return errors.Join(failed...)
 }
 
-// MaxFailed translates the flag: 0 allows none, and is not the default.
+// MaxFailed translates the flag: in a library's options 0 is the default, and -1 allows no failure.
 func MaxFailed(share float64) float64 {
 	if share == 0 {
 		return -1

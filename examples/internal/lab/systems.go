@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 )
 
-// Common translates the flags: 0 tokens of overlap are none, not the default.
+// Common translates the flags: in kit.Cut an overlap of 0 is the default, and -1 is none.
 func (s Settings) Common() kit.Common {
 	c := kit.Common{Cut: kit.Cut{Size: s.ChunkSize, Overlap: s.ChunkOverlap}, MaxPerDoc: s.ChunksPerDoc}
 	if c.Cut.Overlap == 0 {
@@ -26,8 +26,7 @@ func (s Settings) Common() kit.Common {
 	return c
 }
 
-// WriteSystems writes a line for each system there is: its names, its source and
-// whether it needs a model.
+// WriteSystems lists all systems: names, source, and whether they need a model.
 func WriteSystems(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	for _, sys := range slices.Concat(all.Systems(), all.Agents()) {
@@ -35,9 +34,9 @@ func WriteSystems(w io.Writer) error {
 		switch {
 		case strings.HasPrefix(sys.Name, agentic.Prefix):
 			continue
-		case sys.Blind || sys.Agent:
+		case sys.NoDocuments || sys.NeedsModel:
 			needs = "needs a model"
-		case sys.Graph:
+		case sys.NeedsGraph:
 			needs += ", over a graph: -kg PATH"
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\n", strings.Join(append([]string{sys.Name}, sys.Also...), ", "), cmp.Or(sys.Source, "our own"), needs)
@@ -46,7 +45,7 @@ func WriteSystems(w io.Writer) error {
 	return tw.Flush()
 }
 
-// Entries make the selected systems take part.
+// Entries returns the entries of the selected systems.
 func (p *Parts) Entries() ([]benchmark.Entry, error) {
 	var out []benchmark.Entry
 	for _, sys := range p.settings.Selected() {
@@ -59,25 +58,24 @@ func (p *Parts) Entries() ([]benchmark.Entry, error) {
 	return out, nil
 }
 
-// Entry makes a system take part in a run. It is built once at once, so that
-// settings it cannot work with are known before the run; servers are asked
-// whether they are there before the first call to one.
+// Entry returns the entry of a system in a run. It makes the system once, so bad settings are
+// reported before the run.
 func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
-	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: sys.Blind, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
-	if sys.Blind && !p.settings.ByModel() {
+	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: sys.NoDocuments, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
+	if sys.NoDocuments && !p.settings.ByModel() {
 		e.NotApplicable = "needs a language model"
 		return e, nil
 	}
-	if sys.Blind && reader.Mode(p.settings.Mode).Rejects() {
-		e.NotApplicable = "answers from memory: there is no evidence to reject by"
+	if sys.NoDocuments && reader.Mode(p.settings.Mode).Rejects() {
+		e.NotApplicable = "answers from memory: a mode that rejects needs evidence"
 		return e, nil
 	}
-	if sys.Agent && !p.settings.ByModel() {
+	if sys.NeedsModel && !p.settings.ByModel() {
 		e.NotApplicable = "needs a language model, which decides what it reads"
 		return e, nil
 	}
-	if sys.Unbound && p.settings.IndexKit != kit.NameModel && p.settings.schema == "" {
-		e.NotApplicable = "needs a model that indexes, or -schema: there is no schema to leave out without one"
+	if sys.NoSchema && p.settings.IndexKit != kit.NameModel && p.settings.schema == "" {
+		e.NotApplicable = "needs a model that indexes, or -schema: otherwise there is no schema to leave out"
 		return e, nil
 	}
 	if e.NotApplicable = sys.Lacks(); e.NotApplicable != "" {
@@ -93,8 +91,8 @@ func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
 	return e, probe.Close()
 }
 
-// Seeded has an entry make systems of the kit, and where no model answers of the kit with other
-// seeds for questions that are asked again.
+// Seeded sets the constructors of an entry. Without an answering model, repeated questions get systems
+// of the kit with other seeds.
 func (p *Parts) Seeded(e *benchmark.Entry, system func(kit.Kit) (benchmark.System, error)) {
 	reach := func(k kit.Kit) (benchmark.System, error) {
 		if err := p.Reachable(); err != nil {
@@ -117,15 +115,15 @@ func (p *Parts) Seeded(e *benchmark.Entry, system func(kit.Kit) (benchmark.Syste
 	}
 }
 
-// TellUnused tells that a system makes no use of the embedding model that it was given.
+// TellUnused warns if a system does not use the embedding model of -embed-model.
 func (p *Parts) TellUnused(sys all.System) {
-	reads := p.settings.encodes() && p.Kit.Answer == kit.NameOffline // the sentences of an answer are compared by it
-	if p.settings.given["embed-model"] && p.Embedder != nil && (sys.Words || sys.Blind) && !reads {
+	reads := p.settings.encodes() && p.Kit.Answer == kit.NameOffline // it compares the sentences of an answer
+	if p.settings.given["embed-model"] && p.Embedder != nil && (sys.Words || sys.NoDocuments) && !reads {
 		p.Log.Warn(fmt.Sprintf("-embed-model %s is not used: %s compares no vectors", p.settings.EmbedModel, sys.Name))
 	}
 }
 
-// System makes a system of a kit, with the models of the server that its options name.
+// System makes a system of a kit. Models that its options name come from the server.
 func (p *Parts) System(sys all.System, k kit.Kit, c kit.Common) (*kit.System, error) {
 	k.Prompts = p.settings.PromptsOf(sys)
 	return sys.WithModels(p.models).New(k, c)

@@ -29,17 +29,17 @@ import (
 //go:embed all:sample
 var sample embed.FS
 
-// System is a system of one's own that takes part in a run.
+// System is a system of the calling program in a run.
 type System struct {
-	// Name is that of its row and of -systems: letters, digits, '-', '_', '.' and ':'.
+	// Name is used in tables and in -systems: letters, digits, '-', '_', '.' and ':'.
 	Name string
-	// New makes a fresh system, once for each domain. The kit has the models, the encoder
-	// and the seed of the command line, the settings its chunk sizes.
+	// New makes a new system for each domain. k has the models, the encoder and the seed of the
+	// command line, c its chunk sizes.
 	New func(k kit.Kit, c kit.Common) (benchmark.System, error)
 }
 
-// Main runs the benchmark with the command line of the process, and ends the process. The
-// systems run beside those of the registry; their names may stand in -systems.
+// Main runs the benchmark with the command line of the process, and ends the process. The systems are
+// added to the registry; -systems can name them.
 func Main(systems ...System) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr, systems...)
@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	s, err := parse(args, getenv, stderr, names)
+	s, err := parseFlags(args, getenv, stderr, names)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return s.runAll(ctx, d, parts, append(entries, others...), stdout, stderr)
 }
 
-// allNames are the names of the systems that -systems may hold.
+// allNames returns the names that -systems can have.
 func allNames(own []System) ([]string, error) {
 	names := all.Names()
 	for _, sys := range own {
@@ -129,8 +129,8 @@ func allNames(own []System) ([]string, error) {
 	return names, nil
 }
 
-// own makes systems of one's own take part, those that are named or all.
-func (p *parts) own(s settings, systems []System) (out []benchmark.Entry) {
+// own returns entries of the program's systems: of the named ones, or of all.
+func (p *runParts) own(s settings, systems []System) (out []benchmark.Entry) {
 	for _, sys := range systems {
 		if len(s.Systems) > 0 && !slices.Contains(s.Systems, sys.Name) {
 			continue
@@ -143,13 +143,13 @@ func (p *parts) own(s settings, systems []System) (out []benchmark.Entry) {
 }
 
 // runAll runs the entries, judges them by each judge, and writes the reports.
-func (s settings) runAll(ctx context.Context, d data, parts *parts, entries []benchmark.Entry, stdout, stderr io.Writer) error {
+func (s settings) runAll(ctx context.Context, d data, parts *runParts, entries []benchmark.Entry, stdout, stderr io.Writer) error {
 	runners := s.runners(d, parts)(d.Dataset, entries)
 	var verdicts []error
 	var tests testsuites
 	for i, j := range parts.judges {
 		folder, profile := s.Out, ""
-		if i > 0 { // judged again, from the same records
+		if i > 0 { // judged again from the same records
 			folder, profile = filepath.Join(s.Out, j.profile), j.profile
 			fmt.Fprintf(stdout, "\nThe same answers, judged by %s:\n", j.Name())
 		}
@@ -166,8 +166,8 @@ func (s settings) runAll(ctx context.Context, d data, parts *parts, entries []be
 	return errors.Join(verdicts...)
 }
 
-// runners run entries over a data set, one for each judge.
-func (s settings) runners(d data, p *parts) lab.Run {
+// runners returns a function that makes a runner for each judge.
+func (s settings) runners(d data, p *runParts) lab.Run {
 	return func(set *benchmark.Dataset, systems []benchmark.Entry) (out []*benchmark.Runner) {
 		for _, j := range p.judges {
 			out = append(out, &benchmark.Runner{
@@ -186,8 +186,8 @@ func (s settings) runners(d data, p *parts) lab.Run {
 	}
 }
 
-// runOnce runs what is not on record, and writes the report into a folder.
-func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts, folder string, stdout, stderr io.Writer) (*benchmark.Run, *report.Report, error) {
+// runOnce runs what the records lack, and writes the report into a folder.
+func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *runParts, folder string, stdout, stderr io.Writer) (*benchmark.Run, *report.Report, error) {
 	bar := lab.NewProgress(stderr)
 	runner.Options.Progress = bar.Event
 	start := time.Now()
@@ -231,7 +231,7 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 		}
 	}
 	if s.whole() {
-		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run tells first.\n", text.Digits(sampleCalls), sampleTokens/1_000_000)
+		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run estimates them.\n", text.Digits(sampleCalls), sampleTokens/1_000_000)
 	}
 	_, err = fmt.Fprintf(stdout, "%sAll tables: -v.\nReport: %s\n", bar.Took(time.Since(start), s.NoTimings), text.OneLine(filepath.Join(folder, "report.html")))
 	return records, r, err

@@ -14,9 +14,9 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// chooser answers multiple choice without a model: it takes the option that stands,
-// together with the question, most wholly in one sentence of the evidence and the next.
-// Everything else is the other reader's.
+// chooser answers multiple choice without a model: it takes the option whose words, together with the
+// question's, are best covered by two consecutive sentences of the evidence. The other reader answers
+// other questions.
 type chooser struct {
 	reader.Reader
 	words *text.Standard
@@ -59,8 +59,8 @@ func (c chooser) Read(ctx context.Context, q graphrag.Question, evidence []graph
 	return graphrag.Answer{Text: answer, Found: graphrag.Found{Evidence: evidence, Derived: derived}}, ctx.Err()
 }
 
-// share is the share of the distinct words of a text, without function words and single
-// letters, that a window contains.
+// share returns the share of the distinct words of a text, without function words and single letters,
+// that a window contains.
 func (c chooser) share(s, window string) float64 {
 	has := make(map[string]bool)
 	c.words.Words(window, func(word []byte) bool { has[string(word)] = true; return true })
@@ -79,7 +79,7 @@ func (c chooser) share(s, window string) float64 {
 	return float64(here) / float64(max(len(all), 1))
 }
 
-// pairs are the sentences of a text, each with the next one.
+// pairs returns the sentences of a text, each with the next one.
 func pairs(s string) []string {
 	var out []string
 	sentences := text.Sentences(s)

@@ -16,20 +16,19 @@ import (
 	"github.com/wildgraph/wildgraph/judge"
 )
 
-// pairing is a system of one run and one of another, over the questions that both
-// answered.
+// pairing compares a system of one run with a system of another, over the questions that both answered.
 type pairing struct {
-	a, b             *finished
+	a, b             *runFolder
 	systemA, systemB string
-	questions        []asked
+	questions        []questionKey
 	rows             []report.Pair
 	flips            []flip
-	same             bool // every answer, with what was found for it
+	same             bool // all answers and their evidence are equal
 }
 
 // flip is a question that only one of the two answered rightly.
 type flip struct {
-	asked
+	questionKey
 	gained bool // B alone did
 	a, b   report.Judgment
 }
@@ -41,9 +40,8 @@ func (p pairing) name() string {
 	return p.systemA + " → " + p.systemB
 }
 
-// pairings finds what can be compared of a run with the first one: the systems that were
-// named, or those that both have.
-func pairings(a, b *finished) ([]pairing, error) {
+// pairings pairs the systems of two runs: the named ones, or the systems that both runs have.
+func pairings(a, b *runFolder) ([]pairing, error) {
 	var out []pairing
 	switch {
 	case a.only != "" || b.only != "":
@@ -70,7 +68,7 @@ func pairings(a, b *finished) ([]pairing, error) {
 	return out, nil
 }
 
-// fill compares over the questions of both, in one order.
+// fill compares the answers of both systems.
 func (p *pairing) fill() error {
 	left, right := p.a.answers[p.systemA], p.b.answers[p.systemB]
 	for q := range maps.Keys(left) {
@@ -79,9 +77,9 @@ func (p *pairing) fill() error {
 		}
 	}
 	if len(p.questions) == 0 {
-		return fmt.Errorf("%s of %s and %s of %s answered no question of the same domain, id and text: the runs are of other data", p.systemA, p.a.dir, p.systemB, p.b.dir)
+		return fmt.Errorf("%s of %s and %s of %s answered no question of the same domain, id and text: the runs have different data", p.systemA, p.a.dir, p.systemB, p.b.dir)
 	}
-	slices.SortFunc(p.questions, func(x, y asked) int {
+	slices.SortFunc(p.questions, func(x, y questionKey) int {
 		return cmp.Or(cmp.Compare(x.domain, y.domain), natural(x.id, y.id), cmp.Compare(x.text, y.text))
 	})
 	var a, b []report.Judgment
@@ -99,13 +97,13 @@ func (p *pairing) fill() error {
 	return err
 }
 
-// natural compares ids by length first, so that p/10 comes after p/9.
+// natural compares ids by length first: p/9 is before p/10.
 func natural(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
-// figures are the keys of what runs are compared by, in the order of the report.
+// figures has the keys of the compared figures, in the order of the report.
 var figures = []string{"evidence_recall", "evidence_recall_at_5", "evidence_recall_at_10", "accuracy", "recall", "precision", "f1_mean_of_questions"}
 
-// correct corrects the p-values of everything that is shown, as one family (Holm).
+// correct corrects the p-values of all comparisons as one family (Holm).
 func correct(all []pairing) error {
 	var rows []report.Pair
 	for _, p := range all {
@@ -119,7 +117,7 @@ func correct(all []pairing) error {
 	return err
 }
 
-// lost are the figures of B that are surely more than so much below those of A.
+// lost returns an error for each figure of B whose 95 % interval is more than most below A.
 func lost(all []pairing, most float64) error {
 	var errs []error
 	for _, p := range all {

@@ -20,25 +20,25 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// maxReport is the most bytes of a report.json that are read.
+// maxReport bounds the bytes of a report.json.
 const maxReport = 256 << 20
 
-// finished is a run as its report folder tells it.
-type finished struct {
+// finished is a run read from its report folder.
+type runFolder struct {
 	letter  string // A, B, …
 	dir     string
-	only    string // the one system that is meant; "" is all
+	only    string // the named system; "" is all
 	config  map[string]any
 	systems []string
-	answers map[string]map[asked]report.Judgment // by system
+	answers map[string]map[questionKey]report.Judgment // by system
 }
 
-// asked names a question across runs. Its text takes part: ids may be given anew.
-type asked struct{ domain, id, text string }
+// asked identifies a question across runs. It includes the text, because ids may be reused.
+type questionKey struct{ domain, id, text string }
 
 // readFinished reads the folder of a finished run, given as DIR or DIR:SYSTEM.
-func readFinished(letter, arg string) (*finished, error) {
-	f := &finished{letter: letter, dir: arg, answers: map[string]map[asked]report.Judgment{}}
+func readFinished(letter, arg string) (*runFolder, error) {
+	f := &runFolder{letter: letter, dir: arg, answers: map[string]map[questionKey]report.Judgment{}}
 	_, err := os.Stat(arg)
 	for i := len(arg) - 1; i > 0 && errors.Is(err, fs.ErrNotExist); i-- { // the names of some systems have a colon
 		if arg[i] == ':' && benchmark.ValidName(arg[i+1:]) {
@@ -58,21 +58,21 @@ func readFinished(letter, arg string) (*finished, error) {
 	return f, nil
 }
 
-// readConfig reads what the run was made with. The report is written last, so a folder
-// without one is of a run that is not finished.
-func (f *finished) readConfig() error {
+// readConfig reads the settings of the run. The report is written last, so a folder without one
+// belongs to an unfinished run.
+func (f *runFolder) readConfig() error {
 	name := filepath.Join(f.dir, "report.json")
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s holds no report.json: it is no folder of a finished run; start the run again with -out %s to finish it", f.dir, f.dir)
+		return fmt.Errorf("%s has no report.json, so its run is not finished; start the run again with -out %s to finish it", f.dir, f.dir)
 	}
 	if err != nil {
 		return err
 	}
 	if info.Size() > maxReport {
-		return fmt.Errorf("%s has %d MB, more than a report has", name, info.Size()>>20)
+		return fmt.Errorf("%s has %d MB, more than the %d MB of a report", name, info.Size()>>20, maxReport>>20)
 	}
-	data, err := os.ReadFile(name)
+	content, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
@@ -80,17 +80,17 @@ func (f *finished) readConfig() error {
 		Version int            `json:"version"`
 		Config  map[string]any `json:"config"`
 	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return fmt.Errorf("%s is no report: %w", name, err)
+	if err := json.Unmarshal(content, &r); err != nil {
+		return fmt.Errorf("%s is not a report: %w", name, err)
 	}
 	if r.Version != report.Version {
-		return fmt.Errorf("%s is of version %d, and %d is wanted: make the report again", name, r.Version, report.Version)
+		return fmt.Errorf("%s has version %d, want %d: make the report again", name, r.Version, report.Version)
 	}
 	f.config = r.Config
 	return nil
 }
 
-func (f *finished) readAnswers() error {
+func (f *runFolder) readAnswers() error {
 	in, err := os.Open(filepath.Join(f.dir, report.JudgmentsName))
 	if err != nil {
 		return err
@@ -102,12 +102,12 @@ func (f *finished) readAnswers() error {
 		}
 		of := f.answers[j.System]
 		if of == nil {
-			of = map[asked]report.Judgment{}
+			of = map[questionKey]report.Judgment{}
 			f.answers[j.System] = of
 			f.systems = append(f.systems, j.System)
 		}
-		j.Ranked = nil // much, and compared by its figures
-		q := asked{j.Domain, j.ID, strings.TrimSpace(j.Question)}
+		j.Ranked = nil // saves memory: figures compare it
+		q := questionKey{j.Domain, j.ID, strings.TrimSpace(j.Question)}
 		if _, twice := of[q]; twice {
 			return fmt.Errorf("%s answers question %s of %s twice", j.System, j.ID, j.Domain)
 		}
@@ -116,8 +116,8 @@ func (f *finished) readAnswers() error {
 	return nil
 }
 
-// judges are the names of those that judged.
-func (f *finished) judges() []string {
+// judges returns the names of the judges.
+func (f *runFolder) judges() []string {
 	names := map[string]bool{}
 	for _, of := range f.answers {
 		for _, j := range of {
@@ -128,15 +128,15 @@ func (f *finished) judges() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// changed are the settings that differ between two runs, sorted: "topk_qa 5 → 10".
-func changed(a, b *finished) []string {
+// changed returns the settings that differ between two runs, sorted: "topk_qa 5 → 10".
+func changed(a, b *runFolder) []string {
 	keys := map[string]any{}
 	maps.Copy(keys, a.config)
 	maps.Copy(keys, b.config)
 	delete(keys, "systems") // the table shows them
 	var out []string
 	for k := range keys {
-		if x, y := setting(a.config, k), setting(b.config, k); x != y {
+		if x, y := settingText(a.config, k), settingText(b.config, k); x != y {
 			out = append(out, fmt.Sprintf("%s %s → %s", k, x, y))
 		}
 	}
@@ -144,20 +144,20 @@ func changed(a, b *finished) []string {
 	return out
 }
 
-// setting is a value as text, in one short line.
-func setting(config map[string]any, key string) string {
+// setting returns a value as one short line.
+func settingText(config map[string]any, key string) string {
 	v, ok := config[key]
 	if !ok {
 		return "none"
 	}
-	data, err := json.Marshal(v)
+	value, err := json.Marshal(v)
 	if err != nil {
 		return "?"
 	}
-	return clip(strings.Trim(string(data), `"`), 60)
+	return clip(strings.Trim(string(value), `"`), 60)
 }
 
-// clip is a text in one line of at most n characters.
+// clip cuts a text to one line of at most n characters.
 func clip(s string, n int) string {
 	r := []rune(text.OneLine(s))
 	if len(r) > n {

@@ -15,18 +15,16 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// errLost is returned when a figure fell by more than -max-loss points, as surely as its
-// 95 % interval says.
+// errLost is returned if a figure dropped by more than -max-loss points with 95 % confidence.
 var errLost = errors.New("worse than the first run")
 
-// runCompare sets finished runs side by side: what was changed, what it did to each system
-// with paired intervals, and which questions flipped. Everything is compared with the first
-// folder. A folder is given as DIR, for all systems that both runs have, or as DIR:SYSTEM for
-// one system of it.
+// runCompare compares finished runs with the first one: the settings that differ, the paired difference
+// of each system with its interval, and the questions that flipped. A folder is given as DIR, for all
+// systems that both runs have, or as DIR:SYSTEM.
 func runCompare(args []string, stdout, stderr io.Writer) error {
 	fs := cli.NewFlags("wildgraphbench compare")
 	show := fs.Int("show", 5, "`NUMBER` of flipped questions to show of each system, of each kind")
-	maxLoss := fs.Float64("max-loss", -1, "exit status 3 if a figure surely fell by more than so many `POINTS` (default: never)")
+	maxLoss := fs.Float64("max-loss", -1, "exit status 3 if a figure dropped by more than `N` points with 95 % confidence (default: never)")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}
@@ -36,7 +34,7 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 	if *show < 0 {
 		return cli.Usagef("-show %d: want 0 or more", *show)
 	}
-	var runs []*finished
+	var runs []*runFolder
 	for i, dir := range fs.Args() {
 		r, err := readFinished(string(rune('A'+i)), dir)
 		if err != nil {
@@ -66,10 +64,10 @@ func runCompare(args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// writeComparison is the comparison for people.
-func writeComparison(w io.Writer, runs []*finished, all []pairing, show int) error {
+// writeComparison writes the comparison for people.
+func writeComparison(w io.Writer, runs []*runFolder, all []pairing, show int) error {
 	for _, r := range runs {
-		fmt.Fprintf(w, "%s  %s: %s, kit %s, judge %s\n", r.letter, clip(r.dir, 200), setting(r.config, "dataset"), setting(r.config, "kit"), clip(strings.Join(r.judges(), ", "), 100))
+		fmt.Fprintf(w, "%s  %s: %s, kit %s, judge %s\n", r.letter, clip(r.dir, 200), settingText(r.config, "dataset"), settingText(r.config, "kit"), clip(strings.Join(r.judges(), ", "), 100))
 	}
 	for _, other := range runs[1:] {
 		what := "nothing in the settings"
@@ -97,7 +95,7 @@ func writeComparison(w io.Writer, runs []*finished, all []pairing, show int) err
 }
 
 // comparison has a row for each system and figure of two runs.
-func comparison(a, b *finished, all []pairing) page.Table {
+func comparison(a, b *runFolder, all []pairing) page.Table {
 	t := page.Table{
 		Title: fmt.Sprintf("%s and %s", a.letter, b.letter), Heading: "System",
 		Groups: []page.Group{{Columns: []string{"Figure", "Questions", a.letter, b.letter, b.letter + " − " + a.letter, "95 % interval", "p", "p (Holm)", "Difference"}}},
@@ -139,7 +137,7 @@ func comparison(a, b *finished, all []pairing) page.Table {
 func points(f float64) string { return fmt.Sprintf("%.1f", 100*f) }
 func signed(f float64) string { return fmt.Sprintf("%+.1f", 100*f+0) } // no -0
 
-// writeFlips shows the questions that became right, and those that became wrong.
+// writeFlips lists the questions that became right, and the questions that became wrong.
 func (p pairing) writeFlips(w io.Writer, show int) {
 	for _, gained := range []bool{true, false} {
 		some := slices.DeleteFunc(slices.Clone(p.flips), func(f flip) bool { return f.gained != gained })
@@ -153,13 +151,13 @@ func (p pairing) writeFlips(w io.Writer, show int) {
 				break
 			}
 			fmt.Fprintf(w, "  %s  %s\n     gold  %s\n     %s     %s\n     %s     %s\n", clip(f.id, 40), clip(f.text, 160), clip(f.a.Reference, 160),
-				p.a.letter, said(f.a), p.b.letter, said(f.b))
+				p.a.letter, answerLine(f.a), p.b.letter, answerLine(f.b))
 		}
 	}
 }
 
-// said is an answer in one line.
-func said(j report.Judgment) string {
+// answerLine returns an answer in one line.
+func answerLine(j report.Judgment) string {
 	switch {
 	case j.Error != "":
 		return "failed: " + clip(j.Error, 150)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bench is the command line of the benchmark: a program of one's own adds its
-// systems to it.
+// Package bench is the command line of the benchmark. Other programs add their systems to it.
 //
 //	func main() {
 //		bench.Main(bench.System{Name: "mine", New: newMine})

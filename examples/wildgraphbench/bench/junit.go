@@ -15,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// testsuites are the verdicts of a run as JUnit XML, which CI servers show.
+// testsuites holds the verdicts of a run as JUnit XML for CI servers.
 type testsuites struct {
 	Suites []testsuite `xml:"testsuite"`
 }
@@ -30,7 +30,7 @@ type testsuite struct {
 	Cases    []testcase `xml:"testcase"`
 }
 
-// testcase is a question: it passed, or one outcome says why it did not.
+// testcase is a question: it passed, or it has one outcome with the reason.
 type testcase struct {
 	Domain  string   `xml:"classname,attr"`
 	ID      string   `xml:"name,attr"`
@@ -57,8 +57,8 @@ func (s *testsuites) add(records *benchmark.Run, profile string, minima []minimu
 	}
 }
 
-// add appends a question. A fact question fails if it is wrong, one of statements if none is
-// stated, and each if a figure of its own is below a minimum.
+// add appends a question. A question for a fact fails if it is wrong, a question for statements if no
+// statement is right, and any question if one of its figures is below a minimum.
 func (s *testsuite) add(r benchmark.Result, notApplicable string, minima []minimum) {
 	v := verdict(r)
 	failed := v.State == judge.Scored && (v.Value == 0 || v.Value < 1 && r.Judgment.Fact != nil)
@@ -84,7 +84,7 @@ func (s *testsuite) add(r benchmark.Result, notApplicable string, minima []minim
 	s.Tests, s.Cases = s.Tests+1, append(s.Cases, c)
 }
 
-// verdict returns the verdict on the whole answer, right or wrong or F1 over statements, with its reason.
+// verdict returns the verdict on an answer with its reason: right or wrong, or F1 over statements.
 func verdict(r benchmark.Result) judge.Verdict {
 	switch j := r.Judgment; {
 	case r.Answer.Error != "":

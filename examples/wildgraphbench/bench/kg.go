@@ -14,7 +14,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// sampleGraph is the small open graph that is shipped with the sample.
+// sampleGraph opens the small graph of the sample.
 func sampleGraph() (*triples.Index, error) {
 	f, err := sample.Open("sample/graph.tsv")
 	if err != nil {
@@ -24,7 +24,7 @@ func sampleGraph() (*triples.Index, error) {
 	return triples.New(context.Background(), triples.TSV("sample/graph.tsv", f).All(), triples.Options{})
 }
 
-// runKG builds a folder of a graph, which -kg opens at once and which may be larger than memory.
+// runKG builds a folder of a graph for -kg. The graph can be larger than memory.
 func runKG(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fs := cli.NewFlags("wildgraphbench kg")
 	fs.Usage = func() {
@@ -39,10 +39,10 @@ func runKG(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return cli.Usagef("want: wildgraphbench kg -out FOLDER PATH")
 	}
 	var bad triples.Bad
-	told := time.Now()
+	printed := time.Now()
 	progress := func(done int) {
-		if time.Since(told) > 5*time.Second {
-			told = time.Now()
+		if time.Since(printed) > 5*time.Second {
+			printed = time.Now()
 			fmt.Fprintf(stderr, "%s triples\n", text.Digits(done))
 		}
 	}

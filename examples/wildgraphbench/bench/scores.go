@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// score is a foreign predictions file: -score NAME=FILE.
+// score is a file of predictions of another program: -score NAME=FILE.
 type score struct{ name, file string }
 
 func parseScore(v string) (score, error) {
@@ -25,7 +25,7 @@ func parseScore(v string) (score, error) {
 	return score{name, file}, err
 }
 
-// parseNamed reads NAME=WHAT, where the name can be that of a file.
+// parseNamed reads NAME=WHAT. The name must be a valid file name.
 func parseNamed(v, what string) (name, value string, err error) {
 	name, value, ok := strings.Cut(v, "=")
 	switch {
@@ -37,9 +37,7 @@ func parseNamed(v, what string) (name, value string, err error) {
 	return name, value, err
 }
 
-// readScores reads the foreign predictions before any work is spent.
-//
-// A partial file need not answer every question.
+// readScores reads the predictions before the run. With partial they need not answer every question.
 func readScores(scores []score, set *benchmark.Dataset, limit int, partial bool) ([]benchmark.Entry, error) {
 	want := questions(set, limit)
 	if partial {
@@ -57,7 +55,7 @@ func readScores(scores []score, set *benchmark.Dataset, limit int, partial bool)
 		}
 		p, err := benchmark.ReadPredictions(sc.name, sc.file, f, want, func(q string) bool { return known[q] })
 		if errors.Is(err, benchmark.ErrGaps) {
-			err = fmt.Errorf("%w; or take it as it is with -partial", err)
+			err = fmt.Errorf("%w; or accept it with -partial", err)
 		}
 		if err := errors.Join(err, f.Close()); err != nil {
 			return nil, err
@@ -79,7 +77,7 @@ func questions(set *benchmark.Dataset, limit int) []string {
 	return out
 }
 
-// minimum is a demand on every system that ran: -min KEY=VALUE.
+// minimum is a lower bound on a figure of every system: -min KEY=VALUE.
 type minimum struct {
 	key   string
 	value float64
@@ -100,8 +98,8 @@ func parseMinimum(v string) (minimum, error) {
 	return minimum{key, value}, nil
 }
 
-// missed says which figures are less than -min demands, over all domains and question
-// types, and which questions are below it, the lowest first.
+// missed returns an error for each figure over all domains and types below -min, with the questions below
+// it, the lowest first.
 func missed(minima []minimum, records *benchmark.Run, r *report.Report) error {
 	var problems []error
 	for i, sys := range r.Systems {
@@ -121,10 +119,10 @@ func missed(minima []minimum, records *benchmark.Run, r *report.Report) error {
 	return errors.Join(problems...)
 }
 
-// mostNamed is how many questions below a minimum are named.
+// mostNamed bounds the questions below a minimum that are named.
 const mostNamed = 10
 
-// below lists the questions of a system whose own figure is below the minimum, a line each.
+// below lists the questions of a system whose figure is below the minimum, a line each.
 func (m minimum) below(of benchmark.SystemRun) string {
 	lines := make(map[float64][]string)
 	for _, d := range of.Domains {

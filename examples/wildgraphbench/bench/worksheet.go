@@ -20,15 +20,14 @@ var worksheetHTML string
 
 var worksheetPage = template.Must(template.New("worksheet").Parse(worksheetHTML))
 
-// sheet is what a person is given who answers in a system's place (WildGraphBench, section
-// 4.4): each question with the evidence that the system read.
-type sheet struct {
+// sheet is a worksheet for a person who answers in place of a system (WildGraphBench, section 4.4): each
+// question with the evidence that the system read.
+type worksheet struct {
 	System, File string
 	Questions    []sheetLine
 }
 
-// sheetLine is a line of the worksheet. -score takes it back once its answer is written; until
-// then it counts as no line.
+// sheetLine is a line of the worksheet. -score reads it; a line without an answer is ignored.
 type sheetLine struct {
 	ID        string      `json:"id"`
 	Domain    string      `json:"domain"`
@@ -44,11 +43,11 @@ type sheetText struct {
 }
 
 // writeWorksheets writes SYSTEM.jsonl and SYSTEM.html for each system that was run.
-func writeWorksheets(dir string, run *benchmark.Run, stdout io.Writer) error {
+func writeWorksheets(dir string, records *benchmark.Run, stdout io.Writer) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("-worksheet: %w", err)
 	}
-	for _, system := range run.Systems {
+	for _, system := range records.Systems {
 		if system.Foreign || system.NotApplicable != "" {
 			continue
 		}
@@ -74,8 +73,8 @@ func writeWorksheets(dir string, run *benchmark.Run, stdout io.Writer) error {
 	return nil
 }
 
-func sheetOf(system benchmark.SystemRun) sheet {
-	s := sheet{System: system.Name, File: system.Name + "-answered.jsonl"}
+func sheetOf(system benchmark.SystemRun) worksheet {
+	s := worksheet{System: system.Name, File: system.Name + "-answered.jsonl"}
 	for _, domain := range system.Domains {
 		for _, r := range domain.Results {
 			if r.Skipped || r.Pending {
