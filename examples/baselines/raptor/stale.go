@@ -25,7 +25,7 @@ type previous struct {
 	joined map[string]bool // texts that joined an existing cluster
 }
 
-// group identifies a cluster of a list of texts.
+// clusterID identifies a cluster of a list of texts.
 type clusterID struct {
 	list   string // a digest
 	number int

@@ -31,7 +31,7 @@ type lineHandler struct {
 	said map[string]*messageState
 }
 
-// said counts the repetitions of a message since it was last written.
+// messageState counts the repetitions of a message since it was last written.
 type messageState struct {
 	at   time.Time
 	left int

@@ -60,7 +60,7 @@ type dryServer struct {
 
 type row struct{ stage, model string }
 
-// sum is the weighted usage of calls.
+// weightedUsage is the weighted usage of calls.
 type weightedUsage struct{ calls, prompt, completion, embedded float64 }
 
 func newDryServer(count func(string) int) *dryServer {

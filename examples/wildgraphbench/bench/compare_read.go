@@ -23,7 +23,7 @@ import (
 // maxReport bounds the bytes of a report.json.
 const maxReport = 256 << 20
 
-// finished is a run read from its report folder.
+// runFolder is a run read from its report folder.
 type runFolder struct {
 	letter  string // A, B, …
 	dir     string
@@ -33,7 +33,7 @@ type runFolder struct {
 	answers map[string]map[questionKey]report.Judgment // by system
 }
 
-// asked identifies a question across runs. It includes the text, because ids may be reused.
+// questionKey identifies a question across runs. It includes the text, because ids may be reused.
 type questionKey struct{ domain, id, text string }
 
 // readFinished reads the folder of a finished run, given as DIR or DIR:SYSTEM.
@@ -144,7 +144,7 @@ func changed(a, b *runFolder) []string {
 	return out
 }
 
-// setting returns a value as one short line.
+// settingText returns a value as one short line.
 func settingText(config map[string]any, key string) string {
 	v, ok := config[key]
 	if !ok {

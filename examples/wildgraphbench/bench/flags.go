@@ -43,7 +43,7 @@ type settings struct {
 	grounded      bool
 }
 
-// parse reads the command line and returns all errors that do not depend on the data. systems are the
+// parseFlags reads the command line and returns all errors that do not depend on the data. systems are the
 // valid names.
 func parseFlags(args []string, getenv func(string) string, stderr io.Writer, systems []string) (settings, error) {
 	var s settings

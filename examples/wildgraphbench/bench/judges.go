@@ -30,7 +30,7 @@ const (
 	profileEntailment = "entailment"
 )
 
-// parts adds the judges of a run to its shared parts.
+// runParts adds the judges of a run to its shared parts.
 type runParts struct {
 	*lab.Parts
 	judges []profiled
@@ -125,7 +125,7 @@ func (p *runParts) short(d data) (judge.Judge, error) {
 	return judgeByType{plain, other, hidden}, err
 }
 
-// judges selects the judge by the data set of a question.
+// judgeByType selects the judge by the data set of a question.
 type judgeByType struct {
 	*short.Judge
 	hidden *anonyrag.Judge

@@ -20,7 +20,7 @@ var worksheetHTML string
 
 var worksheetPage = template.Must(template.New("worksheet").Parse(worksheetHTML))
 
-// sheet is a worksheet for a person who answers in place of a system (WildGraphBench, section 4.4): each
+// worksheet is a worksheet for a person who answers in place of a system (WildGraphBench, section 4.4): each
 // question with the evidence that the system read.
 type worksheet struct {
 	System, File string

@@ -28,7 +28,7 @@ const (
 
 // Model replies to prompts over some data.
 type Model struct {
-	// Hard makes replies like those of real models: names in other cases or in quotes, reversed and
+	// Hard makes replies like a real model: names in other cases or in quotes, reversed and
 	// repeated pairs, loops, ends that are not listed, numbers, long names.
 	Hard      bool
 	passages  map[string]string // by the first bytes of their texts
@@ -48,7 +48,7 @@ func NewModel(d Data, hard bool) *Model {
 
 type namedSentence struct{ name, said string }
 
-// entities returns the names of a text, each with its sentence.
+// entitiesOf returns the names of a text, each with its sentence.
 func entitiesOf(text string) (out []namedSentence) {
 	seen := map[string]bool{}
 	for _, s := range sentences.FindAllString(text, -1) {

@@ -39,7 +39,7 @@ func write(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // fails if the client disconnected
 }
 
-// text is a text, or the joined texts of its parts.
+// content is a text, or the joined texts of its parts.
 type content string
 
 func (t *content) UnmarshalJSON(data []byte) error {
