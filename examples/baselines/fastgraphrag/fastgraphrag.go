@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package fastgraphrag is Fast-GraphRAG (circlemind-ai/fast-graphrag 0.0.5,
+// commit 23b3a1b): a graph of described entities in which every fact is an edge
+// of its own, walked by personalised PageRank from the entities of the question.
+//
+// Indexing takes one call per chunk, for the entities and relations of a
+// domain's types; entities with more than 512 characters of descriptions, and
+// pairs with more than five facts, take one more each. A question takes one call
+// for its entities, and one to read.
+//
+// Where this differs from the code, and why:
+//
+//   - Identity edges join similar entities. The code confuses the row of a batch with
+//     the number of an entity and never joins the first one.
+//   - The facts of a pair are merged once, from all of them, so that the graph does
+//     not depend on the order of documents; and a pair has no direction, like the edge.
+//   - A chunk whose extraction fails is listed in the graph's Rejected. The code
+//     loses its document.
+//   - Question.K decides how many chunks are read; the code reads eight.
+//
+// Offline, rules find entities and facts, and the sentences that name them describe
+// them, see extract.Linked. Long descriptions are cut to their central sentences;
+// parallel facts of one relation are merged. Entities are equal by spelling, and the
+// names in a question are linked by spelling too; its other words find entities by
+// BM25, see kit.Kit.Find.
 package fastgraphrag
 
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -164,4 +189,54 @@ func (s *searcher) facts(entities []scored) []scored {
 		out = append(out, scored{ID: f, Score: score})
 	}
 	return rank.Best(out, s.o.Facts)
+}
+
+// The budgets of the three tables in tokens. The code takes four characters for one.
+const (
+	EntityBudget = 4000
+	FactBudget   = 3000
+	ChunkBudget  = 9000
+)
+
+// context returns K chunks, the entities and the edges, each within its budget.
+func (s *searcher) context(q graphrag.Question, entities, edges []scored, ranked []graphrag.Hit) graphrag.Found {
+	var lengths [3][]int
+	var derived [2][]graphrag.Derived
+	add := func(table int, d graphrag.Derived) {
+		derived[table] = append(derived[table], d)
+		lengths[table] = append(lengths[table], s.count(d.Text))
+	}
+	for _, x := range entities {
+		d := &s.described[x.ID]
+		add(0, graphrag.Row("entity", s.g.Entities[x.ID].Name, d.Text, s.corpus.Provenance(d.Passages)))
+	}
+	for _, x := range edges {
+		e := &s.edges[x.ID]
+		add(1, graphrag.Row("relation", s.g.Entities[e.from].Name+" – "+s.g.Entities[e.to].Name, e.text, s.corpus.Provenance(e.passages)))
+	}
+	evidence := ranked[:min(q.Reads(), len(ranked))]
+	for _, h := range evidence {
+		lengths[2] = append(lengths[2], s.count(h.Chunk.Text))
+	}
+	n := fit(lengths, [3]int{EntityBudget, FactBudget, ChunkBudget})
+	return graphrag.Found{Ranked: ranked, Evidence: append([]graphrag.Hit{}, evidence[:n[2]]...), Derived: slices.Concat(derived[0][:n[0]], derived[1][:n[1]])}
+}
+
+// fit returns the number of rows of each table that fit. Unused tokens of a table go to the next
+// tables, and in further rounds to the first ones.
+func fit(lengths [3][]int, budgets [3]int) (rows [3]int) {
+	left := 0
+	for again := true; again; {
+		again = false
+		for t, of := range lengths {
+			left += budgets[t]
+			budgets[t] = 0
+			for rows[t] < len(of) && of[rows[t]] <= left {
+				left -= of[rows[t]]
+				rows[t]++
+				again = true
+			}
+		}
+	}
+	return rows
 }

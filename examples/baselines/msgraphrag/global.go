@@ -5,14 +5,19 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // GlobalOptions of [NewGlobal]. The zero value is the setting of the code.
@@ -244,4 +249,194 @@ func column(s string) string {
 		return s
 	}
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+// maxRating is the highest rating of a report (graphrag/config/defaults.py).
+const maxRating = 5
+
+// dynamic descends the hierarchy from its top (graphrag/query/context_builder/
+// dynamic_community_selection.py): a report that is relevant to the question is kept, and the reports of
+// its parts are rated; a part that is kept replaces its parent. If a level has no relevant report, the
+// whole next level is rated, down to Level. It returns the places of the reports, shuffled.
+func (s *global) dynamic(ctx context.Context, question string) ([]int32, error) {
+	levels := make([][]int32, s.hierarchy.Levels)
+	place := make(map[int32]int32, len(s.reports.Reports))
+	for i := range s.reports.Reports {
+		c := s.reports.Reports[i].Community
+		place[c] = int32(i)
+		levels[s.hierarchy.Communities[c].Level] = append(levels[s.hierarchy.Communities[c].Level], c)
+	}
+	kept := make(map[int32]bool)
+	var queue []int32
+	for level := 0; level < len(levels) && (len(queue) > 0 || len(kept) == 0 && level <= s.index.o.Level); level++ {
+		if len(queue) == 0 {
+			queue = levels[level]
+		}
+		ratings, err := s.rate(ctx, question, queue, place)
+		if err != nil {
+			return nil, err
+		}
+		var next []int32
+		for i, c := range queue {
+			if ratings[i] < s.o.Threshold {
+				continue
+			}
+			kept[c] = true
+			community := &s.hierarchy.Communities[c]
+			if !s.o.KeepParent {
+				delete(kept, community.Parent)
+			}
+			for _, child := range community.Children {
+				if _, ok := place[child]; ok {
+					next = append(next, child)
+				}
+			}
+		}
+		queue = next
+	}
+	var out []int32
+	for i := range s.reports.Reports {
+		if kept[s.reports.Reports[i].Community] {
+			out = append(out, int32(i))
+		}
+	}
+	return s.shuffle(out), nil
+}
+
+// rater rates the relevance of the reports of communities to the question, from 0 to 5. place has the
+// place of each report.
+type rater func(ctx context.Context, question string, communities []int32, place map[int32]int32) ([]int, error)
+
+// likened rates by similarity.
+func (s *global) likened(ctx context.Context, question string, communities []int32, place map[int32]int32) ([]int, error) {
+	likeness, err := s.texts.Scores(ctx, question, nil)
+	out := make([]int, len(communities))
+	for i, c := range communities {
+		out[i] = int(math.Round(maxRating * min(max(0, likeness[place[c]]), 1)))
+	}
+	return out, err
+}
+
+// ratedBy has the model rate, one call for each report.
+func (s *global) ratedBy(m llm.Model) rater {
+	return func(ctx context.Context, question string, communities []int32, _ map[int32]int32) ([]int, error) {
+		out := make([]int, len(communities))
+		err := kit.Each(ctx, len(communities), func(ctx context.Context, i int) error {
+			req, err := request(ctx, StageRate, "rate", 0, question, llm.Data{Label: "report", Text: s.reports.Of(communities[i]).Text()})
+			if err != nil {
+				return err
+			}
+			reply, _, err := llm.Decode[struct {
+				Reason string
+				Rating float64
+			}](ctx, m, req)
+			if err != nil {
+				out[i] = 1 // as in the code: the report is kept
+				return llm.Fatal(err)
+			}
+			out[i] = int(math.Max(0, math.Min(reply.Rating, maxRating)))
+			return nil
+		})
+		return out, err
+	}
+}
+
+// Stages of global search in accounts.
+const (
+	StageMap  = "map reports"
+	StageRate = "rate reports"
+)
+
+// point is a statement of a batch of reports about a question.
+type point struct {
+	Description string
+	Score       float64
+}
+
+// mapped asks a model for the points of each batch and reduces them.
+func (s *global) mapped(m llm.Model) chooser {
+	return func(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error) {
+		batches := s.batches(reports)
+		points := make([][]point, len(batches))
+		err := kit.Each(ctx, len(batches), func(ctx context.Context, i int) (err error) {
+			points[i], err = s.points(ctx, m, question, batches[i])
+			return err
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		derived, used := s.reduce(batches, points)
+		return derived, used, nil
+	}
+}
+
+// points is one map step. A reply that cannot be read has no points.
+func (s *global) points(ctx context.Context, m llm.Model, question string, batch []int32) ([]point, error) {
+	req, err := request(ctx, StageMap, "map", mapWords, question, llm.Data{Label: "reports", Text: s.table(batch)})
+	if err != nil {
+		return nil, err
+	}
+	reply, err := decode[struct{ Points []point }](ctx, m, req)
+	return reply.Points, err
+}
+
+// reduce returns the best points that fit, without empty ones, and the reports that they cite.
+func (s *global) reduce(batches [][]int32, points [][]point) ([]graphrag.Derived, []int32) {
+	type noted struct {
+		point
+		batch int
+	}
+	var all []noted
+	for i, of := range points {
+		for _, p := range of {
+			if p.Score > 0 && strings.TrimSpace(p.Description) != "" {
+				all = append(all, noted{p, i})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b noted) int { return cmp.Compare(b.Score, a.Score) })
+	var out []graphrag.Derived
+	var used []int32
+	left := s.o.ReduceTokens
+	for _, p := range all {
+		behind := cited(p.Description, batches[p.batch])
+		text := s.pointText(p.point, behind)
+		if left -= s.kit.Count(text); left < 0 {
+			break
+		}
+		var sources []int32
+		for _, r := range behind {
+			sources = append(sources, s.reports.Reports[r].Sources...)
+			if !slices.Contains(used, r) {
+				used = append(used, r)
+			}
+		}
+		out = append(out, s.derived("point", text, distinct(sources)))
+	}
+	return out, used
+}
+
+// pointText returns a point as it is read: titles of reports replace the marks, which need the table.
+func (s *global) pointText(p point, behind []int32) string {
+	text := fmt.Sprintf("%s (importance %g", report.Unmarked(p.Description), p.Score)
+	for i, r := range behind {
+		text += []string{"; from the reports ", ", "}[min(i, 1)] + "“" + s.reports.Reports[r].Title + "”"
+	}
+	return text + ")"
+}
+
+var citation = regexp.MustCompile(`(?i)\breports\s*\(([^()]*)\)`)
+
+// cited returns the reports of a batch that a text names by id.
+func cited(text string, batch []int32) []int32 {
+	var out []int32
+	for _, mark := range citation.FindAllStringSubmatch(text, -1) {
+		for _, number := range strings.FieldsFunc(mark[1], func(r rune) bool { return r == ',' || r == ' ' }) {
+			n, err := strconv.ParseInt(number, 10, 32)
+			if id := int32(n); err == nil && slices.Contains(batch, id) && !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
 }

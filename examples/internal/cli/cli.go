@@ -5,16 +5,26 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+	"unicode/utf8"
 
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/office"
+	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -197,3 +207,167 @@ func Fail(w io.Writer, program string, err error) int {
 	fmt.Fprintf(w, "%s: %s\n", program, text.Printable(err.Error()))
 	return Failed
 }
+
+// Group is a part of the list of flags.
+type Group struct {
+	Title string
+	Flags []string
+}
+
+// The widths of a list of flags: of a line, and of the column with the names.
+const (
+	lineWidth = 96
+	nameWidth = 25
+)
+
+// servers has a line to copy for each kind of model server.
+const servers = `
+Model servers, by variables of the environment:
+  export OPENAI_API_KEY=sk-...                       # OpenAI
+  export OPENAI_BASE_URL=http://localhost:8000/v1    # vLLM: vllm serve NAME
+  export OPENAI_BASE_URL=http://localhost:8080/v1    # llama.cpp: llama-server -m FILE
+  export OLLAMA_HOST=http://localhost:11434          # Ollama: ollama pull NAME
+Anthropic, Gemini, Mistral, Bedrock, Azure: examples/vendors.
+`
+
+// Help writes the purpose of a program and its flags by group; flags without a group come last. A
+// program with the flag -model gets the list of model servers too.
+func Help(w io.Writer, fs *flag.FlagSet, about string, groups ...Group) {
+	fmt.Fprintf(w, "Usage: %s [flags]\n", fs.Name())
+	if about != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(about))
+	}
+	other := Group{Title: "Other"}
+	if len(groups) == 0 {
+		other.Title = "Flags"
+	}
+	fs.VisitAll(func(f *flag.Flag) {
+		if !slices.ContainsFunc(groups, func(g Group) bool { return slices.Contains(g.Flags, f.Name) }) {
+			other.Flags = append(other.Flags, f.Name)
+		}
+	})
+	for _, g := range append(slices.Clone(groups), other) {
+		if len(g.Flags) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s\n", g.Title)
+		for _, name := range g.Flags {
+			if f := fs.Lookup(name); f != nil {
+				helpFlag(w, f)
+			}
+		}
+	}
+	if fs.Lookup("model") != nil {
+		fmt.Fprint(w, servers)
+	}
+}
+
+// helpFlag writes the name of a flag and its usage, in two columns.
+func helpFlag(w io.Writer, f *flag.Flag) {
+	value, usage := flag.UnquoteUsage(f)
+	left := strings.TrimRight("  -"+f.Name+" "+value, " ")
+	if d := f.DefValue; !slices.Contains([]string{"", "0", "false"}, d) && !strings.Contains(usage, "default") {
+		usage += fmt.Sprintf(" (default %s)", d)
+	}
+	if utf8.RuneCountInString(left) > nameWidth-2 {
+		fmt.Fprintln(w, left)
+		left = ""
+	}
+	line := fmt.Sprintf("%-*s", nameWidth, left)
+	for i, word := range strings.Fields(usage) {
+		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > lineWidth {
+			fmt.Fprintln(w, line)
+			line = strings.Repeat(" ", nameWidth)
+		} else if i > 0 {
+			line += " "
+		}
+		line += word
+	}
+	fmt.Fprintln(w, line)
+}
+
+const (
+	everyLine = 10 * time.Second // between two lines of one message
+	longest   = 500              // of a value, in bytes
+)
+
+// NewLogger writes warnings and errors to w, a line each. A message that is repeated gets one line in
+// ten seconds, with the number of repetitions left out.
+func NewLogger(w io.Writer) *slog.Logger {
+	return slog.New(&lineHandler{w: w, said: map[string]*messageState{}})
+}
+
+type lineHandler struct {
+	w    io.Writer
+	mu   sync.Mutex
+	said map[string]*messageState
+}
+
+// messageState counts the repetitions of a message since it was last written.
+type messageState struct {
+	at   time.Time
+	left int
+}
+
+func (l *lineHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn
+}
+func (l *lineHandler) WithAttrs([]slog.Attr) slog.Handler { return l }
+func (l *lineHandler) WithGroup(string) slog.Handler      { return l }
+
+func (l *lineHandler) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.said[r.Message]
+	if s == nil {
+		s = &messageState{}
+		l.said[r.Message] = s
+	}
+	if r.Time.Sub(s.at) < everyLine {
+		s.left++
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString(r.Message)
+	r.Attrs(func(a slog.Attr) bool {
+		value := a.Value.String()
+		if a.Value.Kind() == slog.KindDuration {
+			value = a.Value.Duration().Round(100 * time.Millisecond).String()
+		}
+		if len(value) > longest {
+			value = strings.ToValidUTF8(value[:longest], "") + "…"
+		}
+		fmt.Fprintf(&b, ", %s: %s", strings.ReplaceAll(a.Key, "_", " "), value)
+		return true
+	})
+	if s.left > 0 {
+		fmt.Fprintf(&b, " (and %d times before)", s.left)
+	}
+	s.at, s.left = r.Time, 0
+	_, err := fmt.Fprintln(l.w, strings.Join(strings.Fields(text.Printable(b.String())), " "))
+	return err
+}
+
+// Files reads documents in the formats of graphrag/load and load/office, and PDF. The parser of PDF is
+// compiled once and cached in the user's cache folder.
+type Files struct {
+	load.Options
+	pdf *pdf.Reader
+}
+
+// NewFiles returns a reader of files. Close it after use.
+func NewFiles() *Files {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = "" // the parser is compiled each time
+	} else {
+		cache = filepath.Join(cache, "wildgraph", "pdf")
+	}
+	f := &Files{pdf: pdf.New(pdf.Options{Cache: cache})}
+	f.Formats = office.Formats()
+	f.Formats[".pdf"] = f.pdf.Read
+	return f
+}
+
+// Close stops the parser of PDF.
+func (f *Files) Close() error { return f.pdf.Close() }

@@ -7,10 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
 // LedgerName is the file in the folder of a run with the calls that were paid for, by stage,
@@ -62,4 +65,35 @@ func Prices(file string) (*paid.Prices, error) {
 		return nil, fmt.Errorf("-prices %s: %w", file, err)
 	}
 	return p, nil
+}
+
+// Vendors maps the prefix of a model's name ("anthropic" of anthropic:NAME) to the function that opens
+// models with that vendor's wire format; requests use the transport. Only examples/vendors sets it, before
+// a program runs.
+var Vendors = map[string]func(model string, by *transport.Transport) (llm.Model, error){}
+
+// OfVendors reports whether every name that is not empty has a prefix in Vendors.
+func OfVendors(names ...string) bool {
+	for _, name := range names {
+		if vendor, _, _ := strings.Cut(name, ":"); name != "" && Vendors[vendor] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Model opens a model of Vendors, or of the server that the environment names.
+func Model(name string, server *transport.Provider, o transport.Options) (llm.Model, error) {
+	vendor, model, _ := strings.Cut(name, ":")
+	if open := Vendors[vendor]; open != nil {
+		by, err := transport.New(o)
+		if err != nil {
+			return nil, err
+		}
+		return open(model, by)
+	}
+	if server == nil {
+		return nil, transport.ErrNoProvider
+	}
+	return server.Model(name)
 }
