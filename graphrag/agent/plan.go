@@ -16,8 +16,8 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
-	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -225,13 +225,13 @@ func chunkIDs(hits []graphrag.Hit) []string {
 
 // AspectsByModel asks a model, with one call for each overview, which parts of the subject to search for.
 // The prompt has the question and the titles of the pages found for it. Empty aspects, and those that
-// repeat another or the question, are dropped; at most [retrieve.MaxAspects] are kept. After an unusable
+// repeat another or the question, are dropped; at most [pages.MaxAspects] are kept. After an unusable
 // reply or a refusal there are none. Any other error is returned.
-func AspectsByModel(m llm.Model) (retrieve.Plan, error) {
+func AspectsByModel(m llm.Model) (pages.Plan, error) {
 	if m == nil {
 		return nil, errors.New("agent: the model that names aspects is missing")
 	}
-	values := map[string]any{"Most": retrieve.MaxAspects}
+	values := map[string]any{"Most": pages.MaxAspects}
 	return func(ctx context.Context, question string, titles []string) ([]string, error) {
 		clipped := make([]string, len(titles))
 		for i, t := range titles {
@@ -262,7 +262,7 @@ func distinct(aspects []string, question string) []string {
 		return nil
 	}
 	var out []string
-	subs, _ := Plan(question, proposed, nil, retrieve.MaxAspects)
+	subs, _ := Plan(question, proposed, nil, pages.MaxAspects)
 	for _, s := range subs {
 		out = append(out, s.Text)
 	}
