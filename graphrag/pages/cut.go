@@ -78,7 +78,7 @@ func Cut(ctx context.Context, docs []graphrag.Document, o CutOptions) ([]Page, e
 		if p.Text, p.Units, err = unitsOf(ctx, d.Text, o.Unit); err != nil {
 			return fmt.Errorf("chunk: cut page %.80q: %w", d.ID, err)
 		}
-		p.Ends = ends(p.Units, o.Passage)
+		p.Ends = passageEnds(p.Units, o.Passage)
 		return nil
 	})
 	if err != nil {
@@ -93,9 +93,9 @@ func Cut(ctx context.Context, docs []graphrag.Document, o CutOptions) ([]Page, e
 	return pages, nil
 }
 
-// ends returns the end of the passage that begins at each unit and has at least a number of
+// passageEnds returns the end of the passage that begins at each unit and has at least a number of
 // tokens. The last passage reaches to the end of the page; a short page is one passage.
-func ends(units []Unit, least int) []int {
+func passageEnds(units []Unit, least int) []int {
 	var out []int
 	end, tokens := 0, 0
 	for i := range units {

@@ -34,7 +34,7 @@ type pageIndex struct {
 	titles   []int     // tokens of each title
 
 	body, title, page *bm25.Index
-	units             *units
+	units             *unitIndex
 	like              retrieve.Texts // nil by words only
 }
 

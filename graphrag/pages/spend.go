@@ -210,7 +210,7 @@ func (c *candidate) gain(hit int) (sum float64) {
 }
 
 // prepare counts the question's terms, which have numbers, in the units of a page.
-func (c *candidate) prepare(u *units, page int32, k *queryTerms, number []uint8) {
+func (c *candidate) prepare(u *unitIndex, page int32, k *queryTerms, number []uint8) {
 	n, from, to := len(k.terms), u.first[page], u.first[page+1]
 	c.share, c.tf, c.read = zeros(c.share, n), zeros(c.tf, n), zeros(c.read, to-from)
 	c.hits, c.freq = c.hits[:0], c.freq[:0]
@@ -251,8 +251,8 @@ func zeros[T any](old []T, n int) []T {
 	return old
 }
 
-// units are the terms of the units of all pages, by number, in one list.
-type units struct {
+// unitIndex are the terms of the units of all pages, by number, in one list.
+type unitIndex struct {
 	terms *text.Vocabulary
 	of    []int32 // terms in the order of the text
 	ends  []int   // of each unit in of
@@ -261,9 +261,9 @@ type units struct {
 }
 
 // newUnits reads the pages in sequence, so the numbers of terms depend on nothing else.
-func newUnits(ctx context.Context, pages []Page, a text.Analyzer) (*units, error) {
+func newUnits(ctx context.Context, pages []Page, a text.Analyzer) (*unitIndex, error) {
 	numbers := text.NewNumbering(a)
-	u := &units{terms: numbers.Terms(), first: make([]int, 1, len(pages)+1)}
+	u := &unitIndex{terms: numbers.Terms(), first: make([]int, 1, len(pages)+1)}
 	var last []int // page that had each term, from 1
 	page := 0
 	count := func(terms []int32) bool {
@@ -298,10 +298,10 @@ func newUnits(ctx context.Context, pages []Page, a text.Analyzer) (*units, error
 }
 
 // in returns the terms of a unit.
-func (u *units) in(unit int) []int32 { return u.across(unit, unit+1) }
+func (u *unitIndex) in(unit int) []int32 { return u.across(unit, unit+1) }
 
 // across returns the terms of the units from from to end-1.
-func (u *units) across(from, end int) []int32 {
+func (u *unitIndex) across(from, end int) []int32 {
 	if from == end {
 		return nil
 	}
