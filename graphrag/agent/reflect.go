@@ -276,7 +276,7 @@ func (r *reflecting) search(ctx context.Context, m Move) (news bool, err error) 
 	return r.news(found), r.merge(ctx)
 }
 
-// merge makes what was found of what all searches found.
+// merge merges the results of all searches.
 func (r *reflecting) merge(ctx context.Context) (err error) {
 	if r.Found, err = r.o.Merge(ctx, r.all, r.Question.Want()); err != nil {
 		return fmt.Errorf("agent: merge: %w", err)

@@ -34,7 +34,7 @@ const (
 // Search returns a retriever that searches again and again, over any retriever and over raw pages, until
 // next has an answer or a limit is met: the turns, the tokens read in all (Question.Tokens, if set), or two
 // turns without anything new. Calls of a turn run side by side; those beyond the limit are dropped, and
-// said to be. A call that was made before is answered from what it found. The evidence is what was read and
+// said to be. A call that was made before is answered from its earlier result. The evidence is what was read and
 // cited, or without a citation all that was read; the steps have all that was done, of which the last has
 // the reason for the end. Where the first reply cannot be used, one search for the question takes its
 // place.
@@ -145,8 +145,8 @@ type Move struct {
 	// Query is the next search of [Reflecting], Calls are the next calls of [Search].
 	Query string `json:"-"`
 	Calls []Call `json:"calls,omitempty"`
-	// Answered ends the search: what was found answers the question. Answer says how, and IDs
-	// are the numbers of what it rests on.
+	// Answered ends the search: the material answers the question, by Answer, and IDs
+	// are the numbers of its sources.
 	Answered bool   `json:"-"`
 	Answer   string `json:"answer,omitempty"`
 	IDs      []int  `json:"ids,omitempty"`
@@ -203,13 +203,13 @@ const (
 	stopUnread   = "the reply could not be used"
 )
 
-// loop is the common part of all searches by turns: in each turn a decision is asked for, what to
-// do, that is done, and what it brought is taken in, until there is a reason to stop.
+// loop is the common part of all searches by turns: each turn asks for a move, executes
+// it and records the result, until there is a reason to stop.
 type loop struct {
 	Memory
 	steps []graphrag.Step
-	// kind is the name of a turn in traces, steps and errors; stale is how many turns
-	// without anything new end the search, 0 none.
+	// kind is the name of a turn in traces, steps and errors; stale is the number of turns
+	// without anything new that end the search, 0 none.
 	kind  string
 	stale int
 	// end is the reason why a move ends the search, "" if it does not, and do carries it out.

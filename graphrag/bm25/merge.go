@@ -127,10 +127,10 @@ func array[T any](w *flat.Writer, name string, a *flat.Array[T], errs *[]error) 
 	}
 }
 
-// flushAt is how many postings are buffered before they are written.
+// flushAt is the number of postings that are buffered before they are written.
 const flushAt = 1 << 22
 
-// looked is how many terms are merged between two looks at the context.
+// looked is the number of terms that are merged between two looks at the context.
 const looked = 1 << 8
 
 // terms writes the postings of all terms, in the order of the terms.

@@ -37,7 +37,7 @@ var ErrVector = errors.New("unusable vector")
 type KMeansOptions struct {
 	// Seed of k-means++, which is the greedy one.
 	Seed uint64
-	// Inits is how many starts are tried, of which the one with the least inertia wins; 0 means 5.
+	// Inits is the number of starts that are tried, of which the one with the least inertia wins; 0 means 5.
 	Inits int
 }
 
@@ -54,7 +54,7 @@ type Clustering struct {
 	Centroids []float32
 	// Inertia is the sum of the squared distances of the vectors from the centroids of their clusters.
 	Inertia float64
-	// Iterations is how often the centroids were moved.
+	// Iterations is the number of moves of the centroids.
 	Iterations int
 }
 

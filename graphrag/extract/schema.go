@@ -20,7 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Schema bounds what is extracted (Youtu-GraphRAG, arXiv 2508.19855, equation 1):
+// Schema bounds an extraction (Youtu-GraphRAG, arXiv 2508.19855, equation 1):
 // the types an entity may have, the relations between entities, and the keys of
 // attributes. The same schema bounds the questions that are taken apart.
 type Schema struct {

@@ -24,7 +24,7 @@ type Line struct {
 	Number int
 }
 
-// MaxLine is how many bytes of a line are shown; pages may be one line of megabytes.
+// MaxLine is the number of bytes of a line that are shown; pages may be one line of megabytes.
 const MaxLine = 300
 
 // maxPattern is the longest pattern, in bytes.

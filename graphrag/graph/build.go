@@ -88,7 +88,7 @@ func (g *Graph) place(from, to int32, weight float64) {
 	}
 }
 
-// sortedRows is how many rows are sorted at a time.
+// sortedRows is the number of rows that are sorted at a time.
 const sortedRows = 1 << 10
 
 // sortRows sorts rows by target, and arcs of one target by weight.

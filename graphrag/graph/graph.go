@@ -161,7 +161,7 @@ type Classes struct {
 	Inside []float64 // weight of an edge within the class of a first node, or 0
 }
 
-// hashedRows is how many rows are hashed between two checks of the context.
+// hashedRows is the number of rows that are hashed between two checks of the context.
 const hashedRows = 1 << 12
 
 // Twins finds nodes with edges of the same weights to the same other nodes, joined to each other

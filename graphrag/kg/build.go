@@ -221,7 +221,7 @@ func (b *builder) number() {
 	}
 }
 
-// entities gathers what is said about each.
+// entities gathers the mentions and descriptions of each entity.
 func (b *builder) entities() {
 	n := len(b.g.Entities)
 	spelt, typed := make([]link, len(b.uses)), make([]link, len(b.typed))
@@ -308,7 +308,7 @@ func (b *builder) relations() {
 	b.g.relationDescriptions = described(n, said, b.texts.texts)
 }
 
-// compare orders facts by what they say.
+// compare orders facts by their content.
 func (b *builder) compare(a, c *fact) int {
 	return cmp.Or(cmp.Compare(a.head, c.head), cmp.Compare(b.labelRank[a.label], b.labelRank[c.label]), cmp.Compare(a.tail, c.tail))
 }

@@ -38,7 +38,7 @@ type Options struct {
 	// AtOnce is the number of questions that are answered at a time, by default 8; the
 	// reply to further ones asks to try again.
 	AtOnce int
-	// PerMinute is how many requests a token, or everybody without tokens, may send in a minute, 600.
+	// PerMinute is the number of requests that a token, or everybody without tokens, may send in a minute, 600.
 	PerMinute int
 	// MaxBody is the size of a request in bytes, 16 MiB: documents are put in one.
 	MaxBody int64
@@ -177,7 +177,7 @@ func reply(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v) // a client that left is no error
 }
 
-// guarded finds who asks, and holds the limits.
+// guarded finds the user of a request, and enforces the limits.
 func (s *server) guarded(handle func(http.ResponseWriter, *http.Request, *user) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		u := s.anyone
@@ -237,7 +237,7 @@ func decode(r *http.Request, to any) error {
 	return nil
 }
 
-// ask is a question as it is sent.
+// ask is the body of a question.
 type ask struct {
 	Question string              `json:"question"`
 	Query    string              `json:"query"`
@@ -246,7 +246,7 @@ type ask struct {
 	Where    *graphrag.Condition `json:"where"`
 }
 
-// question checks what is asked, and takes a turn for it.
+// question checks a question, and takes a turn for it.
 func (s *server) question(w http.ResponseWriter, text string, k int, where *graphrag.Condition) (q graphrag.Question, end func(), err error) {
 	switch {
 	case strings.TrimSpace(text) == "":

@@ -182,7 +182,7 @@ func (t *Tree) grow(ctx context.Context, s Summarizer, tops [][]int32, groups []
 type SequentialOptions struct {
 	// Summarizer is required.
 	Summarizer Summarizer
-	// Group is how many neighbours make one summary, at least 2; 0 means 5
+	// Group is the number of neighbours that make one summary, at least 2; 0 means 5
 	// (YiboZhao624/E-2GraphRAG, merge_num).
 	Group int
 }

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxQuestionWords is how many words of a question are read: a longer text is a page and no
+// maxQuestionWords is the number of words of a question that are read: a longer text is a page and no
 // question, and its beginning tells the subject.
 const maxQuestionWords = 256
 

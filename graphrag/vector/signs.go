@@ -157,7 +157,7 @@ const (
 	manyTimes = 32
 )
 
-// reads is how many rows a search reads after a glance at all of them; all, if it takes none.
+// reads returns the number of rows that a search reads after a scan of all signs; all rows without one.
 func (x *Index) reads(p Params) int {
 	if x.signs == nil || p.Share <= 0 || p.Share >= 1 {
 		return x.n

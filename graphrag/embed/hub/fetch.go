@@ -127,7 +127,7 @@ func (f *fetcher) address(x file) string {
 	return strings.TrimSuffix(f.Endpoint, "/") + "/" + f.repo + "/resolve/" + f.revision + "/" + x.Name
 }
 
-// all fetches what is not there yet. Of a model without pinned sums it records them, and
+// all fetches the missing files. Of a model without pinned sums it records them, and
 // removes one that package local cannot read, if possible before its weights are fetched.
 func (f *fetcher) all(ctx context.Context) error {
 	wanted := f.files

@@ -32,7 +32,7 @@ type tensor struct {
 	Range [2]int64 `json:"data_offsets"`
 }
 
-// width is how many bytes a number has; 0 is a type that is not read here.
+// width returns the number of bytes of a number; 0 is a type that is not read here.
 func (t tensor) width() int64 {
 	switch t.Type {
 	case "F32":
@@ -43,7 +43,7 @@ func (t tensor) width() int64 {
 	return 0
 }
 
-// openTensors reads the header of a file of size bytes. It takes memory in proportion to what it reads.
+// openTensors reads the header of a file of size bytes. Its memory is proportional to the header.
 func openTensors(data io.ReaderAt, size int64) (*tensors, error) {
 	var length [lengthBytes]byte
 	if _, err := data.ReadAt(length[:], 0); err != nil {

@@ -34,7 +34,7 @@ const (
 )
 
 // mailFile reads a message (RFC 5322, MIME): its sender, receivers, date and subject, which are
-// fields as well, the text, messages in it, and the names of what is attached. A place is a paragraph.
+// fields as well, the text, messages in it, and the names of attachments. A place is a paragraph.
 func mailFile(name string, data []byte) (*load.File, error) {
 	if bytes.IndexByte(data[:min(len(data), 64)], 0) >= 0 { // UTF-16
 		if f, err := load.Read("message.txt", data); err == nil {
