@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -42,16 +43,11 @@ const (
 // Do We Still Need GraphRAG (arXiv 2604.09666) puts retrievers into the hands of such an
 // agent, Search-o1 (arXiv 2501.05366) condenses what it reads.
 func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
-	var problems []error
-	if next == nil {
-		problems = append(problems, errors.New("agent: Next is missing: it decides what to do"))
-	}
-	if o.Turns < 0 || o.Calls < 0 {
-		problems = append(problems, fmt.Errorf("agent: %d turns and %d calls, want 0 or more", o.Turns, o.Calls))
-	}
-	if _, err := NewTools(graphrag.Question{}, o.ToolOptions); err != nil {
-		problems = append(problems, err)
-	}
+	checks := opt.Checks{Of: "agent"}
+	checks.Want(next != nil, "Next", "missing", "a function that decides what to do")
+	opt.Min(&checks, "Turns", o.Turns, 0)
+	opt.Min(&checks, "Calls", o.Calls, 0)
+	_, wrong := NewTools(graphrag.Question{}, o.ToolOptions)
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		if q.Want() == 0 && q.Tokens == 0 {
 			return graphrag.Nothing(), ctx.Err()
@@ -73,7 +69,7 @@ func Search(next Next, o SearchOptions) (graphrag.Retriever, error) {
 		}
 		out.Steps = s.stopped(stop)
 		return out, cmp.Or(err, ctx.Err())
-	}), errors.Join(problems...)
+	}), errors.Join(checks.Err(), wrong)
 }
 
 // searching is the search for a question.
