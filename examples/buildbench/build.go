@@ -31,7 +31,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// web gets articles, with their links, and the pages that they cite.
+// web fetches articles, with their links, and the pages that they cite.
 type web struct {
 	articles, pages *fetch.Fetcher
 	files           *cli.Files
@@ -97,13 +97,13 @@ func (b *builder) all(ctx context.Context, stdout io.Writer) error {
 	return b.table(stdout, stats)
 }
 
-// The ends of the names of articles; those in the wiki's own markup last.
+// The extensions of articles; wikitext has the extensions of the wiki's own markup.
 var (
 	readable = append([]string{".md", ".txt", ".html", ".htm"}, wikitext...)
 	wikitext = []string{".wiki", ".wikitext", ".mediawiki"}
 )
 
-// most are the articles with the most references, if not all are wanted.
+// most returns the articles with the most references, up to -articles.
 func (b *builder) most(ctx context.Context, names []string) ([]string, error) {
 	if b.mostArticles == 0 || len(names) <= b.mostArticles {
 		return names, nil
@@ -121,7 +121,7 @@ func (b *builder) most(ctx context.Context, names []string) ([]string, error) {
 	return names[:b.mostArticles], nil
 }
 
-// articles are the URLs and files, with the files of folders.
+// articles returns the URLs and files, with the files of folders.
 func articles(names []string) ([]string, error) {
 	var out []string
 	for _, name := range names {
@@ -149,7 +149,7 @@ func isURL(name string) bool {
 	return strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://")
 }
 
-// article reads an article: a file as it is now, a URL as it was at first.
+// article reads an article: a file again each time, a URL once.
 func (b *builder) article(ctx context.Context, name string) (string, error) {
 	if !isURL(name) {
 		source, err := os.ReadFile(name)
@@ -172,7 +172,7 @@ func (b *builder) article(ctx context.Context, name string) (string, error) {
 	})
 }
 
-// parsed reads an article: its sections, and its text as Markdown.
+// parsed reads an article, as sections and as Markdown.
 func (b *builder) parsed(ctx context.Context, name string) (a *construct.Article, source string, err error) {
 	if source, err = b.article(ctx, name); err != nil {
 		return nil, "", err
@@ -217,7 +217,7 @@ func (b *builder) topic(ctx context.Context, name string) (construct.Stats, erro
 	})
 }
 
-// collect gets the sources of an article: files from beside it, the others from the web.
+// collect reads the sources of an article, from its folder or from the web.
 func (b *builder) collect(ctx context.Context, name, title string, refs []construct.Reference) ([]construct.Collected, error) {
 	var out []construct.Collected
 	var remote []construct.Reference
@@ -245,10 +245,10 @@ func (b *builder) collect(ctx context.Context, name, title string, refs []constr
 	return append(out, collected...), err
 }
 
-// local reads a source that is a file in the folder of an article, or below, as it is now.
+// local reads a source that is a file in the folder of an article or in its subfolders.
 func (b *builder) local(name, path string) (c construct.Collected, err error) {
 	if isURL(name) {
-		return c, errors.New("a file: only an article that is a file may cite it")
+		return c, errors.New("only an article that is a file can cite a file")
 	}
 	root, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {
@@ -278,8 +278,8 @@ func (b *builder) local(name, path string) (c construct.Collected, err error) {
 	return c, nil
 }
 
-// progress says how far the stages of a model are, a line for each tenth, with the time left
-// at the pace so far and what was paid.
+// progress prints the progress of the stages of a model, a line for each tenth, with the estimated time
+// left and the cost.
 func (b *builder) progress(title string) func(stage string, done, total int) {
 	var began time.Time
 	return func(stage string, done, total int) {
@@ -288,10 +288,10 @@ func (b *builder) progress(title string) func(stage string, done, total int) {
 			began = time.Now()
 		case done%max(1, total/10) == 0 || done == total:
 			left := time.Duration(float64(time.Since(began)) / float64(done) * float64(total-done))
-			so := b.client.Account()
-			open := so.Total.Unknown
-			so.Total.Unknown = 0 // most of them are under way
-			b.say("%s: %s, %d of %d (%s left). So far %s %d attempts are under way, or their bill is not known.", title, stage, done, total, left.Round(time.Second), cli.Bill(so), open)
+			account := b.client.Account()
+			open := account.Total.Unknown
+			account.Total.Unknown = 0 // most of them are running
+			b.say("%s: %s, %d of %d (%s left). So far %s %d attempts are running, or their cost is not known.", title, stage, done, total, left.Round(time.Second), cli.Bill(account), open)
 		}
 	}
 }
@@ -300,7 +300,7 @@ func (b *builder) say(format string, args ...any) {
 	fmt.Fprintln(b.stderr, text.OneLine(fmt.Sprintf(format, args...)))
 }
 
-// table is the report for people.
+// table writes the report for people.
 func (b *builder) table(w io.Writer, stats []construct.Stats) error {
 	t := page.Table{Title: "Built", Heading: "Article", Groups: []page.Group{
 		{Columns: []string{"Sources", "Pages", "Tokens", "Sections", "Triples"}},
@@ -314,7 +314,7 @@ func (b *builder) table(w io.Writer, stats []construct.Stats) error {
 		t.Rows = append(t.Rows, row)
 	}
 	if b.model == "" {
-		t.Notes = append(t.Notes, "Offline: statements are sentences as they stand, questions have gaps; -model makes better ones.")
+		t.Notes = append(t.Notes, "Offline: statements are unchanged sentences, questions have gaps; -model makes better ones.")
 	}
 	if err := report.WriteText(w, t); err != nil {
 		return err

@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command buildbench makes a WildGraphBench of one's own: of articles that cite the
-// web, it makes a folder of pages, gold statements and questions, which wildgraphbench
-// runs.
+// Command buildbench makes your own WildGraphBench: from articles that cite the web, it makes a
+// folder of pages, gold statements and questions for wildgraphbench.
 //
 //	go run ./examples/buildbench -article https://en.wikipedia.org/wiki/Barn_owl -out owls
 //	go run ./examples/wildgraphbench -data owls
 //
-// An article is a URL or a file: Markdown with Wikipedia's citation marks or with
-// footnotes, or HTML; what it cites are pages of the web, or files beside it, as
-// file:NAME. Without -model, statements and questions are made by rules and
-// are weaker; the report says so. Tables in Parquet, as Hugging Face has AnonyRAG's, it writes as
-// JSON lines (-parquet). What was fetched and paid for is kept: a second start
-// with the same flags goes on where the first one ended and makes the same benchmark.
+// An article is a URL or a file: Markdown with Wikipedia's citation marks or with footnotes, or
+// HTML; it cites pages of the web, or files in its folder as file:NAME. Without -model, rules make
+// weaker statements and questions, and the report says so. -parquet writes tables in Parquet, such
+// as AnonyRAG's of Hugging Face, as JSON lines. Fetched pages and paid replies are kept: a second
+// start with the same flags continues, and makes the same benchmark.
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/netip"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark/construct"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/load/parquet"
+	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/paid"
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// settings are the parsed flags.
+// settings has the parsed flags.
 type settings struct {
 	articles     []string
 	out, parquet string
@@ -111,7 +114,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (setting
 	return s, cli.Usage(errors.Join(problems...))
 }
 
-// usage writes what -h shows.
+// usage writes the help.
 func usage(w io.Writer, fs *flag.FlagSet) {
 	cli.Help(w, fs, "Makes a benchmark of articles that cite the web, or files beside them (file:NAME), for wildgraphbench -data.",
 		cli.Group{Title: "What to build", Flags: []string{"article", "articles", "parquet", "out", "single", "multi", "summary", "apart", "seed"}},
@@ -158,7 +161,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return b.all(ctx, stdout)
 }
 
-// parts are those of the model, or the rules.
+// parts returns the steps by the model, with its client, or by rules.
 func (s settings) parts(stderr io.Writer) (construct.Parts, *paid.Client, error) {
 	if s.model == "" {
 		return construct.Parts{State: construct.Rules{}, Ask: construct.Rules{}, Check: construct.Rules{}}, nil, nil
@@ -169,11 +172,11 @@ func (s settings) parts(stderr io.Writer) (construct.Parts, *paid.Client, error)
 	if err != nil && !cli.OfVendors(s.model) {
 		return construct.Parts{}, nil, cli.Usagef("-model: %w", err)
 	}
-	run, err := filepath.Abs(s.out)
+	folder, err := filepath.Abs(s.out)
 	if err != nil {
 		return construct.Parts{}, nil, err
 	}
-	client, err := paid.Open(paid.Options{File: s.cache, Run: run, Tokens: s.budgetTokens, Prices: s.prices, Defaults: cli.Settings(s.temperature, s.Seed), Logger: log})
+	client, err := paid.Open(paid.Options{File: s.cache, Run: folder, Tokens: s.budgetTokens, Prices: s.prices, Defaults: cli.Settings(s.temperature, s.Seed), Logger: log})
 	if err != nil {
 		return construct.Parts{}, nil, fmt.Errorf("-cache: %w", err)
 	}
@@ -186,4 +189,48 @@ func (s settings) parts(stderr io.Writer) (construct.Parts, *paid.Client, error)
 	}
 	by := construct.NewByModel(m)
 	return construct.Parts{State: by, Ask: by, Check: by, Keep: by.Keep}, client, nil
+}
+
+// tables writes the Parquet files of a folder and of its subfolders, such as data, as JSON lines with the
+// same names for wildgraphbench. That program links no reader of Parquet, which would add a fifth to its
+// build.
+func tables(from, to string, stdout io.Writer) error {
+	var names []string
+	for _, pattern := range []string{"*.parquet", "*/*.parquet"} {
+		found, err := fs.Glob(os.DirFS(from), pattern)
+		if err != nil {
+			return err
+		}
+		names = append(names, found...)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("-parquet: %s and its subfolders have no file NAME.parquet", from)
+	}
+	if err := os.MkdirAll(to, 0o777); err != nil {
+		return err
+	}
+	for _, name := range names {
+		lines := filepath.Join(to, strings.TrimSuffix(filepath.Base(name), ".parquet")+".jsonl")
+		if err := table(filepath.Join(from, name), lines); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Fprintln(stdout, lines)
+	}
+	return nil
+}
+
+func table(from, to string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // only read
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return journal.WriteFile(to, func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		return errors.Join(parquet.JSONLines(b, f, info.Size()), b.Flush())
+	})
 }

@@ -179,7 +179,7 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	took, paid := time.Since(start), len(server.Requests())
-	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", " under way", "Paid for this folder: " + text.Digits(paid) + " calls", cli.LedgerName} {
+	for _, want := range []string{"Barn owl: state facts, ", "Barn owl: write questions, ", " left). So far ", " attempts are running", "Paid for this folder: " + text.Digits(paid) + " calls", cli.LedgerName} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

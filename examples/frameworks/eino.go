@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package frameworks shows a system as a retriever of Eino (github.com/cloudwego/eino) and of
-// Genkit (github.com/firebase/genkit).
+// Package frameworks adapts a system to the retrievers of Eino (github.com/cloudwego/eino) and Genkit
+// (github.com/firebase/genkit).
 package frameworks
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Eino returns a system, or any other retriever, for Eino: five chunks, unless WithTopK says more.
+// Eino returns a system, or any other retriever, for Eino: five chunks, or WithTopK.
 func Eino(r graphrag.Retriever) retriever.Retriever { return of{r} }
 
 type of struct{ r graphrag.Retriever }

@@ -11,7 +11,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Genkit makes a system, or any other retriever, known to Genkit under a name: k chunks for a query.
+// Genkit registers a system, or any other retriever, with Genkit under a name: k chunks for a query.
 func Genkit(g *genkit.Genkit, name string, r graphrag.Retriever, k int) ai.Retriever {
 	return genkit.DefineRetriever(g, name, nil, func(ctx context.Context, req *ai.RetrieverRequest) (*ai.RetrieverResponse, error) {
 		q := graphrag.Question{K: k}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command fuse searches by words and by meaning and fuses both rankings.
+// Command fuse searches by words and by vectors, and fuses both rankings.
 package main
 
 import (

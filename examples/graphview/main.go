@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command graphview draws a knowledge graph as one page that needs nothing else.
+// Command graphview draws a knowledge graph as one self-contained page.
 //
 //	go run ./examples/graphview PATH                  # writes graph.html
 //	go run ./examples/graphview -out graph.svg PATH     # a picture
-//	go run ./examples/graphview -q "question" PATH    # what led to the answer
+//	go run ./examples/graphview -q "question" PATH    # the part that led to the answer
 //
-// PATH is a document or a folder of them, from which names and facts are found by rules; the output
-// folder of Microsoft's GraphRAG or the working folder of LightRAG; or a file .json… with the JSON
-// of a kg.Extraction on each line. Nothing asks a model.
+// PATH is a document or a folder of them, from which rules extract names and facts; the output folder
+// of Microsoft's GraphRAG or the working folder of LightRAG; or a file .json… with the JSON of a
+// kg.Extraction on each line. No model is called.
 package main
 
 import (
@@ -43,11 +43,11 @@ func main() {
 	os.Exit(cli.Fail(os.Stderr, "graphview", run(ctx, os.Args[1:], os.Stdout, os.Stderr)))
 }
 
-// about stands above the flags.
+// about is the help above the flags.
 const about = `
-PATH stands after the flags: a document or a folder of them, from which names and facts are found by rules;
-the output folder of Microsoft's GraphRAG or the working folder of LightRAG; or a file with the JSON
-of a kg.Extraction on each line. Nothing asks a model.`
+PATH follows the flags: a document or a folder of them, from which rules extract names and facts; the output
+folder of Microsoft's GraphRAG or the working folder of LightRAG; or a file with the JSON of a kg.Extraction
+on each line. No model is called.`
 
 // run is the program without its process.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -101,7 +101,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return err
 }
 
-// ask answers a question and keeps what led there.
+// ask answers a question. It returns the evidence with the answer.
 func ask(ctx context.Context, system *kit.System, question string) (*view.Asked, error) {
 	if system == nil {
 		return nil, cli.Usagef("-q: a saved graph has no texts to answer from; name the folder of the documents")
@@ -113,10 +113,10 @@ func ask(ctx context.Context, system *kit.System, question string) (*view.Asked,
 	return &view.Asked{Question: question, Answer: a.Text, Found: a.Found}, nil
 }
 
-// byRules is said of graphs that this program makes.
+// byRules is a note on graphs that this program makes.
 const byRules = "Names and facts are found by rules; a language model finds better ones: ask -serve with -system and -model"
 
-// read reads a graph, what can be asked about it (of a saved graph nothing can), and how it was made.
+// read reads a graph, its system (nil for a saved graph), and a note on its origin.
 func read(ctx context.Context, name string, stderr io.Writer) (*kg.Graph, *kit.System, string, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -183,13 +183,13 @@ func index(ctx context.Context, fsys fs.FS, stderr io.Writer) (*kit.System, stri
 	return system, "", err
 }
 
-// elsewhere reads the index of another program; nil where there is none.
+// elsewhere reads the index of another program, nil without one.
 func elsewhere(fsys fs.FS) (*foreign.Index, error) {
-	for name, read := range map[string]func(fs.FS) (*foreign.Index, error){
+	for name, open := range map[string]func(fs.FS) (*foreign.Index, error){
 		"kv_store_text_chunks.json": foreign.ReadLightRAG, "text_units.parquet": foreign.ReadGraphRAG, "create_final_text_units.parquet": foreign.ReadGraphRAG,
 	} {
 		if _, err := fs.Stat(fsys, name); err == nil {
-			return read(fsys)
+			return open(fsys)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -200,7 +200,7 @@ func elsewhere(fsys fs.FS) (*foreign.Index, error) {
 // documents indexes a folder of documents by rules.
 func documents(ctx context.Context, parts kit.Kit, fsys fs.FS, stderr io.Writer) (*kit.System, error) {
 	reader := cli.NewFiles()
-	defer reader.Close() // all was read
+	defer reader.Close() // only read
 	files, skipped, err := reader.Folder(ctx, fsys)
 	for _, s := range skipped {
 		fmt.Fprintln(stderr, "Note:", text.OneLine(s.Error()))

@@ -102,7 +102,7 @@ func TestUsage(t *testing.T) {
 		}
 	}
 	var help bytes.Buffer
-	if err := run(t.Context(), []string{"-h"}, &bytes.Buffer{}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "PATH stands after the flags") {
+	if err := run(t.Context(), []string{"-h"}, &bytes.Buffer{}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "PATH follows the flags") {
 		t.Errorf("%v, %s", err, help.String())
 	}
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), filepath.Join(files(t, map[string]string{"x": "no base"}), "x"), t.TempDir()} {

@@ -43,7 +43,7 @@ func main() {
 	program.Main(program.Stores{Open: open, Flags: j.flags, Share: j.share})
 }
 
-// open opens the store at a place, for reading alone if nothing is indexed there.
+// open opens the store at a place, read-only if reading is set.
 func open(ctx context.Context, place string, reading bool) (store.Store, error) {
 	switch {
 	case strings.HasPrefix(place, "postgres://"), strings.HasPrefix(place, "postgresql://"):
@@ -95,7 +95,7 @@ func (j *job) share(ctx context.Context, x *index.Index, worker bool, logs io.Wr
 	return false, errors.Join(err, <-stopped)
 }
 
-// patience is the time that a process waits for a server that is not there, or not yet.
+// patience bounds the wait for a server.
 const patience = time.Minute
 
 func (j *job) dial(ctx context.Context, logs io.Writer) (c client.Client, err error) {

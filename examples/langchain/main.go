@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command langchain has an agent of langchaingo search a folder by HippoRAG 2, which is
-// indexed without a model:
+// Command langchain searches a folder by HippoRAG 2 with an agent of langchaingo. Indexing calls no
+// model:
 //
 //	langchain SERVER MODEL FOLDER QUESTION
 //
@@ -51,7 +51,7 @@ func run(ctx context.Context, out io.Writer, server, name, folder, question stri
 	if _, err := system.Index(ctx, load.Options{Formats: office.Formats()}.Documents(ctx, os.DirFS(folder))); err != nil {
 		return err
 	}
-	var chunks []graphrag.Chunk // of which find and read make pages
+	var chunks []graphrag.Chunk // the pages of the tools find and read
 	ids, err := system.List(ctx)
 	for _, id := range ids {
 		of, _, failed := system.Get(ctx, id)

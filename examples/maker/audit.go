@@ -37,18 +37,18 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// alignment is a triple of the graph that was linked for one that was read, with the
-// passage that it was aligned with: a line of the file that people label.
+// alignment is a line of the file that people label: a triple that was read, the triple of the graph that
+// it was linked to, and the passage that this was aligned with.
 type alignment struct {
 	ID         string  `json:"id"`
-	Similarity float64 `json:"similarity"` // of the triple that was read and the one that was linked
+	Similarity float64 `json:"similarity"` // of the two triples
 	Question   string  `json:"question"`
 	Read       string  `json:"read"`
 	Triple     string  `json:"triple"`
 	Passage    string  `json:"passage"`
-	Label      string  `json:"label"`           // for people: aligned, misaligned or unsure
-	Model      string  `json:"model,omitempty"` // what a model says
-	Rule       string  `json:"rule"`            // misaligned where the passage lacks a name of the triple, word for word
+	Label      string  `json:"label"`           // by people: aligned, misaligned or unsure
+	Model      string  `json:"model,omitempty"` // the label by a model
+	Rule       string  `json:"rule"`            // misaligned if the passage lacks a name of the triple, word for word
 	Of         int     `json:"of"`              // the number of alignments in its band
 }
 
@@ -56,14 +56,14 @@ const (
 	aligned    = "aligned"
 	misaligned = "misaligned"
 	unsure     = "unsure"
-	// bands of similarity, and the alignments of each that are sampled: about the hundred
-	// that the readers of GeAR's online variant (LiveRAG 2025) looked at.
+	// bands is the number of bands of similarity, perBand the size of the sample of each: about a hundred
+	// in all, as in the study of GeAR's online variant (LiveRAG 2025).
 	bands, perBand = 5, 20
 )
 
 func band(similarity float64) int { return min(max(int(similarity*bands), 0), bands-1) }
 
-// auditing are the flags of an audit.
+// auditing has the flags of an audit.
 type auditing struct {
 	data, questions, docs, graph, model, out string
 	plain                                    bool
@@ -138,11 +138,11 @@ func (a auditing) load(ctx context.Context) (*benchmark.Dataset, error) {
 	}
 	defer f.Close() // only read
 	files := cli.NewFiles()
-	defer files.Close() // all was read
+	defer files.Close() // only read
 	return own.Load(ctx, filepath.Base(a.questions), f, docs, files.Options)
 }
 
-// open opens the model, whose replies and bill are beside the worksheet.
+// open opens the model. Its replies and ledger are in the folder of the worksheet.
 func (a auditing) open(stderr io.Writer) (*paid.Client, llm.Model, error) {
 	o := transport.Options{Concurrency: 8, Logger: cli.NewLogger(stderr)}
 	server, err := transport.ProviderFromEnv(o)
@@ -167,8 +167,8 @@ func (a auditing) open(stderr io.Writer) (*paid.Client, llm.Model, error) {
 	return client, m, nil
 }
 
-// write has a model, if there is one, label the sample, writes it, and tells what the rule says
-// of all alignments.
+// write writes the sample, labelled by the model if there is one, and prints the share of alignments that
+// the rule calls wrong.
 func (a auditing) write(ctx context.Context, stdout io.Writer, m llm.Model, all []alignment) error {
 	chosen := sample(slices.Clone(all), a.seed)
 	if len(chosen) == 0 {
@@ -209,7 +209,7 @@ var promptFiles embed.FS
 
 var prompts = llm.MustPrompts("maker", promptFiles)
 
-// byModel asks a model for the label of an alignment; one whose reply cannot be used is unsure.
+// byModel asks a model for the label of an alignment, unsure if its reply cannot be used.
 func byModel(ctx context.Context, m llm.Model, a alignment) (string, error) {
 	req, err := prompts.Request(ctx, "label alignments", "label", nil, llm.Data{Label: "triple", Text: a.Triple}, llm.Data{Label: "passage", Text: a.Passage})
 	if err != nil {
@@ -224,7 +224,7 @@ func byModel(ctx context.Context, m llm.Model, a alignment) (string, error) {
 	return reply.Label, err
 }
 
-// alignments asks all questions of a domain over the graph, and listens.
+// alignments asks all questions of a domain over the graph, and records their alignments.
 func alignments(ctx context.Context, k kit.Kit, path string, plain bool, d benchmark.Domain) ([]alignment, error) {
 	chunker, err := kit.Cut{KeepLinks: true}.Chunker()
 	if err != nil {
@@ -251,7 +251,7 @@ func alignments(ctx context.Context, k kit.Kit, path string, plain bool, d bench
 	return slices.Concat(lists...), err
 }
 
-// graphOf is the graph of a file or folder, or that of what rules extract from the chunks.
+// graphOf returns the graph of a file or folder, or the graph that rules extract from the chunks.
 func graphOf(ctx context.Context, k kit.Kit, path string, chunks []graphrag.Chunk) (*triples.Index, error) {
 	if path != "" {
 		return triples.Load(ctx, path, nil)
@@ -296,15 +296,15 @@ func listen(ctx context.Context, p gear.Parts, plain bool, domain string, q grap
 	return l.out, nil
 }
 
-// listener records what one question aligns.
+// listener records the alignments of one question.
 type listener struct {
 	graphrag.Retriever
-	linked map[string]alignment // by the text of the triple: the most similar one that was read
+	linked map[string]alignment // by the text of the triple: the link with the highest similarity
 	names  map[string][2]string
 	out    []alignment
 }
 
-// listened is a graph that tells the listener what is linked.
+// listened is a graph that reports links to the listener.
 type listened struct {
 	gear.Graph
 	to *listener
@@ -325,7 +325,7 @@ func (g listened) Link(ctx context.Context, texts []string, k int) ([]gear.Links
 	return links, err
 }
 
-// RetrieveAll records what linked triples are aligned with.
+// RetrieveAll records the passages that linked triples are aligned with.
 func (l *listener) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]graphrag.Found, error) {
 	found, err := retrieve.All(ctx, l.Retriever, qs)
 	for i, f := range found {
@@ -342,8 +342,8 @@ func (l *listener) RetrieveAll(ctx context.Context, qs []graphrag.Question) ([]g
 	return found, err
 }
 
-// ruled reports whether a passage states both names of a triple, word for word. It knows neither
-// other names of a thing nor what is said about it.
+// ruled returns aligned if a passage contains both names of a triple, word for word, otherwise misaligned. It
+// checks neither other names nor the relation.
 func ruled(passage string, names [2]string) string {
 	words := func(s string) string {
 		return " " + strings.Join(strings.FieldsFunc(text.FoldName(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ") + " "
@@ -356,8 +356,7 @@ func ruled(passage string, names [2]string) string {
 	return aligned
 }
 
-// sample takes some alignments of each band, chosen by hash, in an order that does not
-// tell the band.
+// sample takes up to perBand alignments of each band, chosen by hash, in an order that hides the band.
 func sample(all []alignment, seed uint64) []alignment {
 	lot := func(a alignment) uint64 {
 		h := fnv.New64a()
@@ -381,7 +380,7 @@ func sample(all []alignment, seed uint64) []alignment {
 	})
 }
 
-// tally counts the labels of a band, and has the number of its alignments.
+// tally counts the labels of a band of alignments.
 type tally struct{ right, wrong, of int }
 
 func (t *tally) add(label string) {
@@ -393,8 +392,8 @@ func (t *tally) add(label string) {
 	}
 }
 
-// rate is the share of alignments that are wrong, each label counting for as many as it stands
-// for, with Wilson's 95 % interval for the effective number of labels (Kish).
+// rate returns the share of wrong alignments in percent, weighted by band, with Wilson's 95 % interval for the
+// effective number of labels (Kish).
 func rate(list ...tally) string {
 	wrong, all, squares, n := 0., 0., 0., 0
 	for _, b := range list {
@@ -417,7 +416,7 @@ func rate(list ...tally) string {
 	return fmt.Sprintf("%.1f [%.1f, %.1f] of %d", 100*wrong/all, 100*i.Low, 100*i.High, n)
 }
 
-// runAudited prints how much of each band is misaligned, by people, a model and the rule.
+// runAudited prints the share of misaligned ones in each band, by people, a model and the rule.
 func runAudited(_ context.Context, args []string, stdout, _ io.Writer) error {
 	if len(args) != 1 {
 		return cli.Usagef("use it as: maker audited FILE")

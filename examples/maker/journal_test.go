@@ -47,7 +47,7 @@ func TestVerifyAndRepair(t *testing.T) {
 		records string // in the repaired file; "" is no repair
 	}{
 		"whole":      {whole, nil, "100 whole records of test/1.\n", "the 100 whole"},
-		"torn":       {whole[:len(whole)-3], errTorn, "makes the call again.\nIt begins: ", "the 99 whole"},
+		"torn":       {whole[:len(whole)-3], errTorn, "repeats the call.\nIt begins: ", "the 99 whole"},
 		"damaged":    {damaged, errDamaged, "Lost: records ", "the 99 whole"},
 		"newer":      {newer, journal.ErrVersion, "", ""},
 		"no journal": {[]byte("notes"), journal.ErrCorrupt, "", ""},

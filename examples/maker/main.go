@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command maker holds the tools of those who work on the library; nobody needs them to
-// use it.
+// Command maker has tools for work on the library. Using the library needs none of them.
 //
 //	maker audit -data DIR -out FILE      # triples and passages that gear aligns, for people to label
-//	maker audited FILE                   # how many of those are misaligned
-//	maker journal verify|repair FILE …   # the files in which runs and replies are kept
+//	maker audited FILE                   # the share of misaligned ones
+//	maker journal verify|repair FILE …   # the files of runs and replies
 //
-// Each lists its flags with -help. What is only measured are tests: the agreement of the
-// lexical judge with labels, and retrieval over a made-up corpus of any size (-scale).
+// Each lists its flags with -help. The tests measure the agreement of the lexical judge with labels,
+// and retrieval over an artificial corpus of any size (-scale).
 package main
 
 import (
@@ -21,6 +20,8 @@ import (
 	"slices"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
 // tool is one subcommand.
@@ -62,4 +63,86 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		fmt.Fprintf(stdout, "  %-10s %s\n", t.name, t.about)
 	}
 	return nil
+}
+
+// exitTorn is the exit status for an unfinished write.
+const exitTorn = 3
+
+var (
+	errDamaged = errors.New("damaged: `repair FILE NEW` copies the intact records")
+	errTorn    = errors.New("unfinished")
+)
+
+// runJournal checks a file of replies or records, or copies its intact records to another file. The exit
+// status is 0 for an intact file, 1 for a file that is damaged or cannot be read, and 3 for a file that
+// ends in an unfinished write, which the next program to open it cuts off.
+func runJournal(_ context.Context, args []string, w, _ io.Writer) error {
+	switch {
+	case len(args) == 2 && args[0] == "verify":
+		return verify(args[1], w)
+	case len(args) == 3 && args[0] == "repair":
+		return repair(args[1], args[2], w)
+	}
+	return cli.Usagef("use it as: journal verify FILE, or: journal repair FILE NEW")
+}
+
+func verify(path string, w io.Writer) error {
+	r, err := journal.Verify(path)
+	if err != nil {
+		return err
+	}
+	describe(w, path, r)
+	switch {
+	case r.Torn:
+		if err := excerpt(w, path, r.Bad); err != nil {
+			return err
+		}
+		return errTorn
+	case r.Bad > 0:
+		return fmt.Errorf("%s is %w", path, errDamaged)
+	}
+	return nil
+}
+
+func repair(path, out string, w io.Writer) error {
+	r, err := journal.Repair(path, out)
+	if err != nil {
+		return err
+	}
+	describe(w, path, r)
+	fmt.Fprintf(w, "%s holds the %s whole records; put it in the place of the other file.\n", text.Printable(out), text.Digits(r.Records))
+	return nil
+}
+
+// describe prints the intact and the bad parts of a file.
+func describe(w io.Writer, path string, r journal.Repaired) {
+	fmt.Fprintf(w, "%s: %s whole records of %s.\n", text.Printable(path), text.Digits(r.Records), text.Printable(r.Header.Schema))
+	if r.Bad > 0 {
+		fmt.Fprintf(w, "The first bad record begins at byte %s.\n", text.Digits(int(r.Bad)))
+	}
+	for _, s := range r.Lost {
+		fmt.Fprintf(w, "Lost: records %d to %d.\n", s.First, s.Last)
+	}
+	if r.BadTail > 0 {
+		fmt.Fprintf(w, "No record is whole in the last %s bytes.\n", text.Digits(int(r.BadTail)))
+	}
+	if r.Torn {
+		fmt.Fprintln(w, "That is an unfinished write, which was not acknowledged: the next program to open the file cuts it off and repeats the call.")
+	}
+}
+
+// excerpt prints the first 2,000 bytes of an unfinished write.
+func excerpt(w io.Writer, path string, at int64) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b := make([]byte, 2000)
+	n, err := f.ReadAt(b, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "It begins: %s\n", text.Printable(fmt.Sprintf("%q", b[:n])))
+	return err
 }

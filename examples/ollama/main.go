@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command ollama builds a knowledge graph of a folder by a language model of an Ollama
-// server, and answers with it: LightRAG, with a model in place of the rules.
+// Command ollama builds a knowledge graph of a folder with a language model of an Ollama server, and
+// answers from it: LightRAG, with a model in place of the rules.
 //
 //	go run ./examples/ollama http://127.0.0.1:11434 MODEL FOLDER "question"
 package main

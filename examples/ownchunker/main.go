@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command ownchunker puts a rule of one's own under a published system: a chunk for each
-// paragraph.
+// Command ownchunker cuts documents for a published system by its own rule: a chunk for each paragraph.
 package main
 
 import (
@@ -16,7 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 )
 
-// paragraphs is a chunk.SplitterFunc: spans that put the text together again.
+// paragraphs is a chunk.SplitterFunc: its spans cover the text.
 func paragraphs(_ context.Context, text string) (spans []chunk.Span, err error) {
 	start := 0
 	for part := range strings.SplitAfterSeq(text, "\n\n") {

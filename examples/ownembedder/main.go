@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command ownembedder searches by vectors of one's own: here counts of letters.
+// Command ownembedder searches by its own vectors: counts of letters.
 package main
 
 import (

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command stream prints an answer while a model writes it. The model is one behind an
-// OpenAI-compatible server.
+// Command stream prints an answer while a model of an OpenAI-compatible server writes it.
 //
 //	go run ./examples/stream http://127.0.0.1:8000/v1 MODEL
 package main
@@ -47,7 +46,7 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Print(answer.Text[shown:]) // each answer is the one before and more
+		fmt.Print(answer.Text[shown:]) // each answer extends the one before
 		shown = len(answer.Text)
 	}
 	fmt.Println()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command tenants serves one index to two teams: who asks decides what is seen, and no
-// question can widen it.
+// Command tenants serves one index to two teams: the token decides which documents are visible, and no
+// question can change that.
 package main
 
 import (

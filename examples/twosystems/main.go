@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command twosystems compares what two systems find for the same question.
+// Command twosystems compares the results of two systems for the same question.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command vendors is ask and wildgraphbench with the models of other vendors than OpenAI by name, where
-// these need a client of their own through langchaingo:
+// Command vendors is ask and wildgraphbench with the models of further vendors, which need their own
+// clients (of langchaingo):
 //
 //	go run . ask -docs FOLDER -model anthropic:NAME "question"
 //	go run . wildgraphbench -model gemini:NAME
@@ -12,8 +12,8 @@
 //	bedrock:ID      what AWS's tools read: AWS_REGION, AWS_PROFILE, AWS_ACCESS_KEY_ID, …
 //	azure:NAME      AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_API_KEY; the name of a deployment
 //
-// It is a module of its own, so that whoever does without links no vendor's client. The other
-// flags, the cache, limits and ledger are those of the programs.
+// It is a separate module, so that other programs link no vendor's client. It has all flags, the cache,
+// limits and ledger of the two programs.
 package main
 
 import (

@@ -22,9 +22,9 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// vendors open a model by the name behind the vendor's. Requests go by the given transport, which
-// retries. Mistral's and Azure's servers speak OpenAI's form: package transport asks them, since
-// langchaingo's clients lose tokens, kinds of errors, and the bodies of second attempts.
+// vendors opens a model by the name after the vendor's. Requests use the given transport, which retries.
+// Mistral's and Azure's servers accept OpenAI's format: they use package transport, since langchaingo's
+// clients lose token counts, kinds of errors, and the bodies of retries.
 var vendors = map[string]func(model string, by *transport.Transport) (llm.Model, error){
 	"anthropic": func(model string, by *transport.Transport) (llm.Model, error) {
 		key, err := env("ANTHROPIC_API_KEY")
@@ -40,7 +40,7 @@ var vendors = map[string]func(model string, by *transport.Transport) (llm.Model,
 		if err != nil {
 			return nil, err
 		}
-		// With a client of one's own the key is that client's affair.
+		// With WithHTTPClient, langchaingo does not send the key.
 		m, err := googleai.New(context.Background(), googleai.WithRest(), googleai.WithAPIKey(key), googleai.WithDefaultModel(model),
 			googleai.WithHTTPClient(&http.Client{Transport: keyed{by, key}}))
 		return from("gemini:"+model, m, err)
@@ -71,7 +71,7 @@ var vendors = map[string]func(model string, by *transport.Transport) (llm.Model,
 	},
 }
 
-// cut says by its kind that a reply was cut: langchaingo's client of Bedrock says it in words alone.
+// cut sets the kind of the error of a cut reply: langchaingo's client of Bedrock only has it in the message.
 type cut struct{ llms.Model }
 
 func (c cut) GenerateContent(ctx context.Context, messages []llms.MessageContent, options ...llms.CallOption) (*llms.ContentResponse, error) {
@@ -82,7 +82,7 @@ func (c cut) GenerateContent(ctx context.Context, messages []llms.MessageContent
 	return got, err
 }
 
-// env is a variable of the environment that has to be there.
+// env returns a variable of the environment, or an error if it is not set.
 func env(name string) (string, error) {
 	if v := os.Getenv(name); v != "" {
 		return v, nil

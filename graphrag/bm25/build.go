@@ -21,8 +21,8 @@ const (
 )
 
 // Build indexes the texts of the chunks, and their titles where the options say so. Documents of the index
-// are positions in chunks. Work is spread over GOMAXPROCS goroutines; the index does not depend on their
-// number. A cancelled build returns the context's error.
+// are positions in chunks; kg.Graph numbers passages by the IDs of chunks. Work is spread over GOMAXPROCS
+// goroutines; the index does not depend on their number. A cancelled build returns the context's error.
 func Build(ctx context.Context, chunks []graphrag.Chunk, o Options) (*Index, error) {
 	return build(ctx, len(chunks), func(i int) (string, string) { return chunks[i].Title, chunks[i].Text }, o, mostBytes)
 }

@@ -5,6 +5,7 @@ package kg
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 )
@@ -14,7 +15,8 @@ import (
 // deletions. It is immutable and safe for concurrent use; callers must not change its slices.
 type Graph struct {
 	// Entities are sorted by key, Relations by head, label and tail, Passages
-	// by chunk ID. Their places are the ids used everywhere.
+	// by chunk ID. Their places are the ids used everywhere. An index of chunks numbers
+	// these in its own order: [Graph.Passage] finds the passage of a chunk.
 	Entities  []Entity
 	Relations []Relation
 	Passages  []Passage
@@ -37,6 +39,12 @@ type Graph struct {
 func (g *Graph) Find(name string) (int32, bool) {
 	id, ok := g.ids[g.Key(name)]
 	return id, ok
+}
+
+// Passage returns the passage of a chunk, by the ID of the chunk.
+func (g *Graph) Passage(chunk string) (int32, bool) {
+	p, ok := slices.BinarySearchFunc(g.Passages, chunk, func(p Passage, id string) int { return strings.Compare(p.Chunk, id) })
+	return int32(p), ok
 }
 
 // Known reports whether there is an entity of a name, for a search for names in texts.

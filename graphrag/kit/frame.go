@@ -301,13 +301,9 @@ func (t *tally) list() []graphrag.Stage {
 // usable reply for it, or nothing in its replies could be used.
 func extracted(g *kg.Graph) graphrag.Stage {
 	out := graphrag.Stage{Name: stepExtract, Asked: len(g.Passages)}
-	place := make(map[string]int32, len(g.Passages))
-	for p := range g.Passages {
-		place[g.Passages[p].Chunk] = int32(p)
-	}
 	kinds := make(map[int32]map[string]bool)
 	for _, r := range g.Rejected {
-		p := place[r.Chunk]
+		p, _ := g.Passage(r.Chunk)
 		if kinds[p] == nil {
 			kinds[p] = make(map[string]bool)
 		}

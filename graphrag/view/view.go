@@ -265,12 +265,8 @@ func trail(g *kg.Graph, a *Asked) marks {
 	if read == nil {
 		read = a.Found.Ranked
 	}
-	chunks := make(map[string]int32, len(g.Passages))
-	for p, passage := range g.Passages {
-		chunks[passage.Chunk] = int32(p)
-	}
 	for rank, hit := range read[:min(len(read), 20)] {
-		p, ok := chunks[hit.Chunk.ID]
+		p, ok := g.Passage(hit.Chunk.ID)
 		if !ok {
 			continue
 		}

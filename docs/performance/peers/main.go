@@ -1,11 +1,11 @@
-// Command peers writes the tables of docs/performance.md that stand beside other
-// programs: `.ci/peers NAME` measures, and pipes its figures into
+// Command peers writes the tables of docs/performance.md that compare with other programs:
+// `.ci/peers NAME` measures, and pipes its figures into
 //
 //	go run ./docs/performance/peers NAME < figures.jsonl
 //
-// which keeps them as docs/performance/NAME.jsonl and renews the table between the marks
-// <!-- peers NAME --> and <!-- /peers --> of docs/performance.md. With -render only the
-// tables are renewed, from what is kept.
+// which writes them to docs/performance/NAME.jsonl and updates the table between the marks
+// <!-- peers NAME --> and <!-- /peers --> of docs/performance.md. With -render it only updates the
+// tables, from these files.
 package main
 
 import (
@@ -31,7 +31,7 @@ func main() {
 func run(folder string, render bool, names []string, in io.Reader) error {
 	if !render {
 		if len(names) != 1 {
-			return fmt.Errorf("one NAME is needed, that of a folder in docs/performance/peers; got %d", len(names))
+			return fmt.Errorf("want one NAME, of a folder in docs/performance/peers; got %d", len(names))
 		}
 		if err := keep(filepath.Join(folder, "performance", names[0]+".jsonl"), in); err != nil {
 			return err
@@ -49,7 +49,7 @@ func run(folder string, render bool, names []string, in io.Reader) error {
 	return os.WriteFile(page, text, 0o644)
 }
 
-// keep reads figures, refuses broken ones, and writes them to a file.
+// keep checks figures and writes them to a file.
 func keep(path string, in io.Reader) error {
 	text, err := io.ReadAll(in)
 	if err != nil {
@@ -67,7 +67,7 @@ const (
 	close = "<!-- /peers -->"
 )
 
-// renew puts the tables of now between the marks of a page.
+// renew writes the current tables between the marks of a page.
 func renew(page []byte, figures string) ([]byte, error) {
 	var out strings.Builder
 	rest := string(page)

@@ -36,7 +36,7 @@ func read(r io.Reader) ([]figure.Figure, error) {
 	return list, nil
 }
 
-// A row is all that was measured of one thing.
+// row has all measurements of one quantity.
 type row struct {
 	figure.Figure
 	values map[string][]float64
@@ -65,10 +65,10 @@ func rows(list []figure.Figure) []*row {
 	return out
 }
 
-// rate says that more is better.
+// rate reports whether more is better.
 func (r *row) rate() bool { return strings.HasSuffix(r.Unit, "/s") }
 
-// best is the best round of one program, and the median of its rounds.
+// best returns the best round of one program, and the median of its rounds.
 func (r *row) best(who string) (best, median float64) {
 	v := slices.Sorted(slices.Values(r.values[who]))
 	best, median = v[0], v[len(v)/2]
@@ -78,7 +78,7 @@ func (r *row) best(who string) (best, median float64) {
 	return best, median
 }
 
-// peers are the other programs, the best first.
+// peers returns the other programs, the best first.
 func (r *row) peers() []string {
 	out := slices.DeleteFunc(slices.Clone(r.order), func(who string) bool { return who == figure.Us })
 	slices.SortStableFunc(out, func(a, b string) int {
@@ -98,8 +98,8 @@ func (r *row) peers() []string {
 	return out
 }
 
-// table writes what was measured, best round / median, and how many times faster than
-// the best peer this library is.
+// table writes the measurements, best round / median, and the speed of this library relative to the best
+// peer.
 func table(w io.Writer, list []figure.Figure) {
 	all := rows(list)
 	if wide(w, list[0], all) {
@@ -118,7 +118,7 @@ func table(w io.Writer, list []figure.Figure) {
 }
 
 // wide writes one table with a row for each set and peer, where at least six sets were measured in the same
-// respects: "ours / theirs" in each cell. It omits what most peers lack.
+// respects: "ours / theirs" in each cell. It omits columns that most peers lack.
 func wide(w io.Writer, machine figure.Figure, all []*row) bool {
 	var sets, whats, heads []string
 	at := map[[2]string]*row{}

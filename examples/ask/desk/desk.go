@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package desk answers questions over a folder: what the command line, the page and the
-// MCP server of ask share. A question comes in as a line of text and goes out as a
-// [Reply] that can be shown or written as JSON.
+// Package desk answers questions over a folder for the command line, the page and the MCP server of
+// ask. The answer to a question is a [Reply], which can be shown or written as JSON.
 package desk
 
 import (
@@ -31,25 +30,23 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Options say what a desk answers from, and how.
+// Options of a desk.
 type Options struct {
-	// Docs is the folder, or one file, Index where its index is; "" is a folder of the user's cache.
+	// Docs is the folder or file, Index the folder of its index; "" is a folder in the user's cache.
 	Docs, Index string
-	// System is one of the registry.
+	// System is a system of the registry.
 	System all.System
-	// Settings choose models and mode.
+	// Settings select models and mode.
 	Settings lab.Settings
-	// K is the number of passages that are read; 0 leaves it to the system.
+	// K is the number of passages read for an answer; 0 is the default of the system.
 	K int
-	// Where, if set, is met by the files that are searched; a [Query] can narrow it.
+	// Where, if set, limits the search to files that meet it; a [Query] can narrow it.
 	Where *graphrag.Condition
-	// Incomplete answers also from an index at which the model failed for more than
-	// half of the passages.
+	// Incomplete permits an index at which the model failed for more than half of the passages.
 	Incomplete bool
-	// Encode uses the time between questions to make the vectors of an index that makes them when
-	// they are first asked for.
+	// Encode computes lazy vectors of the index between questions.
 	Encode bool
-	// Log is told what is waited for, Progress how many files have been read.
+	// Log logs waits and warnings. Progress is called with the number of files read.
 	Log      *slog.Logger
 	Progress func(files int)
 }
@@ -62,21 +59,21 @@ type Desk struct {
 	folder  *folder.Folder
 	parts   *lab.Parts
 	files   *cli.Files
-	closest reader.Reader // says what comes nearest to a refused question
-	shown   string        // Docs, as paths of files begin
+	closest reader.Reader // finds the nearest sentences for a refused question
+	shown   string        // the beginning of shown paths
 	idle    idle
-	looks
+	refresher
 }
 
 // Open opens the index of a folder and brings it up to date.
 func Open(ctx context.Context, o Options) (d *Desk, err error) {
 	if indexing(o) == "" {
-		o.Settings.IndexKit = kit.NameOffline // a model that only answers leaves the index as it is
+		o.Settings.IndexKit = kit.NameOffline // a model that only answers does not change the index
 	}
-	d = &Desk{o: o, Index: o.Index, shown: shown(o.Docs)}
+	d = &Desk{o: o, Index: o.Index, shown: shownFolder(o.Docs)}
 	d.made = memo.With(context.Background())
 	if d.Index == "" {
-		if d.Index, err = folder.UserIndex(o.Docs, kind(o)); err != nil {
+		if d.Index, err = folder.UserIndex(o.Docs, indexName(o)); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +92,7 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 		err = d.usable()
 	}
 	if err == nil {
-		_, err = d.folder.System.GraphFor(ctx, o.Where) // an unknown field is told before the first question
+		_, err = d.folder.System.GraphFor(ctx, o.Where) // reports an unknown field
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
@@ -120,13 +117,12 @@ func (d *Desk) open(ctx context.Context) (err error) {
 	return err
 }
 
-// kind names an index of the user's cache: those of other systems and other models lie
-// beside each other.
-func kind(o Options) string {
+// indexName returns the name of the index in the user's cache. It differs by system and by model.
+func indexName(o Options) string {
 	name := benchmark.FileName(o.System.Name)
 	for _, model := range []string{indexing(o), o.Settings.EmbedModel, o.Settings.NameModel} {
 		if model != "" {
-			name += "-" + unnamed.ReplaceAllString(filepath.Base(model), "-")
+			name += "-" + notInName.ReplaceAllString(filepath.Base(model), "-")
 		}
 	}
 	if c := o.System.Changes(); len(c) > 0 {
@@ -135,10 +131,10 @@ func kind(o Options) string {
 	return name
 }
 
-var unnamed = regexp.MustCompile(`[^A-Za-z0-9.]+`)
+var notInName = regexp.MustCompile(`[^A-Za-z0-9.]+`)
 
-// indexing is the model that takes part in making the index, "" if none does: an index
-// stays good when a model only answers.
+// indexing returns the model that the index depends on, "" for none: a model that only answers does not
+// change the index.
 func indexing(o Options) string {
 	if c := o.System.Calls; o.Settings.IndexKit != kit.NameModel || c.Chunk+c.Once == 0 {
 		return ""
@@ -146,7 +142,7 @@ func indexing(o Options) string {
 	return o.Settings.Model
 }
 
-// settings name what decides an index beside its system.
+// settings describes everything that decides an index, except its system.
 func settings(k kit.Kit, o Options) string {
 	out := k.Lookup + ", " + k.Encoder
 	for _, m := range []string{indexing(o), o.Settings.NameModel} {
@@ -163,9 +159,9 @@ func settings(k kit.Kit, o Options) string {
 	return out
 }
 
-// shown is a folder as paths that a terminal can open begin: relative to the current one
-// where that is shorter.
-func shown(docs string) string {
+// shownFolder returns the beginning of paths that a terminal can open: relative to the current folder if that
+// is shorter.
+func shownFolder(docs string) string {
 	if info, err := os.Stat(docs); err == nil && !info.IsDir() {
 		docs = filepath.Dir(docs)
 	}
@@ -183,13 +179,13 @@ func shown(docs string) string {
 	return path
 }
 
-// Name is the system that answers.
+// Name returns the name of the system.
 func (d *Desk) Name() string { return d.o.System.Name }
 
-// Docs is the folder as it was named, on one line that can be shown.
+// Docs returns the folder as given, as one printable line.
 func (d *Desk) Docs() string { return text.OneLine(d.o.Docs) }
 
-// Title is the name of the folder, on one line that can be shown.
+// Title returns the name of the folder, as one printable line.
 func (d *Desk) Title() string {
 	path, err := filepath.Abs(d.o.Docs)
 	if err != nil {
@@ -198,17 +194,17 @@ func (d *Desk) Title() string {
 	return text.OneLine(filepath.Base(path))
 }
 
-// Query is a question with those that were asked before it.
+// Query is a question in its dialogue.
 type Query struct {
 	Question string   `json:"question"`
-	Before   []string `json:"before,omitempty"`
-	// Answers are those to the questions of Before, "" for a refusal; none need be given.
+	Before   []string `json:"before,omitempty"` // earlier questions
+	// Answers has the answers to Before, "" for a refusal. It may be shorter.
 	Answers []string `json:"answers,omitempty"`
-	// Where limits it to the files that meet it, such as folder = "notes".
+	// Where limits the search to files that meet it, such as folder = "notes".
 	Where *graphrag.Condition `json:"where,omitempty"`
 }
 
-// where is a condition within that of the desk.
+// where joins a condition with the condition of the desk.
 func (d *Desk) where(c *graphrag.Condition) *graphrag.Condition {
 	if c == nil || d.o.Where == nil {
 		return cmp.Or(c, d.o.Where)
@@ -224,13 +220,12 @@ func (d *Desk) Ask(ctx context.Context, q Query) (r Reply, err error) {
 	return r, err
 }
 
-// Stream answers a question: each reply has a longer beginning of the answer, the last
-// one is the whole reply.
+// Stream answers a question. Each reply has a longer beginning of the answer; the last reply is complete.
 func (d *Desk) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 	return func(yield func(Reply, error) bool) {
 		defer d.busy()()
-		asked := text.InContext(q.Question, q.Before, q.Answers)
-		question := graphrag.Question{Text: asked, K: d.o.K, Where: d.where(q.Where)}
+		readAs := text.InContext(q.Question, q.Before, q.Answers)
+		question := graphrag.Question{Text: readAs, K: d.o.K, Where: d.where(q.Where)}
 		var last graphrag.Answer
 		for a, err := range d.folder.System.Stream(ctx, question) {
 			if err != nil {
@@ -243,8 +238,8 @@ func (d *Desk) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 		}
 		r, err := d.reply(ctx, question, last)
 		r.Question = q.Question
-		if asked != q.Question {
-			r.ReadAs = asked
+		if readAs != q.Question {
+			r.ReadAs = readAs
 		}
 		yield(r, err)
 	}
@@ -253,7 +248,7 @@ func (d *Desk) Stream(ctx context.Context, q Query) iter.Seq2[Reply, error] {
 // Refusal is the answer to a question that the files do not answer.
 const Refusal = "The files do not say."
 
-// reply is an answer as it is shown.
+// reply makes the complete reply of an answer.
 func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer) (Reply, error) {
 	if err := d.pin(ctx, a); err != nil {
 		return Reply{}, err
@@ -281,7 +276,7 @@ func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer
 	}
 	r.Confidence = near.Confidence
 	r.Closest = d.nearest(r.Closest, near, q)
-	for i := 0; i < len(a.Evidence) && len(r.Closest) < closest; i++ {
+	for i := 0; i < len(a.Evidence) && len(r.Closest) < closestPassages; i++ {
 		if near, err = d.closest.Read(ctx, q, a.Evidence[i:i+1], nil); err != nil {
 			return r, err
 		}
@@ -290,11 +285,10 @@ func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer
 	return r, nil
 }
 
-// closest is how many passages stand in the place of an answer.
-const closest = 3
+// closestPassages is the number of passages shown with a refusal.
+const closestPassages = 3
 
-// nearest adds the first source of what was read of a passage, unless it is there or shares no
-// word with the question.
+// nearest appends the first source of an answer, unless it is in the list or shares no word with the question.
 func (d *Desk) nearest(to []Source, near graphrag.Answer, q graphrag.Question) []Source {
 	sources := d.sources(near)
 	if len(sources) == 0 {
@@ -307,8 +301,7 @@ func (d *Desk) nearest(to []Source, near graphrag.Answer, q graphrag.Question) [
 	return append(to, s)
 }
 
-// pin finds the sentences of passages that a model cited as a whole: those that come
-// nearest to what they support.
+// pin narrows citations of whole passages to the sentences nearest to the text that they support.
 func (d *Desk) pin(ctx context.Context, a graphrag.Answer) error {
 	for i := range a.Citations {
 		c := &a.Citations[i]
@@ -327,8 +320,7 @@ func (d *Desk) pin(ctx context.Context, a graphrag.Answer) error {
 	return nil
 }
 
-// Search finds the passages that are most like a query, best first, in the files that meet
-// where.
+// Search returns the passages most similar to a query, best first, in the files that meet where.
 func (d *Desk) Search(ctx context.Context, query string, k int, where *graphrag.Condition) ([]Passage, error) {
 	defer d.busy()()
 	found, err := d.folder.System.Retrieve(ctx, graphrag.Question{Text: query, Depth: k, Where: d.where(where)})
@@ -338,10 +330,10 @@ func (d *Desk) Search(ctx context.Context, query string, k int, where *graphrag.
 	return d.passages(found.Ranked[:min(k, len(found.Ranked))]), nil
 }
 
-// Close ends the desk. The index stays.
+// Close releases the desk. The index stays on disk.
 func (d *Desk) Close() (err error) {
 	d.endIdle()
-	d.endLooks()
+	d.endRefresh()
 	if d.folder != nil {
 		err = d.folder.Close()
 	}
@@ -350,3 +342,53 @@ func (d *Desk) Close() (err error) {
 	}
 	return errors.Join(err, d.files.Close())
 }
+
+// System returns the folder as a system for package serve. It refreshes the index before each question, and
+// answers under the condition of the desk. Its documents are the files.
+func (d *Desk) System() graphrag.System { return deskSystem{d.folder.System, d} }
+
+// K returns the number of passages read for an answer.
+func (d *Desk) K() int { return d.o.K }
+
+// At returns the place of a citation in a form that terminals can open.
+func (d *Desk) At(a graphrag.Answer, c graphrag.Citation) string {
+	a.Citations = []graphrag.Citation{c}
+	if sources := d.sources(a); len(sources) > 0 {
+		return sources[0].At()
+	}
+	chunk, _ := a.Passage(c)
+	return chunk.Doc
+}
+
+type deskSystem struct {
+	*kit.System
+	d *Desk
+}
+
+// Retrieve implements [graphrag.Retriever].
+func (a deskSystem) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+	a.d.Refresh(ctx)
+	defer a.d.busy()()
+	q.Where = a.d.where(q.Where)
+	return a.System.Retrieve(ctx, q)
+}
+
+// Answer implements [graphrag.System].
+func (a deskSystem) Answer(ctx context.Context, q graphrag.Question) (last graphrag.Answer, err error) {
+	for last, err = range a.Stream(ctx, q) {
+	}
+	return last, err
+}
+
+// Stream implements [graphrag.Streamer].
+func (a deskSystem) Stream(ctx context.Context, q graphrag.Question) iter.Seq2[graphrag.Answer, error] {
+	return func(yield func(graphrag.Answer, error) bool) {
+		a.d.Refresh(ctx)
+		defer a.d.busy()()
+		q.Where = a.d.where(q.Where)
+		a.System.Stream(ctx, q)(yield)
+	}
+}
+
+// List returns the files that meet the condition of the desk.
+func (a deskSystem) List(context.Context) ([]string, error) { return a.d.list(a.d.o.Where), nil }

@@ -23,41 +23,37 @@ import (
 )
 
 const (
-	// fresh is how long a look at the files holds: questions that come fast do not each
-	// read the folder.
+	// fresh is the time for which the index is not compared with the files again.
 	fresh = 2 * time.Second
-	// grace is how long a question waits for a look. Most changes are read in less; after
-	// that the question is answered from the index that stands.
+	// grace bounds the wait of a question for a refresh. After that the current index answers.
 	grace = time.Second / 2
 )
 
-// looks are the looks at the files after the first: at most one at a time, in the
-// background.
-type looks struct {
+// refresher refreshes the index in the background, once at a time.
+type refresher struct {
 	mu      sync.Mutex
 	checked time.Time
-	change  folder.Change   // what the last look that changed the index found
-	news    folder.Change   // what no Refresh has returned yet
-	failed  error           // of the last look
-	made    context.Context // holds what was made of this state of the index
-	running chan struct{}   // closed when the look under way ends; nil without one
+	change  folder.Change   // of the last refresh that changed the index
+	news    folder.Change   // not yet returned by Refresh
+	failed  error           // of the last refresh
+	made    context.Context // caches values of this state of the index
+	running chan struct{}   // closed at the end of the running refresh; nil without one
 	stop    context.CancelFunc
 }
 
-// Notes on answers that are not from the files as they are now.
+// Notes on answers from an outdated index.
 const (
 	notePending = "New or changed files are still being read: this answer is from the index before them."
 	noteFailed  = "The files could not be looked at again, so this answer is from the index as it was: "
 )
 
-// Refresh looks at the files if the last look was a while ago. It waits a moment for the
-// end of the look and no longer: the index is replaced when the new one is ready. It
-// returns the changes that it has not returned before, and a note if answers do not
-// follow the files as they are now, "" otherwise.
+// Refresh starts a refresh if the last one was two seconds ago or more, and waits up to half a second for its
+// end; the index is replaced when the new one is ready. It returns the changes that it has not returned
+// before, and a note if the index is outdated, otherwise "".
 func (d *Desk) Refresh(ctx context.Context) (news folder.Change, note string) {
 	d.mu.Lock()
 	if d.running == nil && time.Since(d.checked) >= fresh {
-		d.look(context.WithoutCancel(ctx))
+		d.startRefresh(context.WithoutCancel(ctx))
 	}
 	running := d.running
 	d.mu.Unlock()
@@ -80,9 +76,9 @@ func (d *Desk) Refresh(ctx context.Context) (news folder.Change, note string) {
 	return news, note
 }
 
-// Watch looks at the files again and again until ctx ends, for a twentieth of the time at most, so
-// that questions find the new index made. tell is told what changed.
-func (d *Desk) Watch(ctx context.Context, tell func(folder.Change)) {
+// Watch refreshes the index repeatedly until ctx ends, for at most a twentieth of the time, so that questions
+// need not wait. It calls report with the changes.
+func (d *Desk) Watch(ctx context.Context, report func(folder.Change)) {
 	for pause := fresh; ; {
 		select {
 		case <-ctx.Done():
@@ -91,20 +87,20 @@ func (d *Desk) Watch(ctx context.Context, tell func(folder.Change)) {
 		}
 		begun := time.Now()
 		if news, _ := d.Refresh(ctx); news.Any() {
-			tell(news)
+			report(news)
 		}
 		pause = max(fresh, 20*time.Since(begun))
 	}
 }
 
-// look starts a look. It is called with mu held.
-func (d *Desk) look(ctx context.Context) {
+// startRefresh starts a refresh. It is called with mu held.
+func (d *Desk) startRefresh(ctx context.Context) {
 	ctx, d.stop = context.WithCancel(ctx)
 	d.running = make(chan struct{})
 	go func() {
 		c, err := d.folder.Refresh(ctx)
 		if err != nil && ctx.Err() == nil && d.o.Log != nil {
-			d.o.Log.Warn("the index stays as it was", "error", err)
+			d.o.Log.Warn("the index was not updated", "error", err)
 		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -121,8 +117,8 @@ func (d *Desk) look(ctx context.Context) {
 	}()
 }
 
-// endLooks stops the look under way and waits for its end.
-func (d *Desk) endLooks() {
+// endRefresh stops the running refresh and waits for its end.
+func (d *Desk) endRefresh() {
 	d.mu.Lock()
 	running := d.running
 	if running != nil {
@@ -134,7 +130,7 @@ func (d *Desk) endLooks() {
 	}
 }
 
-// Files returns the number of files in the index, and a line for each that is not read.
+// Files returns the number of files in the index, and a line for each skipped file.
 func (d *Desk) Files() (read int, skipped []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -145,11 +141,11 @@ func (d *Desk) Files() (read int, skipped []string) {
 	return d.change.Stats.Documents, skipped
 }
 
-// Shares of failed pieces: from the first on the user is warned, above the second questions are refused.
+// Shares of failed pieces: the user is warned from the first on, and questions are refused above the second.
 const warnedFrom, refusedAbove = .1, .5
 
-// lost says at which steps of indexing a model failed for more than a share of their
-// pieces. Rules that find nothing in a passage have not failed.
+// lost lists the steps of indexing at which a model failed for more than a share of the pieces. Rules that
+// find nothing in a passage have not failed.
 func (d *Desk) lost(share float64) (out []string) {
 	if indexing(d.o) == "" {
 		return nil
@@ -162,7 +158,7 @@ func (d *Desk) lost(share float64) (out []string) {
 	return out
 }
 
-// usable is an error for an index of which the larger part is missing.
+// usable returns an error if most of the index is missing.
 func (d *Desk) usable() error {
 	if most := d.lost(refusedAbove); len(most) > 0 {
 		return fmt.Errorf("the replies of the model could not be used: %s, so the index in %s lacks most of what the files say: name a larger -model, or answer from what there is with -incomplete", strings.Join(most, ", "), d.Index)
@@ -170,45 +166,45 @@ func (d *Desk) usable() error {
 	return nil
 }
 
-// Report says in a few lines what opening the index found. Skipped files are told by their kinds, in
-// one line, when they are others than the last time, counted otherwise, and listed if all is set.
+// Report describes the result of opening the index in a few lines. Skipped files are listed if all is set,
+// otherwise summarised by kind in one line if they differ from the last time.
 func (d *Desk) Report(all bool) []string {
 	files, skipped := d.Files()
 	size := text.Counted(files, "file")
 	var out []string
 	switch {
 	case all:
-		d.untold(skipped)
+		d.unlisted(skipped)
 		for _, line := range skipped {
 			out = append(out, "skipped: "+line)
 		}
-	case d.untold(skipped) && len(skipped) > 0:
+	case d.unlisted(skipped) && len(skipped) > 0:
 		out = append(out, "skipped: "+byKind(skipped))
 	case len(skipped) > 0:
-		size += ", some are skipped (-v says which)"
+		size += ", some are skipped (-v lists them)"
 	}
 	switch c := d.change; {
 	case c.Rebuilt != "":
-		out = append(out, fmt.Sprintf("The index is made anew: %s.", c.Rebuilt))
+		out = append(out, fmt.Sprintf("The index is rebuilt: %s.", c.Rebuilt))
 	case c.Changed+c.Deleted > 0 || c.Added > 0 && c.Added < c.Files:
 		out = append(out, fmt.Sprintf("Changed since the last time: %d new, %d changed, %d gone.", c.Added, c.Changed, c.Deleted))
 	}
 	for _, f := range d.lost(0) {
-		told := f + ", since replies of the model could not be used."
+		line := f + ", since replies of the model could not be used."
 		if slices.Contains(d.lost(warnedFrom-1e-9), f) {
-			told = "The index is not complete: " + told + " A larger -model makes an index of its own."
+			line = "The index is not complete: " + line + " A larger -model makes an index of its own."
 		}
-		out = append(out, told)
+		out = append(out, line)
 	}
 	return append(out, fmt.Sprintf("%s; index in %s", size, d.Index))
 }
 
-// byKind says of skipped files how many there are of each kind, with the first and its reason.
+// byKind counts skipped files by kind, with the first file of each and its reason.
 func byKind(skipped []string) string {
 	first, count := map[string]string{}, map[string]int{}
 	for _, line := range skipped {
 		name, _, _ := strings.Cut(line, ": ")
-		kind := cmp.Or(strings.ToLower(filepath.Ext(name)), line) // load has put together those of kinds that are not read
+		kind := cmp.Or(strings.ToLower(filepath.Ext(name)), line) // package load has one line for each kind that it does not read
 		if count[kind]++; count[kind] == 1 {
 			first[kind] = line
 		}
@@ -231,25 +227,80 @@ func byKind(skipped []string) string {
 	return strings.Join(out, "; ") + more
 }
 
-// mostKinds is how many kinds of skipped files are told in a line.
+// mostKinds bounds the kinds of skipped files in a line.
 const mostKinds = 6
 
-// toldName is the file beside the index that remembers which skipped files were listed.
-const toldName = "told"
+// listedName is the file in the folder of the index with the digest of the skipped files listed last.
+const listedName = "told"
 
-// untold reports whether these lines were not the last to be listed, and remembers them.
-// Where that cannot be written they are listed again.
-func (d *Desk) untold(skipped []string) bool {
-	name := filepath.Join(d.Index, toldName)
+// unlisted reports whether these lines differ from the ones listed last, and remembers them.
+func (d *Desk) unlisted(skipped []string) bool {
+	name := filepath.Join(d.Index, listedName)
 	digest := fmt.Appendf(nil, "%x\n", sha256.Sum256([]byte(strings.Join(skipped, "\n"))))
 	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(digest)) {
 		if before, err := os.ReadFile(name); err == nil && bytes.Equal(before, digest) {
 			return false
 		}
 	}
-	_ = journal.WriteFile(name, func(w io.Writer) error { // in place of a link, not through it
+	_ = journal.WriteFile(name, func(w io.Writer) error { // replaces a link, does not follow it
 		_, err := w.Write(digest)
 		return err
 	})
 	return true
+}
+
+// idle computes lazy vectors of the index between questions.
+type idle struct {
+	mu    sync.Mutex
+	asked int                // running questions
+	ended bool               // no more work is started
+	stop  context.CancelFunc // of the last work; nil before the first
+	done  chan struct{}      // closed at its end
+}
+
+// busy stops the work until the returned function is called.
+func (d *Desk) busy() (over func()) {
+	d.idle.mu.Lock()
+	defer d.idle.mu.Unlock()
+	d.idle.asked++
+	if d.idle.stop != nil {
+		d.idle.stop()
+	}
+	return d.over
+}
+
+// over starts the work if no question is running.
+func (d *Desk) over() {
+	i := &d.idle
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.asked--; i.asked > 0 || i.ended || !d.o.Encode {
+		return
+	}
+	before, done := i.done, make(chan struct{})
+	var ctx context.Context
+	ctx, i.stop = context.WithCancel(context.Background())
+	i.done = done
+	go func() {
+		defer close(done)
+		if before != nil {
+			<-before
+		}
+		if err := d.folder.System.Encode(ctx); err != nil && ctx.Err() == nil && d.o.Log != nil {
+			d.o.Log.Warn("passages are encoded at the first question that needs them", "error", err)
+		}
+	}()
+}
+
+// endIdle stops the work for good, and waits for its end.
+func (d *Desk) endIdle() {
+	over := d.busy()
+	d.idle.mu.Lock()
+	d.idle.ended = true
+	done := d.idle.done
+	d.idle.mu.Unlock()
+	over()
+	if done != nil {
+		<-done
+	}
 }

@@ -15,14 +15,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/view"
 )
 
-// ErrNoGraph is wrapped by the errors of a system that has no graph, ErrUnknown by that
-// about a name that its graph does not have.
+// ErrNoGraph is wrapped by errors of a system without a graph, ErrUnknown by errors about a name that is not
+// in the graph.
 var (
 	ErrNoGraph = errors.New("the system has no graph")
 	ErrUnknown = errors.New("no such name in the graph")
 )
 
-// Fact is a relation of two things, and a place that says it.
+// Fact is a relation of two things, with a place that states it.
 type Fact struct {
 	Head     string `json:"head"`
 	Relation string `json:"relation"`
@@ -32,16 +32,15 @@ type Fact struct {
 	Place    string `json:"place,omitempty"`
 }
 
-// Neighbourhood is what a graph knows around names.
+// Neighbourhood holds the facts of a graph around names.
 type Neighbourhood struct {
 	Names []string `json:"names"`
 	Facts []Fact   `json:"facts"`
-	// More is how many facts are left out.
-	More int `json:"more,omitempty"`
+	More  int      `json:"more,omitempty"` // facts left out
 }
 
-// Neighbours are at most limit facts around a name, those that are stated most first, in the
-// files that meet where.
+// Neighbours returns at most limit facts around a name in the files that meet where, the most frequently
+// stated first.
 func (d *Desk) Neighbours(ctx context.Context, name string, limit int, where *graphrag.Condition) (Neighbourhood, error) {
 	g, err := d.graph(ctx, where)
 	if err != nil {
@@ -58,13 +57,13 @@ func (d *Desk) Neighbours(ctx context.Context, name string, limit int, where *gr
 	return d.facts(g, []int32{e}, limit), nil
 }
 
-// Around are facts around what a question names.
+// Around returns facts around the names in a question.
 func (d *Desk) Around(ctx context.Context, q Query, limit int) (Neighbourhood, error) {
 	g, err := d.graph(ctx, q.Where)
 	if err != nil {
 		return Neighbourhood{}, err
 	}
-	return d.facts(g, named(g, q.Question), limit), nil
+	return d.facts(g, namedEntities(g, q.Question), limit), nil
 }
 
 // WriteGraph writes a page with the part of the graph that led to an answer.
@@ -77,8 +76,7 @@ func (d *Desk) WriteGraph(ctx context.Context, w io.Writer, q Query) error {
 	if err != nil {
 		return err
 	}
-	asked := view.Asked{Question: q.Question, Answer: a.Text, Found: a.Found}
-	o := view.Options{Title: d.Title(), Asked: &asked}
+	o := view.Options{Title: d.Title(), Asked: &view.Asked{Question: q.Question, Answer: a.Text, Found: a.Found}}
 	o.Chunks = func(doc string) ([]graphrag.Chunk, bool) {
 		chunks, ok, _ := d.folder.System.Get(ctx, doc) // in memory
 		return chunks, ok
@@ -98,14 +96,14 @@ func (d *Desk) graph(ctx context.Context, where *graphrag.Condition) (*kg.Graph,
 	if g != nil || err != nil {
 		return g, err
 	}
-	return nil, fmt.Errorf("%s: %w: take one that has, such as -system hipporag2", d.Name(), ErrNoGraph)
+	return nil, fmt.Errorf("%s: %w: use a system with a graph, such as -system hipporag2", d.Name(), ErrNoGraph)
 }
 
-// longestName is how many words of a question are looked up as one name.
+// longestName bounds the words of a question that are looked up as one name.
 const longestName = 5
 
-// named are the entities that a text names, the longest name at each place.
-func named(g *kg.Graph, s string) []int32 {
+// namedEntities returns the entities that a text names, by the longest name at each place.
+func namedEntities(g *kg.Graph, s string) []int32 {
 	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\n,.?!;:\"()“”", r) })
 	var out []int32
 	for i := 0; i < len(words); i++ {
@@ -124,7 +122,7 @@ func named(g *kg.Graph, s string) []int32 {
 	return out
 }
 
-// like are names of the graph that hold a name, or that it holds.
+// like returns up to five names of the graph that contain a name.
 func like(g *kg.Graph, name string) (out []string) {
 	key := g.Key(name)
 	for _, e := range g.Entities {
@@ -137,7 +135,7 @@ func like(g *kg.Graph, name string) (out []string) {
 	return out
 }
 
-// facts are the facts around entities.
+// facts returns the facts around entities.
 func (d *Desk) facts(g *kg.Graph, entities []int32, limit int) Neighbourhood {
 	n := Neighbourhood{Names: []string{}, Facts: []Fact{}}
 	var relations []int32
@@ -155,7 +153,7 @@ func (d *Desk) facts(g *kg.Graph, entities []int32, limit int) Neighbourhood {
 		fact := Fact{Head: t.Head, Relation: t.Relation, Tail: t.Tail}
 		if at := g.RelationPassages(r); len(at) > 0 {
 			fact.File = g.Passages[at[0].ID].Doc
-			fact.Path, fact.Place = d.path(fact.File), d.said(fact.File, t)
+			fact.Path, fact.Place = d.path(fact.File), d.factPlace(fact.File, t)
 		}
 		n.Facts = append(n.Facts, fact)
 	}
@@ -163,8 +161,8 @@ func (d *Desk) facts(g *kg.Graph, entities []int32, limit int) Neighbourhood {
 	return n
 }
 
-// said is the first place in a document that names both things of a fact, or else one.
-func (d *Desk) said(doc string, t graphrag.Triple) string {
+// factPlace returns the first place in a document that names both things of a fact, or else one of them.
+func (d *Desk) factPlace(doc string, t graphrag.Triple) string {
 	f, err := d.folder.File(doc)
 	if err != nil {
 		return "1"
@@ -187,5 +185,5 @@ func (d *Desk) said(doc string, t graphrag.Triple) string {
 	return f.Place(max(best, 0))
 }
 
-// HasGraph tells whether the system has a graph.
+// HasGraph reports whether the system has a graph.
 func (d *Desk) HasGraph() bool { return d.folder.System.Graph() != nil }

@@ -4,6 +4,7 @@ package desk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -14,14 +15,14 @@ import (
 	"time"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/find"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/load"
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// once returns what is made of a state of the index, each T once: by who asks first, or next
-// if that one is cancelled.
+// once makes one T for each state of the index. If a call is cancelled, the next one makes it.
 func once[T any](ctx context.Context, d *Desk, make func(context.Context) (T, error)) (T, error) {
 	d.mu.Lock()
 	made := d.made
@@ -29,20 +30,19 @@ func once[T any](ctx context.Context, d *Desk, make func(context.Context) (T, er
 	return memo.Of(made, reflect.TypeFor[T](), func() (T, error) { return make(ctx) })
 }
 
-// fields are the kinds of the files with how many there are, and the fields of the files with a
-// condition that the first of them meets, "" if that is long.
-type fields struct {
+// overview has the number of files by kind, and for each field an example of a condition, "" if that is long.
+type overview struct {
 	Files  int               `json:"files"`
 	Kinds  map[string]int    `json:"kinds"`
 	Fields map[string]string `json:"fields"`
 }
 
-// Bounds of what is told: fields, and the bytes of a condition.
+// Bounds of an overview: fields, and the bytes of a condition.
 const maxFields, longExample = 1000, 80
 
-// About is what the page shows of what a desk answers from, as an object of JSON; with where its
-// "files" are those that it leaves. A field that no file has is an error that lists those there
-// are. No model is called, and no index made.
+// About returns an overview of the files, models and system for the page, as an object of JSON; with where,
+// "files" counts the files that meet it. A field that no file has is an error that lists the fields. It calls
+// no model and makes no index.
 func (d *Desk) About(ctx context.Context, where *graphrag.Condition) (map[string]any, error) {
 	s, err := once(ctx, d, d.count)
 	if where != nil && err == nil {
@@ -67,10 +67,10 @@ func (d *Desk) About(ctx context.Context, where *graphrag.Condition) (map[string
 	}, err
 }
 
-// Paid tells whether a question can cost calls of a model.
+// Paid reports whether a question can cost calls of a model.
 func (d *Desk) Paid() bool { return d.o.Settings.Paid() }
 
-// list are the files that a condition leaves, in order.
+// list returns the files that meet a condition, in order.
 func (d *Desk) list(where *graphrag.Condition) []string {
 	ids, _ := d.folder.System.List(context.Background()) // in memory
 	if where == nil {
@@ -80,7 +80,7 @@ func (d *Desk) list(where *graphrag.Condition) []string {
 	return slices.DeleteFunc(ids, func(id string) bool { f, ok := d.fieldsOf(id); return !ok || !meets(f) })
 }
 
-// fieldsOf are the fields of a file, if it is in the index and has text.
+// fieldsOf returns the fields of a file, if it is in the index and has text.
 func (d *Desk) fieldsOf(id string) (graphrag.Fields, bool) {
 	chunks, _, _ := d.folder.System.Get(context.Background(), id)
 	if len(chunks) == 0 {
@@ -89,9 +89,9 @@ func (d *Desk) fieldsOf(id string) (graphrag.Fields, bool) {
 	return chunks[0].Fields, true
 }
 
-func (d *Desk) count(ctx context.Context) (fields, error) {
+func (d *Desk) count(ctx context.Context) (overview, error) {
 	ids := d.list(d.o.Where)
-	s := fields{len(ids), map[string]int{}, map[string]string{}}
+	s := overview{len(ids), map[string]int{}, map[string]string{}}
 	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
 			return s, err
@@ -109,7 +109,7 @@ func (d *Desk) count(ctx context.Context) (fields, error) {
 	return s, nil
 }
 
-// example is a condition that a value meets, "" if it is long.
+// example returns a condition that a value meets, "" if it is long.
 func example(name string, v any) string {
 	c := graphrag.Equal(name, v)
 	switch list, _ := v.([]string); v.(type) {
@@ -127,14 +127,14 @@ func example(name string, v any) string {
 	return ""
 }
 
-// excerpt bounds what is shown of a file before, in and after a quote, in bytes.
+// excerpt bounds the text before, in and after a quote, in bytes.
 const excerpt = 4 << 10
 
-// PDF opens a PDF of the index as it lies in the folder, under a condition.
+// PDF opens a PDF file of the index that meets a condition.
 func (d *Desk) PDF(file string, where *graphrag.Condition) (*os.File, error) {
 	fields, ok := d.fieldsOf(file)
 	if both := d.where(where); !ok || both != nil && !both.Compile()(fields) || !strings.EqualFold(filepath.Ext(file), ".pdf") {
-		return nil, fmt.Errorf("%.200q is no PDF of the index, or not among the files that are asked", file)
+		return nil, fmt.Errorf("%.200q is not a PDF of the index, or does not meet the condition", file)
 	}
 	dir := d.o.Docs
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
@@ -143,16 +143,76 @@ func (d *Desk) PDF(file string, where *graphrag.Condition) (*os.File, error) {
 	return os.OpenInRoot(dir, filepath.FromSlash(file))
 }
 
-// Excerpt is what stands around a place of a file: bytes of its text as it was indexed, see
-// [Source]. Only files that the index has are read, from the index.
+// Excerpt returns the text around a place of a file, in bytes of its indexed text, see [Source]. It reads
+// only the index.
 func (d *Desk) Excerpt(file string, from, to int, where *graphrag.Condition) (Source, error) {
 	fields, ok := d.fieldsOf(file)
 	f, err := d.folder.File(file)
 	if both := d.where(where); err != nil || !ok || both != nil && !both.Compile()(fields) {
-		return Source{}, fmt.Errorf("%.200q is not in the index, or not among the files that are asked", file)
+		return Source{}, fmt.Errorf("%.200q is not in the index, or does not meet the condition", file)
 	}
 	if n := len(f.Document.Text); from < 0 || to < from || to > n {
 		return Source{}, fmt.Errorf("%.200q has %d bytes of text: want 0 ≤ start ≤ end ≤ %[2]d", file, n)
 	}
 	return d.source(folder.Source{Doc: file, Place: f.Place(from), From: from, To: min(to, from+excerpt)}, excerpt, "\n"), nil
+}
+
+// mostLines bounds the lines of a result.
+const mostLines = 50
+
+// pages returns the texts of the indexed files that meet a condition, and their names by path. No other file
+// can be read.
+func (d *Desk) pages(ctx context.Context, where *graphrag.Condition) (*find.Pages, map[string]string, error) {
+	where = d.where(where)
+	meets := func(graphrag.Fields) bool { return true }
+	if where != nil {
+		if _, err := d.folder.System.GraphFor(ctx, where); err != nil { // an unknown field
+			return nil, nil, err
+		}
+		meets = where.Compile()
+	}
+	var chunks []graphrag.Chunk
+	names := make(map[string]string)
+	ids, err := d.folder.System.List(ctx)
+	for _, id := range ids {
+		of, _, failed := d.folder.System.Get(ctx, id)
+		if err = errors.Join(err, failed); len(of) > 0 && meets(of[0].Fields) {
+			chunks = append(chunks, of...)
+			names[id], names[d.path(id)] = id, id
+		}
+	}
+	return find.New(chunks), names, err
+}
+
+// Find returns lines that match a pattern (RE2, case ignored), and the numbers of all matching lines and of
+// their files.
+func (d *Desk) Find(ctx context.Context, pattern string, where *graphrag.Condition) (lines []Passage, matching, files int, err error) {
+	pages, _, err := d.pages(ctx, where)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	r, err := pages.Find(ctx, pattern, mostLines)
+	var hits []graphrag.Hit
+	for _, l := range r.Lines {
+		hits = append(hits, graphrag.Hit{Chunk: l.Chunk})
+	}
+	return d.passages(hits), r.Matching, r.Pages, err
+}
+
+// Read returns the passage at a place of a file, in bytes, then the passage after and the passage before it.
+func (d *Desk) Read(ctx context.Context, path string, from int, where *graphrag.Condition) ([]Passage, error) {
+	pages, names, err := d.pages(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	name, ok := names[path]
+	if !ok {
+		return nil, fmt.Errorf("%.200q is not a file of the folder", path)
+	}
+	var hits []graphrag.Hit
+	read, _, err := pages.Read(name, pages.At(name, from))
+	for _, c := range read {
+		hits = append(hits, graphrag.Hit{Chunk: c})
+	}
+	return d.passages(hits), err
 }

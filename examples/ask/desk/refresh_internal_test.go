@@ -120,7 +120,7 @@ func TestRefreshGone(t *testing.T) {
 	if err := os.RemoveAll(d.o.Docs); err != nil {
 		t.Fatal(err)
 	}
-	if _, note := d.Refresh(t.Context()); !strings.HasPrefix(note, noteFailed) || !strings.Contains(log.String(), "stays as it was") {
+	if _, note := d.Refresh(t.Context()); !strings.HasPrefix(note, noteFailed) || !strings.Contains(log.String(), "was not updated") {
 		t.Errorf("%q, %s", note, log.String())
 	}
 	if r, err := d.Ask(t.Context(), Query{Question: "What is the light?"}); err != nil || r.Refused {
@@ -144,7 +144,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("%d: %q", i, lines)
 		}
 	}
-	device := filepath.Join(d.Index, toldName) // a link to what has no end is not read, and nothing is written to it
+	device := filepath.Join(d.Index, listedName) // a link to what has no end is not read, and nothing is written to it
 	if err := errors.Join(os.Remove(device), os.Symlink("/dev/zero", device)); err != nil {
 		t.Fatal(err)
 	}

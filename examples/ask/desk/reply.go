@@ -15,61 +15,56 @@ import (
 
 // Reply is the answer to a question.
 type Reply struct {
-	// ID is that of a question of a file, if it has one.
-	ID       string `json:"id,omitempty"`
+	ID       string `json:"id,omitempty"` // of a question of a file
 	Question string `json:"question"`
-	// ReadAs is the question as it was searched for, if it leans on those before it.
-	ReadAs string `json:"read_as,omitempty"`
-	System string `json:"system,omitempty"`
-	Answer string `json:"answer"`
-	// Refused says that the folder does not hold the answer; Closest are the sentences of
-	// the three passages that come nearest.
+	ReadAs   string `json:"read_as,omitempty"` // the question with earlier questions resolved, if it depends on them
+	System   string `json:"system,omitempty"`
+	Answer   string `json:"answer"`
+	// Refused means that the folder does not contain the answer. Closest then has sentences of the three
+	// nearest passages.
 	Refused bool     `json:"refused,omitempty"`
 	Closest []Source `json:"closest,omitempty"`
-	// Uncited says that no passage is cited for the answer; Closest are set then, too.
-	Uncited bool `json:"uncited,omitempty"`
-	// Confidence is that of graphrag.Answer.
-	Confidence float64   `json:"confidence,omitempty"`
+	// Uncited means that no passage is cited for the answer; Closest is set, too.
+	Uncited    bool      `json:"uncited,omitempty"`
+	Confidence float64   `json:"confidence,omitempty"` // see graphrag.Answer
 	Sources    []Source  `json:"sources,omitempty"`
-	Facts      []string  `json:"facts,omitempty"` // of a graph, or summaries, that are cited
+	Facts      []string  `json:"facts,omitempty"` // cited facts of a graph, or summaries
 	Passages   []Passage `json:"passages,omitempty"`
 	Calls      int       `json:"llm_calls,omitempty"`
-	// Unread is how many replies of models, or records of replies, could not be read.
-	Unread int `json:"unread,omitempty"`
-	// Note says that the answer does not follow the files as they are now.
-	Note string `json:"note,omitempty"`
-	// Trace is where the time of an answer went, for the page.
+	Unread     int       `json:"unread,omitempty"` // replies of models, or records of replies, that could not be read
+	Note       string    `json:"note,omitempty"`   // set if the index is outdated
+	// Trace has the times of the steps, for the page.
 	Trace *trace.Recorder `json:"trace,omitempty"`
 	Error string          `json:"error,omitempty"`
 }
 
-// Source is a quote, and where it stands.
+// Source is a quote with its place.
 type Source struct {
 	Path  string `json:"path"`  // of the file, for a terminal to open
 	File  string `json:"file"`  // the same within the folder
 	Place string `json:"place"` // line, page or paragraph
 	Title string `json:"title,omitempty"`
 	Quote string `json:"quote"`
-	// Lit are the words of a closest quote that the question has too.
+	// Lit has the words that a closest quote shares with the question.
 	Lit []string    `json:"lit,omitempty"`
 	lit []text.Span // their places in Quote
-	// Start and End delimit what it supports in the answer, in bytes; Before and After are
-	// what stands around the quote in the file.
+	// Start and End delimit the supported text of the answer, in bytes; Before and After surround the
+	// quote in the file.
 	Start  int    `json:"start"`
 	End    int    `json:"end"`
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
-	// From and To delimit the quote in the text of the file, in bytes, for [Desk.Excerpt]. Raw is
-	// that text with its markup and line breaks, where the quote is another.
+	// From and To delimit the quote in the text of the file, in bytes, for [Desk.Excerpt]. Raw is that
+	// text with its markup and line breaks, if it differs from the quote.
 	From int    `json:"from"`
 	To   int    `json:"to"`
 	Raw  string `json:"raw,omitempty"`
 }
 
-// At is where the quote stands: "notes/owls.md:12".
+// At returns the place of the quote: "notes/owls.md:12".
 func (s Source) At() string { return s.Path + ":" + s.Place }
 
-// Marked is the quote with marks around the words of Lit.
+// Marked returns the quote with begin and end around the words of Lit.
 func (s Source) Marked(begin, end string) string {
 	var b strings.Builder
 	at := 0
@@ -82,22 +77,15 @@ func (s Source) Marked(begin, end string) string {
 	return b.String() + s.Quote[at:]
 }
 
-// light finds the words of the quote that a question has too, but for stop words, in its
-// language.
+// light finds the words that the quote shares with a question, without stop words of its language.
 func (s *Source) light(question string) {
 	words, err := text.New(text.Options{Language: text.LanguageOf(question)})
 	if err != nil {
 		panic(err) // a language of package text
 	}
-	asked := make(map[string]bool)
-	words.Words(question, func(w []byte) bool {
-		if term, ok := words.Term(string(w)); ok {
-			asked[term] = true
-		}
-		return true
-	})
+	terms := words.Terms(question)
 	words.Spans(s.Quote, func(w []byte, start, end int) {
-		if term, ok := words.Term(string(w)); ok && asked[term] {
+		if term, ok := words.Term(string(w)); ok && slices.Contains(terms, term) {
 			s.lit = append(s.lit, text.Span{Start: start, End: end})
 			if w := s.Quote[start:end]; !slices.Contains(s.Lit, w) {
 				s.Lit = append(s.Lit, w)
@@ -106,7 +94,7 @@ func (s *Source) light(question string) {
 	})
 }
 
-// Passage is a piece of a file that was found.
+// Passage is a retrieved piece of a file.
 type Passage struct {
 	Path  string  `json:"path"`
 	File  string  `json:"file"`
@@ -119,7 +107,7 @@ type Passage struct {
 
 func (d *Desk) path(doc string) string { return filepath.Join(d.shown, filepath.FromSlash(doc)) }
 
-// around is how much of the file stands beside a quote, in bytes.
+// around is the length of Before and of After, in bytes.
 const around = 200
 
 func (d *Desk) sources(a graphrag.Answer) []Source {
@@ -130,15 +118,14 @@ func (d *Desk) sources(a graphrag.Answer) []Source {
 	return out
 }
 
-// source is a quote with what stands in the file beside it, up to so many bytes, from one
-// separator to another.
+// source returns a quote with up to bytes of the file on each side, cut at separators.
 func (d *Desk) source(s folder.Source, bytes int, separator string) Source {
 	x := Source{Path: d.path(s.Doc), File: s.Doc, Place: s.Place, Title: s.Title, Quote: s.Quote, Start: s.Start, End: s.End, From: s.From, To: s.To}
 	f, err := d.folder.File(s.Doc)
 	if err != nil || s.To > len(f.Document.Text) || s.From > s.To {
 		return x
 	}
-	text, valid := f.Document.Text, func(s string) string { return strings.ToValidUTF8(s, "") } // where a letter is cut
+	text, valid := f.Document.Text, func(s string) string { return strings.ToValidUTF8(s, "") } // drops cut characters
 	start, end := max(0, s.From-bytes), min(len(text), s.To+bytes)
 	before, after := text[start:s.From], text[s.To:end]
 	if _, rest, ok := strings.Cut(before, separator); ok && start > 0 {

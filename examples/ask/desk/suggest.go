@@ -18,13 +18,13 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// Bounds of making suggestions: questions that are shown, and asked; files, and bytes of each.
+// Bounds of suggestions: questions shown, questions tried, files, and bytes of each file.
 const suggested, maxAsked, maxRead, readBytes = 4, 24, 200, 64 << 10
 
-// Suggestions are at most four questions that the files answer, made of their text without a
-// model: headings that ask, in every language, and in English what sentences define and who
-// did something. Each was answered from where it was made. They are made once for each state of
-// the index; who asks next makes them if ctx ends.
+// Suggestions returns at most four questions that the files answer, made from their text without a model:
+// headings that are questions, in every language, and in English questions for definitions and for the person
+// who did something. Each question was answered from its place. They are made once for each state of the
+// index; if ctx ends, the next call makes them.
 func (d *Desk) Suggestions(ctx context.Context) ([]string, error) {
 	return once(ctx, d, d.suggest)
 }
@@ -32,12 +32,12 @@ func (d *Desk) Suggestions(ctx context.Context) ([]string, error) {
 func (d *Desk) suggest(ctx context.Context) ([]string, error) {
 	var all []candidate
 	ids := d.list(d.o.Where)
-	for i := range min(maxRead, len(ids)) { // of files all over the folder
+	for i := range min(maxRead, len(ids)) { // evenly spaced files
 		file, err := d.folder.File(ids[i*len(ids)/min(maxRead, len(ids))])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err == nil { // otherwise it went meanwhile
+		if err == nil { // otherwise it was deleted
 			all = append(all, candidates(file.Document.ID, text.Head(file.Document.Text, readBytes))...)
 		}
 	}
@@ -53,16 +53,16 @@ func (d *Desk) suggest(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// candidate is a question, and the part of a file that answers it. named is how often the file
-// names what it asks for, which is its subject more than others; it is the nth of its kind there.
+// candidate is a question with the part of a file that answers it. named counts its subject in the file; it
+// is the nth of its kind there.
 type candidate struct {
 	doc, question    string
 	at               text.Span
 	named, kind, nth int
 }
 
-// candidates are those of a text: what headings ask, what sentences define, and who did
-// something, one of each before the next ones.
+// candidates returns the questions of a text: of headings, of definitions, and of sentences on who did
+// something.
 func candidates(doc, s string) (out []candidate) {
 	blocks, lower := load.Blocks(s), strings.ToLower(s)
 	add := func(kind int, question, name string, at text.Span) {
@@ -93,8 +93,8 @@ func candidates(doc, s string) (out []candidate) {
 	return out
 }
 
-// Headings that ask, and sentences that say what something is, or who did something; the latter
-// are in English by their words. A name that leans on another is nothing to ask for.
+// Patterns of headings that are questions, and of English sentences that define something or name the person
+// who did something. A name that depends on its context makes no question.
 var (
 	heading     = regexp.MustCompile(`^.{6,90}[?？]$`)
 	isSomething = regexp.MustCompile(`^(An? |The )?([\p{L}][\p{L}\p{N}'’-]*(?: [\p{L}\p{N}'’-]+){0,3})((?: \([^)]*\))?),? (is|are|was|were) (?:an? |the |one of )(.{12,})`)
@@ -106,7 +106,7 @@ var (
 	worker      = regexp.MustCompile(`^(?:[\p{L}-]+ ){0,4}[\p{L}-]{2,}(?:er|or|ist|ian|man|poet|king|queen)s?\b`)
 )
 
-// ask makes the question that a sentence answers, "" if it tells none.
+// ask returns the question that a sentence answers, or "".
 func ask(sentence string) (kind int, question, name string) {
 	if m := didIt.FindStringSubmatch(sentence); m != nil && !leansBack.MatchString(m[1]) {
 		return 2, "Who " + m[1] + "?", m[1]
@@ -116,21 +116,21 @@ func ask(sentence string) (kind int, question, name string) {
 		return 0, "", ""
 	}
 	article, name, words, verb := strings.ToLower(m[1]), m[2], strings.Fields(m[2]), m[4]
-	named := !slices.ContainsFunc(words, func(w string) bool { return !unicode.IsUpper([]rune(w)[0]) })
+	proper := !slices.ContainsFunc(words, func(w string) bool { return !unicode.IsUpper([]rune(w)[0]) })
 	works := lived.MatchString(m[3]) || worker.MatchString(m[5])
 	switch {
-	case article == "" && named && works && len(words) > 1:
+	case article == "" && proper && works && len(words) > 1:
 		return 1, "Who " + verb + " " + name + "?", name
-	case article == "" && named && (works || people.MatchString(name) || len(words) == 1 && verb == "was"), article == "the " && !named:
-		return 0, "", "" // perhaps a person, or what was spoken of before
-	case article == "" && !named && strings.ToLower(name[1:]) == name[1:], len(words) == 1 && strings.HasSuffix(verb, "re"):
+	case article == "" && proper && (works || people.MatchString(name) || len(words) == 1 && verb == "was"), article == "the " && !proper:
+		return 0, "", "" // perhaps a person, or a thing mentioned before
+	case article == "" && !proper && strings.ToLower(name[1:]) == name[1:], len(words) == 1 && strings.HasSuffix(verb, "re"):
 		name = strings.ToLower(name)
 	}
 	return 1, "What " + verb + " " + strings.TrimPrefix(article, "the ") + name + "?", name
 }
 
-// answers tells whether a question is answered by what it was made of. Where a model would be
-// asked, for the search or the answer, the passages of that place are read without one.
+// answers reports whether a question is answered from its place. If answering would call a model, the passages
+// of the place are read without one.
 func (d *Desk) answers(ctx context.Context, c candidate) (ok bool, err error) {
 	q, a := graphrag.Question{Text: c.question, K: d.o.K, Where: d.o.Where}, graphrag.Answer{}
 	if d.Paid() {

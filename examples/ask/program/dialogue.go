@@ -26,20 +26,20 @@ const dialogueHelp = `Ask a question, and then further ones: "it" and "they" are
   /quit      the end (or Ctrl-D)
 `
 
-// turns is how many questions a dialogue remembers.
+// turns bounds the questions that a dialogue remembers.
 const turns = 50
 
-// dialogue answers what is typed until the end of the input.
+// dialogue answers questions until the end of the input.
 func dialogue(ctx context.Context, d *desk.Desk, s settings, std streams) error {
 	fmt.Fprintln(std.err, `Ask a question; /help says what else there is.`)
 	type read struct {
 		line string
 		err  error
 	}
-	from := typed(std.in, std.err)
+	from := newLineReader(std.in, std.err)
 	defer from.end()
 	lines := make(chan read, 1)
-	t := &talk{d: d, s: s, std: std}
+	t := &conversation{d: d, s: s, std: std}
 	for {
 		go func() { // a read cannot be cancelled
 			line, err := from.next()
@@ -59,8 +59,8 @@ func dialogue(ctx context.Context, d *desk.Desk, s settings, std streams) error 
 	}
 }
 
-// talk is what was said so far.
-type talk struct {
+// conversation has the questions and answers so far.
+type conversation struct {
 	d               *desk.Desk
 	s               settings
 	std             streams
@@ -68,8 +68,8 @@ type talk struct {
 	last            desk.Reply
 }
 
-// turn answers one line, and tells whether it was the last.
-func (t *talk) turn(ctx context.Context, line string) (end bool) {
+// turn answers one line, and reports whether it ends the dialogue.
+func (t *conversation) turn(ctx context.Context, line string) (end bool) {
 	switch line {
 	case "":
 	case "/quit", "/exit", "/q":
@@ -100,8 +100,8 @@ func (t *talk) turn(ctx context.Context, line string) (end bool) {
 	return false
 }
 
-// ask answers a question, as it is written by a model that streams.
-func (t *talk) ask(ctx context.Context, question string) error {
+// ask answers a question and remembers it.
+func (t *conversation) ask(ctx context.Context, question string) error {
 	c, note := t.d.Refresh(ctx)
 	if c.Any() {
 		fmt.Fprintf(t.std.err, "(%d new, %d changed, %d gone)\n", c.Added, c.Changed, c.Deleted)
@@ -113,35 +113,32 @@ func (t *talk) ask(ctx context.Context, question string) error {
 	if err != nil {
 		return err
 	}
-	t.last = r
-	if t.last.ReadAs != "" {
-		fmt.Fprintf(t.std.out, "   (asked as: %s)\n", text.OneLine(t.last.ReadAs))
+	if t.last = r; r.ReadAs != "" {
+		fmt.Fprintf(t.std.out, "   (asked as: %s)\n", text.OneLine(r.ReadAs))
 	}
-	writeSources(t.std.out, t.last, t.s.verbose)
-	said := r.Answer
+	writeSources(t.std.out, r, t.s.verbose)
+	answer := r.Answer
 	if r.Refused {
-		said = ""
+		answer = ""
 	}
-	if t.before, t.answers = append(t.before, question), append(t.answers, said); len(t.before) > turns {
+	if t.before, t.answers = append(t.before, question), append(t.answers, answer); len(t.before) > turns {
 		t.before, t.answers = t.before[1:], t.answers[1:]
 	}
 	return nil
 }
 
-// prompt stands before what is typed.
 const prompt = "> "
 
-// typing is where the lines of a dialogue come from.
-type typing interface {
+// lineReader reads the lines of a dialogue.
+type lineReader interface {
 	// next waits for a line; io.EOF is the end.
 	next() (string, error)
-	// end leaves the terminal as it was, also while next waits.
+	// end restores the terminal, also while next waits.
 	end()
 }
 
-// typed reads lines: from a terminal with a cursor and what was typed before, under the
-// arrow keys; from elsewhere as they are.
-func typed(in io.Reader, out io.Writer) typing {
+// newLineReader reads from a terminal with a cursor and a history, or from another input.
+func newLineReader(in io.Reader, out io.Writer) lineReader {
 	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return &terminal{fd: int(f.Fd()), t: term.NewTerminal(struct {
 			io.Reader
@@ -172,7 +169,7 @@ func (p *plainLines) next() (string, error) {
 
 func (p *plainLines) end() {}
 
-// terminal is raw while a line is typed, so that an answer can be stopped.
+// terminal is raw only while a line is typed, so that an answer can be interrupted.
 type terminal struct {
 	fd int
 	t  *term.Terminal
@@ -191,7 +188,7 @@ func (t *terminal) next() (string, error) {
 	t.mu.Unlock()
 	defer t.end()
 	if width, height, err := term.GetSize(t.fd); err == nil && width > 0 {
-		_ = t.t.SetSize(width, height) // of a size that is none, the last one stays
+		_ = t.t.SetSize(width, height) // a bad size is ignored
 	}
 	return t.t.ReadLine()
 }
@@ -203,4 +200,80 @@ func (t *terminal) end() {
 		_ = term.Restore(t.fd, t.was)
 		t.was = nil
 	}
+}
+
+// writeJSON writes a reply as one line, with its passages if verbose.
+func writeJSON(w io.Writer, r desk.Reply, verbose bool) error {
+	if !verbose {
+		r.Passages = nil
+	}
+	return text.JSON(w).Encode(r)
+}
+
+// writeAnswer writes the answer to a question as it is streamed, and returns the complete reply.
+func writeAnswer(ctx context.Context, d *desk.Desk, q desk.Query, w io.Writer) (last desk.Reply, err error) {
+	written := ""
+	for last, err = range d.Stream(ctx, q) {
+		if err != nil {
+			return last, err
+		}
+		answer := text.Printable(last.Answer)
+		if rest, ok := strings.CutPrefix(answer, written); ok {
+			fmt.Fprint(w, rest)
+		} else {
+			fmt.Fprint(w, "\n", answer)
+		}
+		written = answer
+	}
+	fmt.Fprintln(w)
+	return last, nil
+}
+
+// writeSources writes the sources of an answer.
+func writeSources(w io.Writer, r desk.Reply, verbose bool) {
+	for _, s := range r.Sources {
+		writeSource(w, s)
+	}
+	for _, f := range r.Facts {
+		fmt.Fprintf(w, "   (%s)\n", text.OneLine(f))
+	}
+	if r.Uncited {
+		fmt.Fprintln(w, "No passage is cited for this.")
+	}
+	switch len(r.Closest) {
+	case 0:
+	case 1:
+		fmt.Fprintln(w, "The closest passage:")
+	default:
+		fmt.Fprintln(w, "The closest passages:")
+	}
+	for _, s := range r.Closest {
+		if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			s.Quote = s.Marked("\x1b[1m", "\x1b[22m")
+		}
+		writeSource(w, s)
+	}
+	if !verbose {
+		return
+	}
+	if r.Unread > 0 {
+		fmt.Fprintf(w, "   (%d of the model's replies, or parts of them, could not be read)\n", r.Unread)
+	}
+	fmt.Fprintln(w, "Found:")
+	for _, p := range r.Passages {
+		fmt.Fprintf(w, "  %8.3f  %s:%s  %s\n", p.Score, text.OneLine(p.Path), p.Place, short(p.Text))
+	}
+}
+
+func writeSource(w io.Writer, s desk.Source) {
+	fmt.Fprintf(w, "   %s  “%s”\n", text.OneLine(s.At()), s.Quote)
+}
+
+// short returns the beginning of a text as one line.
+func short(s string) string {
+	r := []rune(strings.Join(strings.Fields(text.OneLine(s)), " "))
+	if len(r) > 120 {
+		return string(r[:119]) + "…"
+	}
+	return string(r)
 }

@@ -19,7 +19,7 @@ import (
 	api "github.com/wildgraph/wildgraph/graphrag/serve"
 )
 
-// settings are the parsed flags.
+// settings has the parsed flags.
 type settings struct {
 	lab.Settings
 	docs, index, question, questions string
@@ -35,10 +35,10 @@ type settings struct {
 	tokens                           map[string]api.Token
 }
 
-// shared are the flags that the program has in common with those that run benchmarks.
+// shared lists the flags that the program shares with programs for benchmarks.
 var shared = []string{"embed-model", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "cache", "prices", "reply-tokens", "temperature", "concurrency", "seed", "set", "kg", "schema", "prompt", "show-prompts"}
 
-// parse reads the command line. Every problem that it sees is reported at once.
+// parse reads the command line and returns all errors.
 func parse(args []string, getenv func(string) string, stderr io.Writer, more func(*flag.FlagSet)) (settings, error) {
 	s := settings{}
 	fs := cli.NewFlags("ask")
@@ -82,12 +82,12 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, more fun
 	}
 	problems = append(problems, s.readQuestion(fs)...)
 	if info, err := os.Stat(s.index); err == nil && !info.IsDir() {
-		problems = append(problems, fmt.Errorf("-index %s is a file: name a folder, which is made if it is not there", s.index))
+		problems = append(problems, fmt.Errorf("-index %s is a file: choose a folder (it is created if missing)", s.index))
 	}
 	return s, cli.Usage(errors.Join(append(problems, s.check(*system)...)...))
 }
 
-// usage writes what -h shows.
+// usage writes the help.
 func usage(w io.Writer, fs *flag.FlagSet) {
 	cli.Help(w, fs, "Answers questions over a folder of files, with the lines that say so.\n\n"+
 		"  ask -docs FOLDER \"question\"    one question\n"+
@@ -100,12 +100,12 @@ func usage(w io.Writer, fs *flag.FlagSet) {
 		cli.Group{Title: "Models", Flags: []string{"model", "embed-model", "encode-all", "embed-int8", "rerank-model", "name-model", "span-model", "kit", "index-kit", "answer-kit", "prompt", "show-prompts", "reply-tokens", "temperature", "concurrency", "prices", "cache"}})
 }
 
-// readQuestion takes the question from behind the flags.
+// readQuestion reads the question after the flags.
 func (s *settings) readQuestion(fs *flag.FlagSet) []error {
 	var problems []error
 	for _, word := range fs.Args() {
 		if strings.HasPrefix(word, "-") && len(word) > 1 {
-			problems = append(problems, fmt.Errorf("%s stands behind the question: flags come first", word))
+			problems = append(problems, fmt.Errorf("%s follows the question: flags come first", word))
 		}
 	}
 	s.question = strings.Join(fs.Args(), " ")
@@ -115,11 +115,11 @@ func (s *settings) readQuestion(fs *flag.FlagSet) []error {
 	return problems
 }
 
-// among is how many pages a question is compared with by an encoder: 70 passages or so of 180 tokens,
-// which MiniLM encodes in less than two seconds on two cores.
+// among is the number of pages whose passages an encoder compares with a question: about 70 passages of 180
+// tokens, which MiniLM encodes in less than two seconds on two cores.
 const among = "40"
 
-// check finds what is wrong with the program's own flags.
+// check returns the errors of the flags of this program.
 func (s *settings) check(system string) (problems []error) {
 	var ok bool
 	if s.system, ok = all.Find(strings.ToLower(system)); !ok {
@@ -128,9 +128,9 @@ func (s *settings) check(system string) (problems []error) {
 			meant = fmt.Sprintf("; did you mean %s?", near)
 		}
 		problems = append(problems, fmt.Errorf("-system: there is no system %q%s", system, meant))
-	} else if s.system.Blind {
+	} else if s.system.NoDocuments {
 		problems = append(problems, fmt.Errorf("-system %s reads no documents", s.system.Name))
-	} else if s.system.Agent && !s.ByModel() {
+	} else if s.system.NeedsModel && !s.ByModel() {
 		problems = append(problems, fmt.Errorf("-system %s needs -model NAME: a model decides what it reads", s.system.Name))
 	} else {
 		if s.system.Name == wild.Name && s.EmbedModel != "" && !s.encodeAll {

@@ -4,36 +4,41 @@
 package program
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/examples/ask/desk"
 	"github.com/wildgraph/wildgraph/examples/ask/serve"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/folder"
 	"github.com/wildgraph/wildgraph/graphrag/index"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/store"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
 )
 
-// Stores are the engines of -store, and how an index is built there.
+// Stores holds the engines of -store.
 type Stores struct {
-	// Open opens what -store names, for reading alone if nothing is indexed there.
+	// Open opens the store that -store names, read-only if reading is set.
 	Open func(ctx context.Context, place string, reading bool) (store.Store, error)
-	// Flags adds flags to those of the program. Share, if it is set, asks for a share of the replies of
-	// an index together with other processes. It reports whether the process ends then: one without
-	// documents of its own is a worker.
+	// Flags declares further flags of the program.
 	Flags func(*flag.FlagSet)
+	// Share, if set, writes a share of the replies of an index together with other processes. It reports
+	// whether the process ends then: a process without documents is a worker.
 	Share func(ctx context.Context, x *index.Index, worker bool, log io.Writer) (ended bool, err error)
 }
 
@@ -44,10 +49,10 @@ func Main(stores Stores) {
 	os.Exit(cli.Fail(os.Stderr, "ask", run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr}, stores)))
 }
 
-// patience is how long a person waits before it is said what for.
+// patience is the time after which the program prints the reason for waiting.
 const patience = 3 * time.Second
 
-// streams are those of a process.
+// streams has the standard streams of a process.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
@@ -112,12 +117,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, std str
 	case s.questions != "":
 		return batch(ctx, d, s, std)
 	case s.question != "":
-		return one(ctx, d, s, std.out)
+		return answerOne(ctx, d, s, std.out)
 	}
 	return dialogue(ctx, d, s, std)
 }
 
-// writeTrace writes what was done.
+// writeTrace writes the spans of the run.
 func writeTrace(file string, spans *trace.Recorder) error {
 	data, err := json.MarshalIndent(spans, "", " ")
 	if err == nil {
@@ -129,8 +134,8 @@ func writeTrace(file string, spans *trace.Recorder) error {
 	return nil
 }
 
-// one answers one question.
-func one(ctx context.Context, d *desk.Desk, s settings, out io.Writer) error {
+// answerOne answers one question.
+func answerOne(ctx context.Context, d *desk.Desk, s settings, out io.Writer) error {
 	q := desk.Query{Question: s.question}
 	r, err := desk.Reply{}, error(nil)
 	if s.json {
@@ -146,7 +151,7 @@ func one(ctx context.Context, d *desk.Desk, s settings, out io.Writer) error {
 	return err
 }
 
-// progress says every second how far reading the folder is.
+// progress prints the number of files read, every second.
 func progress(w io.Writer) func(files int) {
 	last := time.Now()
 	return func(files int) {
@@ -158,4 +163,88 @@ func progress(w io.Writer) func(files int) {
 			last = time.Now()
 		}
 	}
+}
+
+// maxQuestion bounds a line of a file of questions or of a dialogue, in bytes.
+const maxQuestion = 64 << 10
+
+// fileQuestion is a line of a file of questions.
+type fileQuestion struct {
+	ID       string `json:"id"`
+	Question string `json:"question"`
+}
+
+// readQuestions reads questions, one per line, as text or as objects of JSON.
+func readQuestions(r io.Reader) (out []fileQuestion, err error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxQuestion)
+	n := 1
+	for ; lines.Scan(); n++ {
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
+		if !utf8.ValidString(line) {
+			return nil, fmt.Errorf("line %d is not UTF-8: save the file as UTF-8", n)
+		}
+		q := fileQuestion{Question: line}
+		if strings.HasPrefix(line, "{") {
+			q = fileQuestion{}
+			if err := json.Unmarshal([]byte(line), &q); err != nil || strings.TrimSpace(q.Question) == "" {
+				return nil, fmt.Errorf("line %d is not an object with a \"question\": %w", n, cmp.Or(err, errors.New("it has none")))
+			}
+		}
+		if q.Question != "" {
+			out = append(out, q)
+		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return nil, fmt.Errorf("line %d is longer than %d bytes", n, maxQuestion)
+	}
+	return out, lines.Err()
+}
+
+// batch answers a file of questions concurrently, and writes the replies in order. A reply that failed has
+// its error.
+func batch(ctx context.Context, d *desk.Desk, s settings, std streams) error {
+	in := std.in
+	if s.questions != "-" {
+		f, err := os.Open(s.questions)
+		if err != nil {
+			return cli.Usagef("-questions: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	questions, err := readQuestions(in)
+	if err != nil {
+		return fmt.Errorf("-questions %s: %w", s.questions, err)
+	}
+	failed, next := 0, 0 // next is the first question whose reply is not written
+	var mu sync.Mutex
+	replies := make([]*desk.Reply, len(questions))
+	err = kit.Each(ctx, len(questions), func(ctx context.Context, i int) error {
+		r, err := d.Ask(ctx, desk.Query{Question: questions[i].Question})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if r.ID = questions[i].ID; err != nil {
+			r.Question, r.Error = questions[i].Question, err.Error()
+			failed++
+		}
+		replies[i] = &r
+		for ; next < len(replies) && replies[next] != nil; next++ {
+			if err := writeJSON(std.out, *replies[next], s.verbose); err != nil {
+				return err
+			}
+			replies[next] = &desk.Reply{}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d questions failed, as their lines say", failed, len(questions))
+	}
+	return nil
 }

@@ -348,7 +348,7 @@ func TestModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, err := ask(t, "What does the barn owl hear?\n", "-docs", dir, "-model", "fake")
-	if strings.Contains(errs, "made anew") {
+	if strings.Contains(errs, "rebuilt") {
 		t.Errorf("a model that only answers costs the index: %s", errs)
 	}
 	if err != nil || !strings.HasPrefix(out, "It hears mice below the snow.\n") || !strings.Contains(out, "notes/owl.md:5  “The barn owl hears a mouse under the snow.”") {
@@ -423,7 +423,7 @@ func TestStore(t *testing.T) {
 		}
 	}
 	for want, args := range map[string][]string{
-		"nothing is indexed in": {"-system", "wild", "What?"},
+		"has no documents":      {"-system", "wild", "What?"},
 		"-store goes with":      {"-system", "bm25"},
 		"unknown field":         {"-system", "bm25", "-where", "nothing = 1", "What?"},
 		"there is no store yet": {"-system", "bm25", "-store", filepath.Join(dir, "none"), "What?"},

@@ -31,15 +31,15 @@ import (
 	"github.com/wildgraph/wildgraph/llm/jsonl"
 )
 
-// openStore opens the store in a folder; without documents for reading, beside a process that writes.
+// openStore opens the store in a folder; read-only, while another process may write.
 func openStore(_ context.Context, place string, reading bool) (store.Store, error) {
 	if strings.Contains(place, "://") {
-		return nil, fmt.Errorf("-store %s: this program opens folders; examples/indexer opens databases, too", place)
+		return nil, fmt.Errorf("-store %s: this program opens only folders; use examples/indexer for databases", place)
 	}
 	return disk.Open(place, disk.Options{ReadOnly: reading})
 }
 
-// stored answers from a store, after it indexed -docs there.
+// stored indexes -docs in a store, if they are given, and answers from the store.
 func stored(ctx context.Context, s settings, std streams) (err error) {
 	if s.Out, err = os.UserCacheDir(); err != nil {
 		return err
@@ -96,7 +96,7 @@ func stored(ctx context.Context, s settings, std streams) (err error) {
 	return nil
 }
 
-// indexed indexes -docs, if there are any, in the store.
+// indexed indexes -docs in the store, if they are given.
 func indexed(ctx context.Context, s settings, _ store.Store, system *kit.System, log io.Writer) (ended bool, err error) {
 	if s.docs == "" {
 		return false, nil
@@ -112,8 +112,8 @@ func counted(stats graphrag.IndexStats, err error, log io.Writer) error {
 	return err
 }
 
-// built builds a system whose index is in memory of the documents and replies in the store, where -docs
-// are put before.
+// built adds -docs to the store, and builds a system with an index in memory from the documents and replies in
+// the store.
 func built(ctx context.Context, s settings, st store.Store, system *kit.System, log io.Writer) (ended bool, err error) {
 	x, err := index.Open(ctx, index.Options{Store: st, Name: system.Name(), System: func() (*kit.System, error) { return kit.New(system.Frame()) }})
 	if err != nil {
@@ -132,12 +132,12 @@ func built(ctx context.Context, s settings, st store.Store, system *kit.System, 
 	}
 	stats, err := x.Build(ctx, system)
 	if err == nil && stats.Documents == 0 {
-		err = fmt.Errorf("nothing is indexed in %s for -system %s: name the documents by -docs", s.store, system.Name())
+		err = fmt.Errorf("the store %s has no documents for -system %s: add them with -docs", s.store, system.Name())
 	}
 	return false, counted(stats, err, log)
 }
 
-// serveStore answers in OpenAI's form, and sees each second what was published.
+// serveStore serves the API in OpenAI's form, and refreshes the index every second.
 func serveStore(ctx context.Context, system *kit.System, s settings, log io.Writer) error {
 	h, err := api.New(system, api.Options{Tokens: s.tokens, K: s.k, ReadOnly: s.docs == ""})
 	if err != nil {
@@ -158,7 +158,7 @@ func serveStore(ctx context.Context, system *kit.System, s settings, log io.Writ
 	return api.Serve(ctx, l, h)
 }
 
-// rate says every two seconds how many documents were indexed, and how fast.
+// rate prints the number of documents indexed and the rate, every two seconds.
 func rate(w io.Writer) func(graphrag.IndexStats) {
 	begun := time.Now()
 	last := begun
@@ -170,9 +170,9 @@ func rate(w io.Writer) func(graphrag.IndexStats) {
 	}
 }
 
-// rows are the documents of a file of JSON lines or of CSV with a header, one a row, or the files of a folder.
-// A row has text, and perhaps id (or _id) and title; the rest are its fields. One without text is all its
-// fields.
+// rows returns the documents of a file of JSON lines or of CSV with a header, one per row, or the files of a
+// folder. The keys of a row are text, id (or _id) and title; other keys are fields. A row without text gets its
+// fields as text.
 func rows(ctx context.Context, name string) iter.Seq2[graphrag.Document, error] {
 	return func(yield func(graphrag.Document, error) bool) {
 		ext := filepath.Ext(name)
@@ -183,7 +183,7 @@ func rows(ctx context.Context, name string) iter.Seq2[graphrag.Document, error] 
 				return
 			}
 			o := cli.NewFiles()
-			defer o.Close() // all was read
+			defer o.Close() // only read
 			o.Documents(ctx, files)(yield)
 			return
 		}
@@ -192,7 +192,7 @@ func rows(ctx context.Context, name string) iter.Seq2[graphrag.Document, error] 
 			yield(graphrag.Document{}, err)
 			return
 		}
-		defer f.Close() // it was read
+		defer f.Close() // only read
 		read := jsonRows(f, name)
 		if ext == ".csv" {
 			read = csvRows(f)
@@ -247,7 +247,7 @@ func csvRows(r io.Reader) iter.Seq2[map[string]any, error] {
 	}
 }
 
-// document is a row as a document.
+// document makes a document of a row.
 func document(row map[string]any, id string) (graphrag.Document, error) {
 	d := graphrag.Document{ID: id}
 	for _, x := range []struct {

@@ -18,25 +18,23 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag"
 )
 
-// Bounds of what a client may send and ask for.
+// Bounds of requests and results.
 const (
 	maxLine     = 1 << 20
 	maxResults  = 50
 	callsAtOnce = 8
-	// least is how many bytes an answer grows by before a client that asked for progress is
-	// told its beginning again; long answers grow by an eighth.
-	least = 40
+	least       = 40 // bytes that an answer grows by between two progress notifications; long answers grow by an eighth
 )
 
-// searchInput is what search takes.
+// The inputs of the tools.
 type searchInput struct {
 	Query string `json:"query" jsonschema:"what to look for: a question or some words"`
 	K     int    `json:"k,omitempty" jsonschema:"how many passages, 5 if left out, at most 50"`
-	limited
+	conditionInput
 }
 
-// limited is what all tools take.
-type limited struct {
+// conditionInput is an input of all tools.
+type conditionInput struct {
 	Where string `json:"where,omitempty" jsonschema:"a condition that limits it to some files, such as folder = \"notes\" and year >= 2024; fields are those of front matter, folder and kind"`
 }
 
@@ -45,25 +43,22 @@ type searchOutput struct {
 	Note     string         `json:"note,omitempty" jsonschema:"says that new or changed files are not searched yet"`
 }
 
-// askInput is what ask takes.
 type askInput struct {
 	Question string   `json:"question" jsonschema:"the question, in plain words"`
 	Before   []string `json:"before,omitempty" jsonschema:"questions asked before, oldest first, that this one may lean on"`
 	Answers  []string `json:"answers,omitempty" jsonschema:"the answers to them, an empty text for a refusal"`
-	limited
+	conditionInput
 }
 
-// neighboursInput is what neighbours takes.
 type neighboursInput struct {
 	Name  string `json:"name" jsonschema:"the name of a person, place or thing"`
 	Limit int    `json:"limit,omitempty" jsonschema:"how many facts, 20 if left out, at most 50"`
-	limited
+	conditionInput
 }
 
-// findInput is what find takes.
 type findInput struct {
 	Pattern string `json:"pattern" jsonschema:"a regular expression (RE2), case ignored; a word or a name is one, too"`
-	limited
+	conditionInput
 }
 
 type findOutput struct {
@@ -72,23 +67,21 @@ type findOutput struct {
 	Files    int            `json:"files" jsonschema:"in how many files"`
 }
 
-// place is a place of a file, as the other tools return it.
+// place is a place of a file, as search and find return it.
 type place struct {
 	Path string `json:"path" jsonschema:"the path of a file, as search and find return it"`
 	From int    `json:"from,omitempty" jsonschema:"a place in it, in bytes, as search and find return it"`
 }
 
-// readInput is what read takes.
 type readInput struct {
 	place
-	limited
+	conditionInput
 }
 
-// answerInput is what answer takes.
 type answerInput struct {
 	Answer string  `json:"answer" jsonschema:"the answer"`
 	Cited  []place `json:"cited,omitempty" jsonschema:"the places that it rests on"`
-	limited
+	conditionInput
 }
 
 type answerOutput struct {
@@ -97,8 +90,8 @@ type answerOutput struct {
 	Unread []string       `json:"unread,omitempty" jsonschema:"cited paths that are no file of the folder"`
 }
 
-// MCPServer gives a folder to other programs by the Model Context Protocol: the tools search, ask
-// and neighbours, and for agents that search by themselves find, read and answer.
+// MCPServer serves a folder by the Model Context Protocol: the tools search, ask and neighbours, and for
+// agents that search themselves find, read and answer.
 func MCPServer(d *desk.Desk) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "wildgraph-ask", Title: "Questions over " + d.Docs(), Version: version()}, &mcp.ServerOptions{
 		Instructions: "Searches and answers from the files of one folder. Answers quote files with line numbers; what the folder does not say is refused.",
@@ -114,7 +107,7 @@ func MCPServer(d *desk.Desk) *mcp.Server {
 	return s
 }
 
-// version is that of the module the program was built from.
+// version returns the version of the main module of the program.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return cmp.Or(info.Main.Version, "(devel)")
@@ -122,7 +115,7 @@ func version() string {
 	return "(devel)"
 }
 
-// RunMCP serves one client on a pair of streams until it leaves or ctx ends.
+// RunMCP serves one client on a pair of streams until it disconnects or ctx ends.
 func RunMCP(ctx context.Context, d *desk.Desk, in io.Reader, out io.Writer) error {
 	closeOnce := sync.OnceValue(func() error {
 		if c, ok := in.(io.Closer); ok {
@@ -133,7 +126,7 @@ func RunMCP(ctx context.Context, d *desk.Desk, in io.Reader, out io.Writer) erro
 	open := func() error { return nil }
 	err := MCPServer(d).Run(ctx, &mcp.IOTransport{Reader: stream{Reader: in, close: closeOnce}, Writer: stream{Writer: out, close: open}, MaxLineLength: maxLine})
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, mcp.ErrConnectionClosed) || ctx.Err() != nil {
-		return nil // the client left
+		return nil // the client disconnected
 	}
 	return fmt.Errorf("mcp: %w", err)
 }
@@ -147,14 +140,13 @@ type stream struct {
 
 func (s stream) Close() error { return s.close() }
 
-// tools are the functions behind the tools. turn bounds how many run at a time.
+// tools implements the tools. turn bounds the number of concurrent calls.
 type tools struct {
 	d    *desk.Desk
 	turn chan struct{}
 }
 
-// mcpCall is one under way: the condition it is limited by, and what there is to say about new
-// files, see [desk.Desk.Refresh].
+// mcpCall is a running call with its condition and the note of [desk.Desk.Refresh].
 type mcpCall struct {
 	context.Context
 	req   *mcp.CallToolRequest
@@ -162,8 +154,8 @@ type mcpCall struct {
 	note  string
 }
 
-// asking is what a tool takes: a text, and a condition.
-type asking interface{ asks() (text, where string) }
+// toolInput is the input of a tool: a text and a condition.
+type toolInput interface{ asks() (text, where string) }
 
 func (in searchInput) asks() (text, where string)     { return in.Query, in.Where }
 func (in askInput) asks() (text, where string)        { return in.Question, in.Where }
@@ -172,13 +164,13 @@ func (in findInput) asks() (text, where string)       { return in.Pattern, in.Wh
 func (in readInput) asks() (text, where string)       { return in.Path, in.Where }
 func (in answerInput) asks() (text, where string)     { return in.Answer, in.Where }
 
-// handle checks what was sent, waits for a turn, looks at the files, and does it.
-func handle[In asking, Out any](t tools, do func(mcpCall, In) (Out, error)) mcp.ToolHandlerFor[In, Out] {
+// handle checks the input, waits for a turn, refreshes the index, and calls the tool.
+func handle[In toolInput, Out any](t tools, do func(mcpCall, In) (Out, error)) mcp.ToolHandlerFor[In, Out] {
 	return func(ctx context.Context, req *mcp.CallToolRequest, in In) (_ *mcp.CallToolResult, out Out, err error) {
 		c := mcpCall{req: req}
 		text, limit := in.asks()
 		if len(text) > maxQuestion {
-			return nil, out, fmt.Errorf("the text has %d bytes, at most %d are read", len(text), maxQuestion)
+			return nil, out, fmt.Errorf("the text has %d bytes, want at most %d", len(text), maxQuestion)
 		}
 		if strings.TrimSpace(text) == "" {
 			return nil, out, errors.New("the text is empty")
@@ -212,14 +204,14 @@ func (t tools) search(c mcpCall, in searchInput) (searchOutput, error) {
 
 func (t tools) ask(c mcpCall, in askInput) (r desk.Reply, err error) {
 	skip := max(0, len(in.Before)-maxBefore)
-	token, told := c.req.Params.GetProgressToken(), 0
+	token, sent := c.req.Params.GetProgressToken(), 0
 	for r, err = range t.d.Stream(c, desk.Query{Question: in.Question, Before: in.Before[skip:], Answers: in.Answers[min(skip, len(in.Answers)):], Where: c.where}) {
 		if err != nil {
 			return desk.Reply{}, err
 		}
-		if n := len(r.Answer); token != nil && r.System == "" && n-told >= max(least, told/8) {
-			told = n
-			_ = c.req.Session.NotifyProgress(c, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: r.Answer}) // a client that left gets no answer either
+		if n := len(r.Answer); token != nil && r.System == "" && n-sent >= max(least, sent/8) {
+			sent = n
+			_ = c.req.Session.NotifyProgress(c, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(n), Message: r.Answer}) // fails if the client disconnected
 		}
 	}
 	r.Passages, r.Note = nil, c.note
@@ -252,10 +244,10 @@ func (t tools) answer(c mcpCall, in answerInput) (answerOutput, error) {
 	return out, c.Err()
 }
 
-// within is a number that was asked for, or the usual one.
-func within(n, usual int) int {
+// within returns n up to maxResults, or the default if n is not positive.
+func within(n, byDefault int) int {
 	if n <= 0 {
-		return usual
+		return byDefault
 	}
 	return min(n, maxResults)
 }

@@ -146,7 +146,7 @@ func TestTools(t *testing.T) {
 		t.Errorf("find where: %s %+v", problem, lines)
 	}
 	at["where"] = `kind = "csv"`
-	if problem := call(t, s, "read", at, &passage); !strings.Contains(problem, "is no file of the folder") {
+	if problem := call(t, s, "read", at, &passage); !strings.Contains(problem, "is not a file of the folder") {
 		t.Errorf("read where: %s", problem)
 	}
 	var n desk.Neighbourhood
@@ -159,8 +159,8 @@ func TestTools(t *testing.T) {
 		{"neighbours", "name", "nobody", "no such name"},
 		{"find", "pattern", "a(", "missing closing"},
 		{"find", "pattern", "x*", "matches every line"},
-		{"read", "path", "../../etc/passwd", "is no file of the folder"},
-		{"read", "path", "/etc/passwd", "is no file of the folder"},
+		{"read", "path", "../../etc/passwd", "is not a file of the folder"},
+		{"read", "path", "/etc/passwd", "is not a file of the folder"},
 		{"ask", "question", "", "empty"},
 		{"search", "query", strings.Repeat("x", 10_000), "at most 8192"},
 		{"search", "query", " \n", "empty"},
@@ -317,7 +317,7 @@ func TestLinksOut(t *testing.T) {
 	}
 	for _, name := range []string{"link.md", "linked/secret.md", "../" + filepath.Base(outside) + "/secret.md", "./link.md", "owl.md/../link.md"} {
 		for _, path := range []string{name, filepath.Join(d.Docs(), name), d.Docs() + "/" + name} {
-			if problem := call(t, s, "read", map[string]any{"path": path}, nil); !strings.Contains(problem, "is no file of the folder") {
+			if problem := call(t, s, "read", map[string]any{"path": path}, nil); !strings.Contains(problem, "is not a file of the folder") {
 				t.Errorf("read %s: %q", path, problem)
 			}
 		}

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package serve answers questions on a page in the browser, for this machine alone, and those of
-// other programs by the Model Context Protocol.
+// Package serve answers questions on a page in the browser, for this machine alone, and for other
+// programs by the Model Context Protocol.
 //
-// The page loads nothing from elsewhere and shows all text as text. Requests for another
-// host name are refused (DNS rebinding), and so are requests that another site makes a
-// browser send, GET included, for anything but the static files. No GET calls a model: a link
-// with ?q= is asked at once only if that costs nothing, suggestions are made without one, and
-// GET /api/source reads files of the index from the index. With a system that has a graph, GET /api/graph?q=QUESTION returns the facts around what the
-// question names, and POST /graph, a form with the field q, answers the question and draws
-// the part of the graph that led to the answer.
+// The page loads nothing from other servers and shows all text as text. Requests for another host
+// name are refused (DNS rebinding), and so are cross-origin requests, GET included, for anything but
+// the static files. No GET calls a model: a link with ?q= is asked at once only if that is free,
+// suggestions need no model, and GET /api/source reads only the index. With a system that has a
+// graph, GET /api/graph?q=QUESTION returns the facts around the names in the question, and POST
+// /graph, a form with the field q, answers the question and draws the part of the graph that led to
+// the answer.
 package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -22,6 +23,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,12 +36,12 @@ import (
 )
 
 //go:embed page.html page.css page.js markdown.js
-var files embed.FS
+var pageFiles embed.FS
 
-// Bounds of what a browser may send, and of how long things may take.
+// Bounds of requests and of time.
 const (
 	maxBody     = 64 << 10
-	maxTalk     = 4 << 20 // of a chat program, which sends all that was said
+	maxTalk     = 4 << 20 // of a chat program, which sends the whole conversation
 	maxQuestion = 8 << 10
 	maxBefore   = 50
 	atOnce      = 4
@@ -46,8 +49,8 @@ const (
 	patience    = 5 * time.Minute
 )
 
-// Run serves until ctx ends: the page with its API to this machine, or with tokens the API
-// alone, to whoever has one. ready is told the address.
+// Run serves until ctx ends: the page with its API to this machine, or with tokens only the API, to
+// clients with a token. ready gets the address.
 func Run(ctx context.Context, d *desk.Desk, address string, tokens map[string]serve.Token, ready func(url string)) error {
 	l, err := serve.Listen(address, tokens)
 	if err != nil {
@@ -62,8 +65,7 @@ func Run(ctx context.Context, d *desk.Desk, address string, tokens map[string]se
 	return serve.Serve(ctx, l, handler)
 }
 
-// Handler is the API for those with tokens; without any it is that, the page and what the
-// page asks, at an address.
+// Handler returns the API for clients with tokens. Without tokens it has the page and the page's API, too.
 func Handler(d *desk.Desk, address string, tokens map[string]serve.Token) (http.Handler, error) {
 	api, err := serve.New(d.System(), serve.Options{Tokens: tokens, ReadOnly: true, K: d.K(), AtOnce: atOnce, MaxBody: maxTalk, Timeout: patience, Cite: d.At})
 	if err != nil || tokens != nil {
@@ -72,7 +74,7 @@ func Handler(d *desk.Desk, address string, tokens map[string]serve.Token) (http.
 	s := &site{d: d, turn: make(chan struct{}, atOnce)}
 	mux := http.NewServeMux()
 	for _, name := range []string{"page.html", "page.css", "page.js", "markdown.js"} {
-		mux.HandleFunc("GET /"+strings.Replace(name, "page.html", "{$}", 1), func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) })
+		mux.HandleFunc("GET /"+strings.Replace(name, "page.html", "{$}", 1), func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, pageFiles, name) })
 	}
 	mux.HandleFunc("GET /api/about", s.about)
 	mux.HandleFunc("GET /api/suggestions", s.suggestions)
@@ -104,13 +106,13 @@ func guard(next http.Handler) http.Handler {
 	})
 }
 
-// site answers requests. turn bounds how many are answered at a time.
+// site answers requests. turn bounds the number of concurrent answers.
 type site struct {
 	d    *desk.Desk
 	turn chan struct{}
 }
 
-// graph is a page of its own, with its own policy in it.
+// graph serves a page with its own policy.
 func (s *site) graph(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	q, _, err := query(r.PostFormValue)
@@ -135,11 +137,10 @@ func (s *site) graph(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = page.WriteTo(w) // a browser that left is no error
+	_, _ = page.WriteTo(w) // fails if the browser disconnected
 }
 
-// query reads a question and its condition from a form, or says with which status it is
-// refused.
+// query reads a question and its condition from a form. On error, status is the status of the response.
 func query(value func(key string) string) (q desk.Query, status int, err error) {
 	q.Question = value("q")
 	if len(q.Question) > maxQuestion {
@@ -152,7 +153,7 @@ func query(value func(key string) string) (q desk.Query, status int, err error) 
 	return q, http.StatusBadRequest, err
 }
 
-// begin takes a turn, and says so if there is none.
+// begin takes a turn, or responds that there is none.
 func (s *site) begin(w http.ResponseWriter) (end func(), ok bool) {
 	select {
 	case s.turn <- struct{}{}:
@@ -163,7 +164,7 @@ func (s *site) begin(w http.ResponseWriter) (end func(), ok bool) {
 	}
 }
 
-// ask streams replies, a line of JSON each: the last one is whole, or has an error.
+// ask streams replies, a line of JSON each. The last one is complete or has an error.
 func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 	if form, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); form != "application/json" {
 		http.Error(w, "want application/json", http.StatusUnsupportedMediaType)
@@ -181,7 +182,7 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	end, ok := s.begin(w) // after the body: a slow one takes no turn
+	end, ok := s.begin(w) // after the body: a slow client takes no turn
 	if !ok {
 		return
 	}
@@ -195,7 +196,7 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 	spans := new(trace.Recorder)
 	for reply, err := range s.d.Stream(trace.With(ctx, spans), q) {
 		reply.Note = note
-		if reply.System != "" { // it is whole
+		if reply.System != "" { // it is complete
 			reply.Trace = spans
 		}
 		if err != nil {
@@ -205,4 +206,90 @@ func (s *site) ask(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// about serves the overview of the folder, or the error of a condition.
+func (s *site) about(w http.ResponseWriter, r *http.Request) {
+	q, _, err := query(r.URL.Query().Get)
+	about := map[string]any{}
+	if err == nil {
+		about, err = s.d.About(r.Context(), q.Where)
+	}
+	if err != nil {
+		about = map[string]any{"error": err.Error()}
+	}
+	write(w, about, 0, nil)
+}
+
+// suggestions serves questions that the files answer.
+func (s *site) suggestions(w http.ResponseWriter, r *http.Request) {
+	questions, err := s.d.Suggestions(r.Context())
+	write(w, map[string][]string{"questions": questions}, http.StatusServiceUnavailable, err)
+}
+
+// source serves the text of an indexed file around a quote.
+func (s *site) source(w http.ResponseWriter, r *http.Request) {
+	get := r.URL.Query().Get
+	q, status, err := query(get)
+	start, err1 := strconv.Atoi(get("start"))
+	end, err2 := strconv.Atoi(cmp.Or(get("end"), get("start")))
+	if err == nil && (err1 != nil || err2 != nil) {
+		err = errors.New("want start, and perhaps end: bytes of the text of the file")
+	}
+	var e desk.Source
+	if err == nil {
+		status = http.StatusNotFound
+		e, err = s.d.Excerpt(get("file"), start, end, q.Where)
+	}
+	write(w, e, status, err)
+}
+
+// pdf serves a PDF of the index. The policy of the page would block the browser's viewer; a PDF runs no
+// script in the page.
+func (s *site) pdf(w http.ResponseWriter, r *http.Request) {
+	q, status, err := query(r.URL.Query().Get)
+	var f *os.File
+	if err == nil {
+		status = http.StatusNotFound
+		f, err = s.d.PDF(r.URL.Query().Get("file"), q.Where)
+	}
+	var info os.FileInfo
+	if err == nil {
+		defer f.Close()
+		if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+			err = errors.New("it is not a regular file")
+		}
+	}
+	if err != nil {
+		http.Error(w, err.Error(), status)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'")
+	w.Header().Set("Content-Type", "application/pdf")
+	http.ServeContent(w, r, "", info.ModTime(), f)
+}
+
+// facts serves the facts around the names in a question. A graph of some files may need a model, which no
+// GET request calls.
+func (s *site) facts(w http.ResponseWriter, r *http.Request) {
+	q, status, err := query(r.URL.Query().Get)
+	if err == nil && q.Where != nil && s.d.Paid() {
+		status, err = http.StatusForbidden, errors.New("the graph of some files can cost calls of a model: ask for it by POST /graph")
+	}
+	var n desk.Neighbourhood
+	if err == nil {
+		status = http.StatusNotFound
+		n, err = s.d.Around(r.Context(), q, maxFacts)
+	}
+	write(w, n, status, err)
+}
+
+// write writes a value as JSON, or the error with a status.
+func write(w http.ResponseWriter, v any, status int, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = text.JSON(w).Encode(v) // fails if the browser disconnected
 }

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package agentic searches with an agent: a model that searches repeatedly, and answers from the
+// passages that it read and cited (Do We Still Need GraphRAG, arXiv 2604.09666). [Around] wraps
+// any system of the registry.
+//
+// Two more systems have no index. The agent of [NewFiles] finds lines by patterns and reads the
+// text around them (Is Grep All You Need, arXiv 2605.15184); [NewContext] puts all pages that fit
+// into the prompt, in a fixed order, so that a provider can cache the prompt's beginning.
 package agentic
 
 import (
@@ -16,7 +23,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
-// The names of the systems in reports; that of a wrapped one follows the prefix.
+// The names of the systems in reports. The name of a wrapped system follows the prefix.
 const (
 	Prefix      = "agentic:"
 	NameFiles   = "files"
@@ -26,9 +33,8 @@ const (
 // ErrModel is wrapped by the errors about a kit that answers without a model.
 var ErrModel = errors.New("the kit answers without a model (AnswerModel): take kit.ByModel")
 
-// Around returns a system in the hands of an agent, which searches by it as often as it likes.
-// It needs a kit that answers by a model: rules were tried, and lose to one search where that is
-// good (docs/graph-or-agent.md).
+// Around returns an agent that searches with a system repeatedly. It needs a kit with an answering
+// model: rules as an agent lose to one search of a good system (docs/graph-or-agent.md).
 func Around(s *kit.System, l Loop) (*kit.System, error) {
 	f := s.Frame()
 	f.Name, f.Flat = Prefix+f.Name, false
@@ -51,22 +57,22 @@ func Around(s *kit.System, l Loop) (*kit.System, error) {
 	return kit.New(f)
 }
 
-// Loop are the options of an agent's loop.
+// Loop has the options of an agent's loop.
 type Loop struct {
-	// Turns and Calls, of a turn, are the most there may be; Tokens is what is read in all for
-	// a question without a budget of its own.
+	// Turns bounds the turns, Calls the calls of a turn, and Tokens the evidence of a question
+	// that has no budget.
 	Turns, Calls, Tokens int `source:"ours"`
-	// Condense has the model shorten what each turn brought (Search-o1).
+	// Condense has the model shorten the results of each turn (Search-o1).
 	Condense bool `source:"ours"`
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with zero values replaced by their defaults.
 func (l Loop) Defaults() Loop {
 	l.Turns, l.Calls, l.Tokens = cmp.Or(l.Turns, agent.DefaultTurns), cmp.Or(l.Calls, agent.DefaultCalls), cmp.Or(l.Tokens, agent.DefaultRead)
 	return l
 }
 
-// check reports all that is wrong with the options, beside other problems.
+// check returns the errors of the options, joined with others.
 func (l Loop) check(others error) error {
 	var c kit.Checks
 	c.Min("Agent.Turns", float64(l.Turns), 0)
@@ -76,7 +82,7 @@ func (l Loop) check(others error) error {
 	return c.Err()
 }
 
-// search is an agent over a retriever, or none, and pages.
+// search returns an agent over pages, and a retriever unless that is nil.
 func (l Loop) search(k kit.Kit, r graphrag.Retriever, pages *find.Pages) (graphrag.Retriever, error) {
 	next, err := agent.NextByModel(k.AnswerModel)
 	if err != nil {
@@ -95,7 +101,7 @@ type Options struct {
 	Agent Loop
 }
 
-// NewFiles returns the system that has find and read alone, and no index.
+// NewFiles returns the system without an index, whose agent only has the tools find and read.
 func NewFiles(k kit.Kit, o Options) (*kit.System, error) {
 	if k.Count != nil && k.AnswerModel == nil {
 		return nil, fmt.Errorf("%s: %w", NameFiles, ErrModel)
@@ -105,8 +111,8 @@ func NewFiles(k kit.Kit, o Options) (*kit.System, error) {
 	})
 }
 
-// contextTokens is how much of the pages is read where a question sets no budget: what fits
-// into the context of a model of 128,000 tokens beside its reply.
+// contextTokens is the budget of a question without one: with the reply it fits into a context of
+// 128,000 tokens.
 const contextTokens = 100_000
 
 // ContextOptions of the system that reads all pages.
@@ -125,7 +131,7 @@ func NewContext(k kit.Kit, o ContextOptions) (*kit.System, error) {
 	})
 }
 
-// fill takes the pages that fit, in their order: the same ones for every question.
+// fill takes the pages that fit, in their order. They are the same for every question.
 func fill(pages []graphrag.Chunk, lengths []int, q graphrag.Question, count func(string) int) graphrag.Found {
 	out := graphrag.Nothing()
 	budget := q.Tokens
@@ -154,10 +160,10 @@ func fill(pages []graphrag.Chunk, lengths []int, q graphrag.Question, count func
 	return out
 }
 
-// mostNamed is how many pages are named that did not fit.
+// mostNamed bounds the list of pages that did not fit.
 const mostNamed = 20
 
-// whole is a system over pages that are not cut.
+// whole returns a system over pages that are not cut.
 func whole(k kit.Kit, o kit.Common, name string, problems error, build func(context.Context, *kit.Corpus) (graphrag.Retriever, error)) (*kit.System, error) {
 	var c kit.Checks
 	c.Add(problems)

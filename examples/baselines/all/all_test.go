@@ -34,13 +34,13 @@ func TestSystems(t *testing.T) {
 				t.Errorf("%s is not found", name)
 			}
 		}
-		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.Blind {
+		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.NoDocuments {
 			t.Errorf("%s offline: %v", s.Name, err)
 		}
 		if _, err := s.New(kit.Kit{}, kit.Common{}); err == nil || !strings.HasPrefix(err.Error(), s.Name) {
 			t.Errorf("%s of an empty kit: %v", s.Name, err)
 		}
-		if _, err := s.New(model, kit.Common{MaxPerDoc: -1}); !s.Blind && (err == nil || !strings.Contains(err.Error(), "MaxPerDoc")) {
+		if _, err := s.New(model, kit.Common{MaxPerDoc: -1}); !s.NoDocuments && (err == nil || !strings.Contains(err.Error(), "MaxPerDoc")) {
 			t.Errorf("%s with -1 chunks of a page: %v", s.Name, err)
 		}
 	}
@@ -58,13 +58,13 @@ func TestAgents(t *testing.T) {
 	offline := baselinestest.OfflineKit(t)
 	graph := systems(t)
 	for _, s := range all.Agents() {
-		if at := slices.IndexFunc(graph, func(x all.System) bool { return x.Graph && "agentic:"+x.Name == s.Name }); at >= 0 {
+		if at := slices.IndexFunc(graph, func(x all.System) bool { return x.NeedsGraph && "agentic:"+x.Name == s.Name }); at >= 0 {
 			s = withGraph(t, s)
 		}
 		if found, ok := all.Find(s.Name); !ok || found.Name != s.Name || !slices.Contains(all.Names(), s.Name) {
 			t.Errorf("%s is not found", s.Name)
 		}
-		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.Agent || err != nil && !strings.HasPrefix(err.Error(), s.Name) {
+		if _, err := s.New(offline, kit.Common{}); (err != nil) != s.NeedsModel || err != nil && !strings.HasPrefix(err.Error(), s.Name) {
 			t.Errorf("%s offline: %v", s.Name, err)
 		}
 		m := llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
@@ -79,10 +79,10 @@ func TestAgents(t *testing.T) {
 		}
 		before := m.Calls()
 		a, err := made.Answer(t.Context(), baselinestest.Questions[0])
-		if err != nil || a.Text == "" || s.Agent && !slices.ContainsFunc(a.Steps, func(st graphrag.Step) bool { return st.Kind == "answer" }) {
+		if err != nil || a.Text == "" || s.NeedsModel && !slices.ContainsFunc(a.Steps, func(st graphrag.Step) bool { return st.Kind == "answer" }) {
 			t.Errorf("%s: %+v, %v", s.Name, a, err)
 		}
-		if n := m.Calls() - before; s.Agent && n < 3 {
+		if n := m.Calls() - before; s.NeedsModel && n < 3 {
 			t.Errorf("%s: %d calls, want two turns and an answer at least", s.Name, n)
 		}
 	}
@@ -101,7 +101,7 @@ func withGraph(t *testing.T, s all.System) all.System {
 func TestMaxPerDoc(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	for _, s := range systems(t) {
-		if s.Blind {
+		if s.NoDocuments {
 			continue
 		}
 		for limit, want := range map[int]bool{0: true, 1: false} { // whether a page comes twice
@@ -136,7 +136,7 @@ func TestOwnSplitter(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
 	for _, s := range systems(t) {
 		made, err := s.New(k, kit.Common{Cut: kit.Cut{Splitter: halves, Name: "halves"}})
-		if s.Blind {
+		if s.NoDocuments {
 			continue
 		}
 		if s.Name == wild.Name {

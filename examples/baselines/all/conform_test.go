@@ -40,7 +40,7 @@ func TestConform(t *testing.T) {
 
 func conforms(t *testing.T, s all.System) {
 	make := func(k kit.Kit) (*kit.System, error) {
-		if (s.Blind || s.Agent) && k.AnswerModel == nil && k.Count != nil {
+		if (s.NoDocuments || s.NeedsModel) && k.AnswerModel == nil && k.Count != nil {
 			k.AnswerModel = llmtest.NewScript("m").Handle(llmtest.Any, baselinestest.Obedient)
 		}
 		x, err := s.New(k, kit.Common{})
@@ -50,7 +50,7 @@ func conforms(t *testing.T, s all.System) {
 		return x, err
 	}
 	conform(t, make)
-	if !s.Words && !s.Blind && !s.Agent && !s.Graph && s.Name != "wild" && s.Name != "context" { // wild compares by vectors what words found
+	if !s.Words && !s.NoDocuments && !s.NeedsModel && !s.NeedsGraph && s.Name != "wild" && s.Name != "context" { // wild compares by vectors what words found
 		vectors(t, make)
 	}
 }

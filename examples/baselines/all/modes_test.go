@@ -70,7 +70,7 @@ func modes(t *testing.T, of all.System) {
 	long.Text += " It was first performed after the death of its composer."
 	for _, mode := range []reader.Mode{reader.Open, reader.Reject} {
 		for name, k := range kits(mode) {
-			if of.Blind && k.AnswerModel == nil {
+			if of.NoDocuments && k.AnswerModel == nil {
 				k.AnswerModel = llmtest.NewScript("m")
 			}
 			s, err := of.New(k, kit.Common{})

@@ -109,7 +109,7 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 				switch {
 				case kind == "model":
 					k = baselinestest.ModelKit(t, h.model)
-				case system.Blind:
+				case system.NoDocuments:
 					t.Skip("it has no answer without a model")
 				case kind == "names":
 					k = k.WithNames(h)
@@ -174,7 +174,7 @@ func TestInsertIsOfWhatIsNew(t *testing.T) {
 // A system embeds texts unless it goes by words alone.
 func TestWords(t *testing.T) {
 	for _, x := range all.Systems() {
-		if x.Blind || x.Lacks() != "" {
+		if x.NoDocuments || x.Lacks() != "" {
 			continue
 		}
 		var n atomic.Int64

@@ -3,6 +3,7 @@
 package all
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,13 +25,13 @@ import (
 // Option is one setting of a system that can be changed by name.
 type Option struct {
 	Name    string // e.g. "paths.depth"
-	Kind    string // what its values are, e.g. "a whole number"
-	Default string // the value without a setting
-	Source  string // where the default is from
+	Kind    string // of its values, e.g. "a whole number"
+	Default string
+	Source  string // of the default
 }
 
-// Options lists the settings of the system, in the order of its package. A part's own
-// settings follow its name and a point.
+// Options lists the settings of the system, in the order of its package. The name of a field in a
+// struct follows the name of the struct and a point.
 func (s System) Options() []Option {
 	var out []Option
 	parts := s.parts()
@@ -51,7 +52,7 @@ func (s System) Options() []Option {
 }
 
 // With returns the system with one of its options changed; names are compared in lower
-// case. Whether a value is within its range is said by [System.New].
+// case. [System.New] checks the range of the value.
 func (s System) With(option, value string) (System, error) {
 	var c change
 	var err error
@@ -70,8 +71,7 @@ func (s System) With(option, value string) (System, error) {
 	return s, nil
 }
 
-// WithGraph returns the system over a graph from elsewhere, where its option "graph" names
-// none.
+// WithGraph returns the system over a graph from elsewhere. Its option "graph" has precedence.
 func (s System) WithGraph(ix *triples.Index) System {
 	s.graph = ix
 	return s
@@ -83,13 +83,13 @@ func (s System) WithModels(models func(name string) (llm.Model, error)) System {
 	return s
 }
 
-// named is a model that an option names, until there is a server.
+// named holds the name of a model in an option until there is a server.
 type named struct {
 	llm.Model
 	name string
 }
 
-// value is what an option is set to.
+// value returns the new value of an option. It opens a model that the option names.
 func (s System) value(c change) (reflect.Value, error) {
 	n, ok := c.value.Interface().(named)
 	if !ok {
@@ -105,15 +105,15 @@ func (s System) value(c change) (reflect.Value, error) {
 	return reflect.ValueOf(m), nil
 }
 
-// Lacks says what the system cannot run without, "" if nothing is missing.
+// Lacks describes the missing input of the system, "" if it can run.
 func (s System) Lacks() string {
-	if s.Graph && s.graph == nil && !slices.ContainsFunc(s.changes, func(c change) bool { return c.option == "graph" }) {
+	if s.NeedsGraph && s.graph == nil && !slices.ContainsFunc(s.changes, func(c change) bool { return c.option == "graph" }) {
 		return "needs a graph from elsewhere: -kg PATH"
 	}
 	return ""
 }
 
-// likely names the option that has the same last part, or one that begins like it.
+// likely suggests the first option whose last part begins with the last part of a name.
 func (s System) likely(option string) string {
 	last := func(name string) string { return strings.ToLower(name[strings.LastIndexByte(name, '.')+1:]) }
 	for _, o := range s.Options() {
@@ -124,13 +124,12 @@ func (s System) likely(option string) string {
 	return ": -list-options lists what there is"
 }
 
-// New makes the system of a kit, with the settings of its paper but those of c and
-// those that With has changed.
+// New makes the system of a kit, with the settings of its paper except c and the changes of With.
 func (s System) New(k kit.Kit, c kit.Common) (*kit.System, error) {
 	parts := s.parts()
 	o := parts[0]
 	o.FieldByName("Common").Set(reflect.ValueOf(c))
-	if s.Graph {
+	if s.NeedsGraph {
 		o.FieldByName("Graph").Set(reflect.ValueOf(s.graph))
 	}
 	for _, c := range s.changes {
@@ -148,10 +147,10 @@ func (s System) New(k kit.Kit, c kit.Common) (*kit.System, error) {
 	for _, p := range parts[1:] {
 		options = append(options, p.Interface())
 	}
-	return s.make(k, options...)
+	return s.build(k, options...)
 }
 
-// parts are copies of the options of the system, and of those of an agent around it.
+// parts returns copies of the options of the system and of an agent around it.
 func (s System) parts() (out []reflect.Value) {
 	for _, o := range []any{s.options, s.agent} {
 		if o != nil {
@@ -165,12 +164,12 @@ func (s System) parts() (out []reflect.Value) {
 
 func walkAll(parts []reflect.Value, visit func(field)) {
 	for _, p := range parts {
-		walk(p, nil, "", visit)
+		walk(p, "", "", visit)
 	}
 }
 
-// Changes are the options that With has changed, as they stand in the settings of a run.
-// Of a graph the size stands for it.
+// Changes returns the options that With changed, as the settings of a run record them. A graph is
+// recorded by its size.
 func (s System) Changes() map[string]any {
 	out := make(map[string]any)
 	for _, c := range s.changes {
@@ -194,35 +193,32 @@ type change struct {
 	value  reflect.Value
 }
 
-// field is a field of an Options, or of a part of one.
+// field is a field of an Options, or of a struct in one.
 type field struct {
 	name, source string
 	value        reflect.Value
 }
 
-// walk visits the fields that can be set, those of embedded structs as if they were
-// fields of the struct itself. A field has the source of its tag, or that of its part.
-func walk(v reflect.Value, from *field, prefix string, visit func(field)) {
+// walk visits the fields that can be set. Fields of an embedded struct count as fields of v. The source of
+// a field is in its tag, or in the tag of the struct it is in.
+func walk(v reflect.Value, source, prefix string, visit func(field)) {
 	for i := range v.NumField() {
-		of := v.Type().Field(i)
-		f := field{prefix + uncapitalized(of.Name), of.Tag.Get("source"), v.Field(i)}
-		if f.source == "" && from != nil {
-			f.source = from.source
-		}
+		t := v.Type().Field(i)
+		f := field{prefix + uncapitalized(t.Name), cmp.Or(t.Tag.Get("source"), source), v.Field(i)}
 		switch {
-		case !of.IsExported() || f.source == "-":
-		case of.Anonymous:
-			walk(f.value, &f, prefix, visit)
+		case !t.IsExported() || f.source == "-":
+		case t.Anonymous:
+			walk(f.value, f.source, prefix, visit)
 		case f.value.Kind() == reflect.Struct:
-			walk(f.value, &f, f.name+".", visit)
-		case kindOf(of.Type) != "":
+			walk(f.value, f.source, f.name+".", visit)
+		case kindOf(t.Type) != "":
 			visit(f)
 		}
 	}
 }
 
-// uncapitalized makes small letters of the capitals that a name begins with, but for the first
-// letter of a second word: bm25, asciiPhrases.
+// uncapitalized makes the capitals lower case that a name begins with, except the first letter of a
+// second word: bm25, asciiPhrases.
 func uncapitalized(name string) string {
 	n := 1
 	for n < len(name) && unicode.IsUpper(rune(name[n])) && !(n+1 < len(name) && unicode.IsLower(rune(name[n+1]))) {
@@ -231,8 +227,8 @@ func uncapitalized(name string) string {
 	return strings.ToLower(name[:n]) + name[n:]
 }
 
-// defaults replaces options, and the options of their parts, by what their tags say and
-// their method Defaults returns, where they have them: the values that zero stands for.
+// defaults returns options with zero values replaced by the defaults of their tags and of their method
+// Defaults, in nested structs too.
 func defaults(options reflect.Value) reflect.Value {
 	out := reflect.New(options.Type()).Elem()
 	out.Set(options)
@@ -248,7 +244,7 @@ func defaults(options reflect.Value) reflect.Value {
 	return out
 }
 
-// kindOf says what the values of a type are, "" of types that cannot be set by a text.
+// kindOf describes the values of a type, "" for types that cannot be set by a text.
 func kindOf(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[*triples.Index]():
@@ -318,10 +314,10 @@ func parse(to reflect.Value, s string) (err error) {
 	return nil
 }
 
-// mostSchema is the size of a schema's file, in bytes, beyond which it is not one.
+// mostSchema bounds the bytes of a schema that are read.
 const mostSchema = 1 << 20
 
-// readSchema reads a schema that is shipped, by the name of its data set, or one of a file.
+// readSchema reads the shipped schema of a data set, or a file.
 func readSchema(name string) (*extract.Schema, error) {
 	var f io.ReadCloser
 	f, err := youtu.Seeds.Open("seeds/" + strings.ToLower(name) + ".json")

@@ -54,7 +54,7 @@ func life(ctx context.Context, k kit.Kit, of all.System) ([]graphrag.Answer, *kg
 // all are built at once.
 func TestShared(t *testing.T) {
 	k := baselinestest.OfflineKit(t)
-	sharing := slices.DeleteFunc(systems(t), func(s all.System) bool { return s.Blind })
+	sharing := slices.DeleteFunc(systems(t), func(s all.System) bool { return s.NoDocuments })
 	graphs := make(map[string]*kg.Graph)
 	var mu sync.Mutex
 	var built sync.WaitGroup

@@ -31,7 +31,7 @@ func TestInStore(t *testing.T) {
 				return
 			}
 			k := baselinestest.OfflineKit(t)
-			if x.Blind {
+			if x.NoDocuments {
 				k = baselinestest.ModelKit(t, llmtest.NewScript("m"))
 			}
 			system, err := x.New(k, kit.Common{})

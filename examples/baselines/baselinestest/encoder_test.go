@@ -36,7 +36,7 @@ func TestMuSiQueCompared(t *testing.T) {
 	bm25 := measure(flat.New(k, common))
 	least := map[string]float64{"fastgraphrag": 2, "hipporag": 4, "hipporag-ircot": 4, "hipporag2": -1, "linearrag": 8, "wild": 12, "youtu-noagent": 7} // of the intervals' lower ends, rounded down
 	for _, x := range all.Systems() {
-		if x.Blind || x.Lacks() != "" {
+		if x.NoDocuments || x.Lacks() != "" {
 			continue
 		}
 		low, ok := least[x.Name]

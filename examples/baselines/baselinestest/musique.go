@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package baselinestest runs systems on data that shows whether they do what
-// their papers say.
+// Package baselinestest tests systems against the figures of their papers and against common rules.
 package baselinestest
 
 import (
@@ -29,9 +28,7 @@ type MuSiQue struct {
 	Triples Passages
 }
 
-// LoadMuSiQue reads the sample from the folder MUSIQUE_DIR and skips the test
-// without it, or when tests are to be short: under the race detector these runs
-// take minutes, and find what the tests of concurrent use find in seconds.
+// LoadMuSiQue reads the sample from the folder $MUSIQUE_DIR. Without it, or with -short, it skips the test.
 func LoadMuSiQue(t testing.TB) *MuSiQue {
 	t.Helper()
 	dir := os.Getenv("MUSIQUE_DIR")
@@ -51,11 +48,10 @@ func LoadMuSiQue(t testing.TB) *MuSiQue {
 	return m
 }
 
-// Passages is an extractor that has recorded names and triples by the text of a passage with its title
-// before it.
+// Passages is an extractor with recorded names and triples, by the title and text of a passage.
 type Passages map[string]kg.Extraction
 
-// readPassages reads a result file of HippoRAG. Lists that are no triple are left out.
+// readPassages reads a result file of HippoRAG, without lists that are not triples.
 func readPassages(t testing.TB, name string) Passages {
 	var file struct {
 		Docs []struct {
@@ -107,16 +103,15 @@ func (r Passages) Extract(_ context.Context, chunks []graphrag.Chunk) ([]kg.Extr
 	return out, nil
 }
 
-// Recall is the share of gold passages among the first k, in percent, as the
-// mean over questions, and All the share of questions with all of them. Each
-// holds the questions one by one.
+// Recall holds, by depth k in percent, the mean share of gold passages among the first k (At), the share
+// of questions with all of them (All), and the share for each question (Each).
 type Recall struct {
 	At   map[int]float64
 	All  map[int]float64
 	Each map[int][]float64
 }
 
-// Ks are the depths of a [Recall].
+// Ks lists the depths of a [Recall].
 var Ks = []int{1, 2, 5, 10, 20}
 
 // Measure indexes the passages and asks all questions.

@@ -146,7 +146,7 @@ func TestHub(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := newTerms(ctx, s.corpus.Chunks); err == nil {
+	if _, err := newTermIndex(ctx, s.corpus.Chunks); err == nil {
 		t.Error("cancelled")
 	}
 }

@@ -12,23 +12,22 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// maxTerms bounds a sentence, so that a page without a full stop does not make a pair
-// of any two of its words, and the terms of a question that are looked at.
+// maxTerms bounds the terms of a sentence, so that a page without a full stop does not make a pair of
+// any two words, and the terms of a question.
 const maxTerms = 32
 
-// terms are the words of a corpus: which stand in one sentence, and in which chunks
-// they are how often.
-type terms struct {
+// termIndex contains the terms of a corpus, their pairs in sentences, and their counts in chunks.
+type termIndex struct {
 	analyzer text.Analyzer
 	words    *text.Vocabulary
-	graph    *graph.Graph // an edge weighs as often as its ends stand in one sentence
+	graph    *graph.Graph // an edge has the number of sentences with both ends as its weight
 	chunks   [][]posting  // of each term, in order
 }
 
 type posting struct{ chunk, count int32 }
 
-func newTerms(ctx context.Context, chunks []graphrag.Chunk) (*terms, error) {
-	t := &terms{analyzer: nouns{text.Default()}}
+func newTermIndex(ctx context.Context, chunks []graphrag.Chunk) (*termIndex, error) {
+	t := &termIndex{analyzer: nouns{text.Default()}}
 	number := text.NewNumbering(t.analyzer)
 	t.words = number.Terms()
 	var sentences [][]int32
@@ -58,8 +57,8 @@ func newTerms(ctx context.Context, chunks []graphrag.Chunk) (*terms, error) {
 	return t, err
 }
 
-// inOrder are the terms of a text, with repetitions.
-func (t *terms) inOrder(number *text.Numbering, s string) (found []int32) {
+// inOrder returns the terms of a text, with repetitions.
+func (t *termIndex) inOrder(number *text.Numbering, s string) (found []int32) {
 	number.Text(s, func(terms []int32) bool {
 		for _, term := range terms {
 			if term >= 0 {
@@ -71,16 +70,15 @@ func (t *terms) inOrder(number *text.Numbering, s string) (found []int32) {
 	return found
 }
 
-// pairs are the pairs of different terms that stand in one sentence, and weigh as often
-// as they do.
+// pairs returns the pairs of different terms in a sentence, weighted by their number.
 func pairs(terms int, sentences [][]int32) (edges []graph.Edge) {
-	in := make([][]int32, terms) // the sentences of each term, as often as it stands there
+	in := make([][]int32, terms) // the sentences of each term, once per occurrence
 	for i, s := range sentences {
 		for _, t := range s {
 			in[t] = append(in[t], int32(i))
 		}
 	}
-	together := make([]int32, terms) // how often with the term at hand
+	together := make([]int32, terms) // number of pairs with b
 	var beside []int32
 	for b := range int32(terms) {
 		for _, i := range in[b] {
@@ -102,8 +100,8 @@ func pairs(terms int, sentences [][]int32) (edges []graph.Edge) {
 	return edges
 }
 
-// in are the different terms of a text that the corpus has, in order of appearance.
-func (t *terms) in(s string, most int) (found []int32) {
+// in returns the different terms of a text that the corpus contains, in order of appearance.
+func (t *termIndex) in(s string, most int) (found []int32) {
 	for _, term := range t.inOrder(text.NewLookup(t.analyzer, t.words), s) {
 		if !slices.Contains(found, term) && len(found) < most {
 			found = append(found, term)
@@ -112,8 +110,8 @@ func (t *terms) in(s string, most int) (found []int32) {
 	return found
 }
 
-// occurrences is how often terms occur in a text.
-func (t *terms) occurrences(of []int32, s string) (n int) {
+// occurrences counts the occurrences of terms in a text.
+func (t *termIndex) occurrences(of []int32, s string) (n int) {
 	for _, term := range t.inOrder(text.NewLookup(t.analyzer, t.words), s) {
 		if slices.Contains(of, term) {
 			n++
@@ -122,8 +120,8 @@ func (t *terms) occurrences(of []int32, s string) (n int) {
 	return n
 }
 
-// both are the chunks with both terms, in order.
-func (t *terms) both(a, b int32) (chunks []int32) {
+// both returns the chunks with both terms, in order.
+func (t *termIndex) both(a, b int32) (chunks []int32) {
 	x, y := t.chunks[a], t.chunks[b]
 	for len(x) > 0 && len(y) > 0 {
 		switch {
@@ -139,8 +137,8 @@ func (t *terms) both(a, b int32) (chunks []int32) {
 	return chunks
 }
 
-// count is how often a term occurs in a chunk.
-func (t *terms) count(term, chunk int32) int {
+// count returns the number of occurrences of a term in a chunk.
+func (t *termIndex) count(term, chunk int32) int {
 	i, ok := slices.BinarySearchFunc(t.chunks[term], chunk, func(p posting, c int32) int { return int(p.chunk - c) })
 	if !ok {
 		return 0
@@ -148,9 +146,9 @@ func (t *terms) count(term, chunk int32) int {
 	return int(t.chunks[term][i].count)
 }
 
-// path is a shortest path of at most four terms between two, the ends among them; nil
-// if there is none. It looks at every edge once at most.
-func (t *terms) path(a, b int32) []int32 {
+// path returns a shortest path of at most four terms between two, with its ends, or nil. It visits
+// every edge at most once.
+func (t *termIndex) path(a, b int32) []int32 {
 	if t.graph.Degree(a) > t.graph.Degree(b) {
 		p := t.path(b, a)
 		slices.Reverse(p)
@@ -180,7 +178,7 @@ func (t *terms) path(a, b int32) []int32 {
 	return nil
 }
 
-// nouns are the words that may be nouns or names, by their stems.
+// nouns analyzes words that may be nouns or names.
 type nouns struct{ text.Analyzer }
 
 func (a nouns) Term(word string) (string, bool) {

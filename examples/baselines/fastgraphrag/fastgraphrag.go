@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package fastgraphrag is Fast-GraphRAG (circlemind-ai/fast-graphrag 0.0.5,
+// commit 23b3a1b): a graph of described entities in which every fact is an edge
+// of its own, walked by personalised PageRank from the entities of the question.
+//
+// Indexing takes one call per chunk, for the entities and relations of a
+// domain's types; entities with more than 512 characters of descriptions, and
+// pairs with more than five facts, take one more each. A question takes one call
+// for its entities, and one to read.
+//
+// Where this differs from the code, and why:
+//
+//   - Identity edges join similar entities. The code confuses the row of a batch with
+//     the number of an entity and never joins the first one.
+//   - The facts of a pair are merged once, from all of them, so that the graph does
+//     not depend on the order of documents; and a pair has no direction, like the edge.
+//   - A chunk whose extraction fails is listed in the graph's Rejected. The code
+//     loses its document.
+//   - Question.K decides how many chunks are read; the code reads eight.
+//
+// Offline, rules find entities and facts, and the sentences that name them describe
+// them, see extract.Linked. Long descriptions are cut to their central sentences;
+// parallel facts of one relation are merged. Entities are equal by spelling, and the
+// names in a question are linked by spelling too; its other words find entities by
+// BM25, see kit.Kit.Find.
 package fastgraphrag
 
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -17,14 +42,13 @@ import (
 // Name of the system in reports.
 const Name = "fastgraphrag"
 
-// tolerance of PageRank: far below what the threshold can see.
+// tolerance of PageRank, far below Threshold.
 const tolerance = 1e-6
 
-// DefaultDomain describes texts that come without a description. The code has no
-// default.
+// DefaultDomain describes texts without a description. The code has no default.
 const DefaultDomain = "Pages of the web on all subjects. Analyse them for the people, organisations, places, works and events they tell of, what these did, and how they are connected."
 
-// DefaultTypes are those the offline extractor tells apart, and ideas.
+// DefaultTypes returns the types of the offline extractor, and concept.
 func DefaultTypes() []string {
 	return []string{rules.Person, rules.Organization, rules.Place, rules.Event, rules.Work, rules.Date, rules.Quantity, "concept", rules.Other}
 }
@@ -36,21 +60,20 @@ type Options struct {
 	kit.Common
 	// Extract, when set, is used in place of the kit's extractor.
 	Extract extract.Extractor
-	// Domain says what the texts are about and Questions are examples of what
-	// will be asked; Types are the types of entities. By default DefaultDomain,
-	// none, and DefaultTypes.
+	// Domain describes the texts, Questions are examples of questions, Types the types of entities.
+	// The defaults are DefaultDomain, none, and DefaultTypes.
 	Domain    string   `source:"ours: its program has none"`
 	Questions []string `source:"ours: its program has none"`
 	Types     []string `source:"ours: its program has none"`
-	// Damping is the probability of walking on. Threshold, of an entity's PageRank, and
-	// Entities say which entities count, Facts how many of their facts.
+	// Damping is the probability of walking on. The best Entities with a PageRank of at least
+	// Threshold count, and the best Facts of them.
 	Damping   float64 `default:"0.85" source:"its program"`
 	Threshold float64 `default:"0.005" min:"0" max:"1" source:"its program"`
 	Entities  int     `default:"128" min:"0" source:"its program"`
 	Facts     int     `default:"64" min:"0" source:"its program"`
 }
 
-// Defaults returns the options with the texts that empty ones stand for.
+// Defaults returns the options with zero values replaced by their defaults.
 func (o Options) Defaults() Options {
 	o.Domain = cmp.Or(o.Domain, DefaultDomain)
 	if o.Types == nil {
@@ -112,7 +135,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	return s, err
 }
 
-// Retrieve walks from the entities of the question. Without any nothing is found.
+// Retrieve runs PageRank from the entities of the question. Without entities it finds nothing.
 func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	seeds, steps, err := s.seeds(ctx, q)
 	if err != nil {
@@ -126,15 +149,15 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 		return graphrag.Found{}, err
 	}
 	entities := s.entities(ranks)
-	facts := s.facts(entities)
+	edges := s.facts(entities)
 	chunks := make([]float64, len(s.corpus.Chunks))
-	for _, f := range facts {
+	for _, f := range edges {
 		for _, p := range s.edges[f.ID].passages {
 			chunks[p] += f.Score
 		}
 	}
 	ranked := s.corpus.ByScore(chunks, q.Want(), Name)
-	found := s.context(q, entities, facts, ranked)
+	found := s.context(q, entities, edges, ranked)
 	found.Steps = steps
 	return found, nil
 }
@@ -142,7 +165,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 // scored is an entity or an edge with its score.
 type scored = rank.Scored[int32]
 
-// entities are the best of those above the threshold.
+// entities returns the best entities with at least the threshold.
 func (s *searcher) entities(ranks []float64) []scored {
 	var out []scored
 	for e, r := range ranks {
@@ -153,7 +176,7 @@ func (s *searcher) entities(ranks []float64) []scored {
 	return rank.Best(out, s.o.Entities)
 }
 
-// facts are the best by the sum of the scores of their ends.
+// facts returns the best edges by the sum of the scores of their ends.
 func (s *searcher) facts(entities []scored) []scored {
 	sum := make(map[int32]float64)
 	for _, e := range entities {
@@ -166,4 +189,54 @@ func (s *searcher) facts(entities []scored) []scored {
 		out = append(out, scored{ID: f, Score: score})
 	}
 	return rank.Best(out, s.o.Facts)
+}
+
+// The budgets of the three tables in tokens. The code takes four characters for one.
+const (
+	EntityBudget = 4000
+	FactBudget   = 3000
+	ChunkBudget  = 9000
+)
+
+// context returns K chunks, the entities and the edges, each within its budget.
+func (s *searcher) context(q graphrag.Question, entities, edges []scored, ranked []graphrag.Hit) graphrag.Found {
+	var lengths [3][]int
+	var derived [2][]graphrag.Derived
+	add := func(table int, d graphrag.Derived) {
+		derived[table] = append(derived[table], d)
+		lengths[table] = append(lengths[table], s.count(d.Text))
+	}
+	for _, x := range entities {
+		d := &s.described[x.ID]
+		add(0, graphrag.Row("entity", s.g.Entities[x.ID].Name, d.Text, s.corpus.Provenance(d.Passages)))
+	}
+	for _, x := range edges {
+		e := &s.edges[x.ID]
+		add(1, graphrag.Row("relation", s.g.Entities[e.from].Name+" – "+s.g.Entities[e.to].Name, e.text, s.corpus.Provenance(e.passages)))
+	}
+	evidence := ranked[:min(q.Reads(), len(ranked))]
+	for _, h := range evidence {
+		lengths[2] = append(lengths[2], s.count(h.Chunk.Text))
+	}
+	n := fit(lengths, [3]int{EntityBudget, FactBudget, ChunkBudget})
+	return graphrag.Found{Ranked: ranked, Evidence: append([]graphrag.Hit{}, evidence[:n[2]]...), Derived: slices.Concat(derived[0][:n[0]], derived[1][:n[1]])}
+}
+
+// fit returns the number of rows of each table that fit. Unused tokens of a table go to the next
+// tables, and in further rounds to the first ones.
+func fit(lengths [3][]int, budgets [3]int) (rows [3]int) {
+	left := 0
+	for again := true; again; {
+		again = false
+		for t, of := range lengths {
+			left += budgets[t]
+			budgets[t] = 0
+			for rows[t] < len(of) && of[rows[t]] <= left {
+				left -= of[rows[t]]
+				rows[t]++
+				again = true
+			}
+		}
+	}
+	return rows
 }

@@ -22,9 +22,9 @@ import (
 // The code compares (1+cosine)/2 with 0.9, 0.7 and 0.5; these are the cosines.
 const (
 	sameCosine    = 0.8 // of two entities that are one
-	sameNearest   = 3   // neighbours that are looked at
+	sameNearest   = 3   // neighbours that are compared
 	namedCosine   = 0.4 // of a named entity and its one match
-	genericCosine = 0.0 // of everything else and its matches
+	genericCosine = 0.0 // of all other texts and their matches
 	genericTop    = 20
 )
 
@@ -36,7 +36,7 @@ var prompts = llm.MustPrompts("fastgraphrag", promptFiles)
 // StageQuestion names the calls that find the entities of a question in accounts.
 const StageQuestion = "question entities"
 
-// linker finds entities by what they are called and by what they are.
+// linker finds entities by name and by description.
 type linker struct {
 	keys  []string
 	ask   func(context.Context, string) (kit.Parts, error)
@@ -69,7 +69,7 @@ func newLinker(ctx context.Context, k kit.Kit, c *kit.Corpus, described []kg.Des
 	return l, err
 }
 
-// entityText is what an entity is found by.
+// entityText returns the text that an entity is found by.
 func entityText(e *kg.Entity, description string) string {
 	text := "[" + strings.ToUpper(e.Type) + "] " + strings.ToUpper(e.Name)
 	if description != "" {
@@ -78,8 +78,8 @@ func entityText(e *kg.Entity, description string) string {
 	return text
 }
 
-// identities are the pairs of entities that are one: of the nearest of each,
-// those at or above the threshold that come after it.
+// identities returns the pairs of equal entities: each entity with its nearest ones at or above the
+// threshold that come after it.
 func (l *linker) identities(ctx context.Context) ([][2]int32, error) {
 	near, err := l.link.Neighbors(ctx, l.keys, sameCosine, sameNearest)
 	var same [][2]int32
@@ -93,8 +93,8 @@ func (l *linker) identities(ctx context.Context) ([][2]int32, error) {
 	return same, err
 }
 
-// byModel asks for the entities of a question. A reply that cannot be read is
-// none: the question itself is linked all the same.
+// byModel asks for the entities of a question. A reply that cannot be read has none: only the question
+// itself is linked.
 func byModel(types []string) func(llm.Model) func(context.Context, string) (kit.Parts, error) {
 	return func(model llm.Model) func(context.Context, string) (kit.Parts, error) {
 		return func(ctx context.Context, text string) (kit.Parts, error) { return partsBy(ctx, model, types, text) }
@@ -110,9 +110,9 @@ func partsBy(ctx context.Context, model llm.Model, types []string, question stri
 	return kit.Parts{Names: found.Named, Themes: found.Generic}, llm.Fatal(err)
 }
 
-// seeds are the entities to walk from. Each name has the entity it means, and
-// each generic entity and the question as a whole those nearest to it; all weigh
-// the same together, and an entity weighs what it weighs most for one of them.
+// seeds returns the entities to walk from: the entity of each name, and the entities nearest to each
+// generic entity and to the whole question. The weights of each add up to 1; an entity has its largest
+// weight.
 func (l *linker) seeds(ctx context.Context, q graphrag.Question) ([]ppr.Seed, []graphrag.Step, error) {
 	if len(l.keys) == 0 || strings.TrimSpace(q.Text) == "" {
 		return nil, nil, ctx.Err()
@@ -151,7 +151,7 @@ func (l *linker) seeds(ctx context.Context, q graphrag.Question) ([]ppr.Seed, []
 	return seeds, steps, nil
 }
 
-// named is the entity a name means. The model may put its type before it.
+// named returns the entity of a name. The model may write the type before the name.
 func (l *linker) named(ctx context.Context, name string) ([]scored, error) {
 	if end := strings.Index(name, "] "); strings.HasPrefix(name, "[") && end > 0 {
 		name = name[end+2:]
@@ -166,7 +166,7 @@ func (l *linker) named(ctx context.Context, name string) ([]scored, error) {
 	return out, err
 }
 
-// nearest are the entities whose texts are most like another text.
+// nearest returns the entities with the texts most similar to a text.
 func (l *linker) nearest(ctx context.Context, text string) ([]scored, error) {
 	found, err := l.texts.Best(ctx, text, genericTop)
 	var out []scored
@@ -178,10 +178,10 @@ func (l *linker) nearest(ctx context.Context, text string) ([]scored, error) {
 	return out, err
 }
 
-// similarity takes cosines to 0..1.
+// similarity maps cosines to 0..1.
 func similarity(cosine float64) float64 { return (1 + cosine) / 2 }
 
-// weigh scales a row to sum 1 and keeps the larger weights.
+// weigh scales a row to the sum 1, and keeps the larger weight of each entity.
 func weigh(weights map[int32]float64, row []scored) {
 	sum := 0.0
 	for _, r := range row {

@@ -18,10 +18,10 @@ const (
 	// MaxDescription is the length in characters up to which descriptions are
 	// simply joined (NodeUpsertPolicy_SummarizeDescription).
 	MaxDescription = 512
-	// MaxParallel is the most facts of a pair that are left as they are
+	// MaxParallel is the number of facts of a pair up to which none are merged
 	// (EdgeUpsertPolicy_UpsertValidAndMergeSimilarByLLM).
 	MaxParallel = 5
-	// mergedAtOnce bounds a prompt. The code never meets so many new facts.
+	// mergedAtOnce bounds the facts in a prompt. The code never has more.
 	mergedAtOnce = 50
 )
 
@@ -30,9 +30,8 @@ const StageMerge = "merge facts"
 
 // network is the graph of entities, with an edge for each fact.
 type network struct {
-	g *kg.Graph
-	// described is what is said of each entity.
-	described []kg.Description
+	g         *kg.Graph
+	described []kg.Description // by entity
 	edges     []edge
 	incident  [][]int32 // the edges of each entity
 }
@@ -60,9 +59,9 @@ func newNetwork(ctx context.Context, k kit.Kit, g *kg.Graph) (*network, error) {
 	}
 	joined := g.Pairs(false)
 	edges := make([][]edge, joined.Len())
-	group := kit.Step(k.IndexModel, alike, sameRelation)
+	grouper := kit.Step(k.IndexModel, byMeaning, byRelation)
 	err = kit.Each(ctx, joined.Len(), func(ctx context.Context, i int) (err error) {
-		edges[i], err = merge(ctx, group, stated(g, joined.Of(int32(i))))
+		edges[i], err = merge(ctx, grouper, stated(g, joined.Of(int32(i))))
 		return err
 	})
 	n.edges = slices.Concat(edges...)
@@ -70,7 +69,7 @@ func newNetwork(ctx context.Context, k kit.Kit, g *kg.Graph) (*network, error) {
 	return n, err
 }
 
-// describe joins what is said of an entity, or condenses it if it is long.
+// describe joins the descriptions of an entity, or condenses them if they are long.
 func describe(ctx context.Context, c kit.Describer, name string, of []kg.Description) (kg.Description, error) {
 	length := len(of) - 1 // line breaks
 	for _, d := range of {
@@ -90,9 +89,8 @@ func describe(ctx context.Context, c kit.Describer, name string, of []kg.Descrip
 	return out, nil
 }
 
-// stated are the facts of a pair of entities, whatever their direction: an edge
-// for each text that states a relation, and one for all passages that state it
-// without a text.
+// stated returns the facts of a pair of entities in both directions: an edge for each description of a
+// relation, and one for the passages that state it without a description.
 func stated(g *kg.Graph, relations []int32) (all []edge) {
 	for _, r := range relations {
 		rel := &g.Relations[r]
@@ -117,25 +115,25 @@ func stated(g *kg.Graph, relations []int32) (all []edge) {
 	return all
 }
 
-// grouper tells which facts of a pair say the same.
-type grouper func(ctx context.Context, of []edge) ([]facts, error)
+// grouping returns groups of facts of a pair with the same meaning.
+type grouping func(ctx context.Context, of []edge) ([]factGroup, error)
 
-// merge makes one of those facts of a pair that say the same, if they are many.
-func merge(ctx context.Context, same grouper, of []edge) ([]edge, error) {
+// merge merges the facts of a pair with the same meaning, if there are many facts.
+func merge(ctx context.Context, same grouping, of []edge) ([]edge, error) {
 	if len(of) <= MaxParallel {
 		return of, nil
 	}
 	groups, err := same(ctx, of)
-	return group(of, groups), err
+	return mergeGroups(of, groups), err
 }
 
-// sameRelation groups facts of one relation. The longest text speaks for it.
-func sameRelation(ctx context.Context, of []edge) ([]facts, error) {
-	var out []facts
+// byRelation groups facts of one relation. The group has the longest text.
+func byRelation(ctx context.Context, of []edge) ([]factGroup, error) {
+	var out []factGroup
 	for i, e := range of {
-		at := slices.IndexFunc(out, func(f facts) bool { return of[f.IDs[0]].relation == e.relation })
+		at := slices.IndexFunc(out, func(f factGroup) bool { return of[f.IDs[0]].relation == e.relation })
 		if at < 0 {
-			out = append(out, facts{Description: e.text})
+			out = append(out, factGroup{Description: e.text})
 			at = len(out) - 1
 		}
 		out[at].IDs = append(out[at].IDs, i)
@@ -146,45 +144,40 @@ func sameRelation(ctx context.Context, of []edge) ([]facts, error) {
 	return out, ctx.Err()
 }
 
-// facts are places of facts that say the same, and one text for all.
-type facts struct {
+// factGroup has the places of facts with the same meaning, and one text for all.
+type factGroup struct {
 	IDs         []int  `json:"ids"`
 	Description string `json:"description"`
 }
 
-// alike has the model say which facts are the same, some of them at a time. A
-// reply that cannot be used groups nothing.
-func alike(m llm.Model) grouper {
-	return func(ctx context.Context, of []edge) ([]facts, error) {
-		var out []facts
+// byMeaning has a model group the facts, up to mergedAtOnce in a prompt. A reply that cannot be used
+// groups nothing.
+func byMeaning(m llm.Model) grouping {
+	return func(ctx context.Context, of []edge) ([]factGroup, error) {
+		var out []factGroup
 		for first := 0; first < len(of); first += mergedAtOnce {
-			groups, err := ask(ctx, m, of[first:min(first+mergedAtOnce, len(of))])
+			n := min(mergedAtOnce, len(of)-first)
+			groups, err := ask(ctx, m, of[first:first+n])
 			if err := llm.Fatal(err); err != nil {
 				return nil, err
 			}
 			kit.Done(ctx, "merge", err)
 			for _, g := range groups {
-				out = append(out, g.within(first, min(mergedAtOnce, len(of)-first)))
+				valid := factGroup{Description: g.Description}
+				for _, i := range g.IDs {
+					if i >= 0 && i < n {
+						valid.IDs = append(valid.IDs, first+i)
+					}
+				}
+				out = append(out, valid)
 			}
 		}
 		return out, nil
 	}
 }
 
-// within are the places among all facts of those of one prompt; numbers that are
-// none are left out.
-func (f facts) within(first, n int) facts {
-	var ids []int
-	for _, i := range f.IDs {
-		if i >= 0 && i < n {
-			ids = append(ids, first+i)
-		}
-	}
-	return facts{ids, f.Description}
-}
-
-// ask has the model say which facts of one prompt say the same.
-func ask(ctx context.Context, model llm.Model, of []edge) ([]facts, error) {
+// ask has the model group the facts of one prompt.
+func ask(ctx context.Context, model llm.Model, of []edge) ([]factGroup, error) {
 	texts := make([]string, len(of))
 	for i, e := range of {
 		texts[i] = e.text
@@ -194,15 +187,14 @@ func ask(ctx context.Context, model llm.Model, of []edge) ([]facts, error) {
 		return nil, err
 	}
 	reply, _, err := llm.Decode[struct {
-		Grouped []facts `json:"grouped_facts"`
+		Grouped []factGroup `json:"grouped_facts"`
 	}](ctx, model, req)
 	return reply.Grouped, err
 }
 
-// group makes one edge of each group, in the place of its first: with the text
-// of the group and the passages of all. An edge is in the first group that names
-// it; numbers that are none are passed over.
-func group(of []edge, groups []facts) []edge {
+// mergeGroups makes one edge of each group, in the place of its first, with the text of the group and
+// the passages of all. An edge is in the first group that names it; invalid numbers are ignored.
+func mergeGroups(of []edge, groups []factGroup) []edge {
 	gone := make([]bool, len(of))
 	taken := make([]bool, len(of))
 	for _, f := range groups {
@@ -238,7 +230,7 @@ func group(of []edge, groups []facts) []edge {
 	return out
 }
 
-// identify adds an edge between entities that are one, if no fact does.
+// identify adds an edge between equal entities without a fact.
 func (n *network) identify(same [][2]int32) {
 	for _, pair := range same {
 		adjacent := slices.ContainsFunc(n.incident[pair[0]], func(f int32) bool {
@@ -262,7 +254,7 @@ func (n *network) index() {
 	}
 }
 
-// graph is what is walked on: every edge weighs 1, parallel ones add up.
+// graph returns the graph for PageRank: every edge weighs 1, parallel ones add up.
 func (n *network) graph() (*graph.Graph, error) {
 	edges := make([]graph.Edge, len(n.edges))
 	for i, e := range n.edges {

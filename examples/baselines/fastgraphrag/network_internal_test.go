@@ -83,21 +83,21 @@ func TestGroup(t *testing.T) {
 		}
 		return out
 	}
-	byRelation, err := sameRelation(t.Context(), edges())
+	related, err := byRelation(t.Context(), edges())
 	baselinestest.OK(t, err)
 	for _, tt := range []struct {
 		name   string
-		groups []facts
+		groups []factGroup
 		want   []string
 	}{
 		{"none", nil, []string{"0[5]", "1[4]", "2[3]", "3[2]", "4[1]", "5[0]"}},
-		{"first one's place", []facts{{[]int{4, 1}, "one and four"}}, []string{"0[5]", "one and four[1 4]", "2[3]", "3[2]", "5[0]"}},
-		{"in two groups", []facts{{[]int{0, 1}, "a"}, {[]int{1, 2}, "b"}}, []string{"a[4 5]", "2[3]", "3[2]", "4[1]", "5[0]"}},
-		{"nonsense", []facts{{[]int{-1, 6, 2, 2}, "x"}, {nil, "y"}}, []string{"0[5]", "1[4]", "2[3]", "3[2]", "4[1]", "5[0]"}},
-		{"no text", []facts{{[]int{0, 5}, " "}}, []string{"0[0 5]", "1[4]", "2[3]", "3[2]", "4[1]"}},
-		{"by relation", byRelation, []string{"0[2 5]", "1[1 4]", "2[0 3]"}},
+		{"first one's place", []factGroup{{[]int{4, 1}, "one and four"}}, []string{"0[5]", "one and four[1 4]", "2[3]", "3[2]", "5[0]"}},
+		{"in two groups", []factGroup{{[]int{0, 1}, "a"}, {[]int{1, 2}, "b"}}, []string{"a[4 5]", "2[3]", "3[2]", "4[1]", "5[0]"}},
+		{"nonsense", []factGroup{{[]int{-1, 6, 2, 2}, "x"}, {nil, "y"}}, []string{"0[5]", "1[4]", "2[3]", "3[2]", "4[1]", "5[0]"}},
+		{"no text", []factGroup{{[]int{0, 5}, " "}}, []string{"0[0 5]", "1[4]", "2[3]", "3[2]", "4[1]"}},
+		{"by relation", related, []string{"0[2 5]", "1[1 4]", "2[0 3]"}},
 	} {
-		if diff := cmp.Diff(tt.want, texts(group(edges(), tt.groups))); diff != "" {
+		if diff := cmp.Diff(tt.want, texts(mergeGroups(edges(), tt.groups))); diff != "" {
 			t.Errorf("%s: %s", tt.name, diff)
 		}
 	}
@@ -107,13 +107,13 @@ func TestGroup(t *testing.T) {
 func TestMergeFails(t *testing.T) {
 	m := llmtest.NewScript("m").Reply(llmtest.Any, "no")
 	six := make([]edge, 6)
-	got, err := merge(t.Context(), alike(m), six)
+	got, err := merge(t.Context(), byMeaning(m), six)
 	if err != nil || len(got) != 6 || m.Calls() != 2 { // it is asked once more
 		t.Errorf("%d facts after %d calls, %v", len(got), m.Calls(), err)
 	}
 }
 
-// "Fridtjof Nansen" and "Fridtjof Nansens" are alike and get an edge, unless a
+// "Fridtjof Nansen" and "Fridtjof Nansens" are byMeaning and get an edge, unless a
 // fact joins them; an edge has no passage.
 func TestIdentities(t *testing.T) {
 	names := []string{"Colin Archer", "Fridtjof Nansen", "Fridtjof Nansens", "Larvik"}

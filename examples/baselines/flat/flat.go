@@ -21,11 +21,9 @@ const (
 	ZeroShot = "zeroshot"
 )
 
-// The defaults for chunks of 1,200 tokens. Such chunks are as long as the web
-// documents of MS MARCO, and k1 and b are Anserini's for those, tuned there
-// for recall at 100: in a long text the third and tenth occurrence of a word
-// still say something. The library's default of 1.2 is made for short
-// passages. docs/benchmark.md has what each choice brings.
+// The defaults for chunks of 1,200 tokens. Such chunks are as long as the web documents of MS
+// MARCO; k1 and b are Anserini's for these, tuned for recall at 100. The library's default k1 of 1.2
+// is for short passages. docs/benchmark.md compares them.
 const (
 	DefaultK1          = 4.46
 	DefaultB           = 0.82
@@ -47,7 +45,7 @@ func NewBM25(k kit.Kit, o BM25Options) (*kit.System, error) {
 	return kit.New(kit.Frame{Name: BM25, Common: o.Common, Kit: k, Words: &index})
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with zero values replaced by their defaults.
 func (o BM25Options) Defaults() BM25Options {
 	b := &o.BM25
 	b.K1, b.B, b.TitleWeight = cmp.Or(b.K1, DefaultK1), cmp.Or(b.B, DefaultB), cmp.Or(b.TitleWeight, DefaultTitleWeight)
@@ -72,9 +70,8 @@ func NewNaiveRAG(k kit.Kit, o NaiveOptions) (*kit.System, error) {
 	return kit.New(kit.Frame{Name: NaiveRAG, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding}, Vectors: true})
 }
 
-// NewZeroShot asks the model without any retrieval: what it knows by itself, the ground every
-// other system stands on. It needs a kit that answers by a model: without one there is nobody
-// to ask.
+// NewZeroShot asks the model without any retrieval, as a baseline. It needs a kit with an answering
+// model.
 func NewZeroShot(k kit.Kit) (*kit.System, error) {
 	if k.AnswerModel == nil {
 		return nil, errors.New("zeroshot: the kit answers without a model (AnswerModel): take kit.ByModel")

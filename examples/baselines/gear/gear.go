@@ -1,5 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package gear is GeAR as a recipe: graph retrieval that does not need the triples of
+// the whole corpus (Shen and others, "Millions of GeAR-s: Extending GraphRAG to
+// Millions of Documents", arXiv 2507.17399). Passages are retrieved; useful triples are
+// read from them and remembered; from the second step on they are linked to the triples
+// of a graph, which need not be of the corpus, and expanded by diverse beam search; the
+// triples reached are aligned with passages, which are fused with the retrieved ones.
+// After each step, a model or rules decide whether the remembered triples answer the
+// question, and write the next query if not.
+//
+// [Options.Original] is the preceding system (arXiv 2412.18431): its graph is extracted
+// from the corpus, its triples have source passages, and every step is expanded.
+//
+// [New] indexes a corpus in memory. [Over] searches over [Parts]: a corpus of millions
+// of passages in a store, and a graph such as [Indexed] or [Stored].
 package gear
 
 import (
@@ -41,8 +55,8 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.R
 	return Over(p, o)
 }
 
-// PartsOf are the parts of a corpus in memory: what [New] searches over, for those who
-// put something between. Of the options they take Graph, Link, Share and Seed.
+// PartsOf returns the parts of a corpus in memory that [New] searches over, for callers that change
+// them. It uses the options Graph, Link, Share and Seed.
 func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, error) {
 	o = o.Defaults()
 	// The settings of the system bm25, made for passages of whole pages.
@@ -69,7 +83,7 @@ func PartsOf(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (Parts, e
 	return p, err
 }
 
-// graphOf is the graph from elsewhere, or that of the corpus, or a share of its triples.
+// graphOf returns the given graph or the graph of the corpus, or a share of its triples.
 func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error) {
 	if o.Graph != nil && o.Share == 1 {
 		return Indexed(o.Graph), nil
@@ -80,11 +94,11 @@ func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error
 	} else {
 		n, at = len(c.Graph.Relations), func(i int32) triples.Triple { return relation(c.Graph, i) }
 	}
-	var there []int32
+	var kept []int32
 	ix, err := triples.New(ctx, func(yield func(triples.Triple, error) bool) {
 		for i := range int32(n) {
 			if t := at(i); covered(t, o) {
-				if there = append(there, i); !yield(t, nil) {
+				if kept = append(kept, i); !yield(t, nil) {
 					return
 				}
 			}
@@ -93,17 +107,17 @@ func graphOf(ctx context.Context, o Options, c *kit.Corpus) (func() Graph, error
 	if err != nil || o.Graph != nil {
 		return Indexed(ix), err
 	}
-	return corpusGraph(c, Indexed(ix), there), nil
+	return corpusGraph(c, Indexed(ix), kept), nil
 }
 
-// covered tells whether a triple is of the share that is there.
+// covered reports whether a triple belongs to the share.
 func covered(t triples.Triple, o Options) bool {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d\xff%s\xff%s\xff%s", o.Seed, t.Head.ID, t.Relation.ID, t.Tail.ID)
 	return o.Share == 1 || rand.New(rand.NewPCG(h.Sum64(), 0)).Float64() < o.Share
 }
 
-// denseGraph is a graph in memory whose triples are linked by the vectors of their texts.
+// denseGraph returns a graph in memory whose triples are linked by the vectors of their texts.
 func denseGraph(ctx context.Context, graph func() Graph, e embed.Embedder) (func() Graph, error) {
 	g := graph()
 	ix := indexOf(g)

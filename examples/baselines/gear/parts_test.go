@@ -183,7 +183,7 @@ func TestRoundTrips(t *testing.T) {
 
 func TestPartsAreChecked(t *testing.T) {
 	_, err := gear.Over(gear.Parts{}, gear.Options{Graph: wiki(t), Steps: -1})
-	for _, want := range []string{"Passages", "Align", "Graph is missing", "Find", "New reads", "Steps", "Triples"} {
+	for _, want := range []string{"Passages", "Align", "Graph is missing", "Find", "for New", "Steps", "Triples"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q: %v", want, err)
 		}

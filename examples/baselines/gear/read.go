@@ -5,7 +5,9 @@ package gear
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -13,9 +15,8 @@ import (
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// reading is how the kit reads triples. Without a model they are those that the graph has
-// of the passages (GeAR's NaiveGE), or, if it has none of them, those that the rules
-// extract from the passages.
+// reading returns the reader of triples: the model, or else the triples of the passages in a sourced
+// graph (GeAR's NaiveGE), or else the kit's extraction from the passages.
 func reading(k kit.Kit, reader llm.Model, sourced bool) (read, error) {
 	if reader != nil {
 		return readByModel(llm.Metered(reader)), nil
@@ -33,7 +34,7 @@ func reading(k kit.Kit, reader llm.Model, sourced bool) (read, error) {
 	return extracted(x.Extractor), err
 }
 
-// stated are the triples that the graph has of passages.
+// stated reads the triples of passages in the graph.
 func stated(ctx context.Context, g Graph, _ string, passages []graphrag.Chunk) ([]proximal, error) {
 	lists, err := g.(Sourced).Stated(ctx, passages)
 	if err != nil {
@@ -55,7 +56,7 @@ func stated(ctx context.Context, g Graph, _ string, passages []graphrag.Chunk) (
 	return out, nil
 }
 
-// extracted extracts from the passages when the question is asked.
+// extracted reads triples by extracting them from the passages of a question.
 func extracted(x extract.Extractor) read {
 	return func(ctx context.Context, _ Graph, _ string, passages []graphrag.Chunk) ([]proximal, error) {
 		found, err := x.Extract(ctx, passages)
@@ -72,7 +73,7 @@ func extracted(x extract.Extractor) read {
 	}
 }
 
-// The most triples that a model is asked for, and the most words of a part of one.
+// The bounds of a model's triples: their number, and the words of each part.
 const (
 	mostTriples = 10
 	mostWords   = 12
@@ -109,8 +110,8 @@ func readByModel(m llm.Model) read {
 	}
 }
 
-// usable are the triples of three short parts that say something, as many as were asked
-// for; unread is the number of those that are none.
+// usable returns up to mostTriples triples of three short parts that are not empty; unread is the number
+// of unusable ones.
 func usable(written []llm.Triple) (out []graphrag.Triple, unread int) {
 	for _, t := range written {
 		whole := t.Fault == ""
@@ -127,4 +128,65 @@ func usable(written []llm.Triple) (out []graphrag.Triple, unread int) {
 		}
 	}
 	return out[:min(len(out), mostTriples)], unread
+}
+
+// simple reports whether the graph is skipped for a question.
+type simple func(ctx context.Context, question string) (bool, error)
+
+// when uses the retriever flat for simple questions, whole for others.
+func when(is simple, flat, whole graphrag.Retriever) graphrag.Retriever {
+	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		skip, err := is(ctx, q.Text)
+		if err != nil {
+			return graphrag.Found{}, err
+		}
+		if skip {
+			return flat.Retrieve(ctx, q)
+		}
+		return whole.Retrieve(ctx, q)
+	})
+}
+
+// Words that begin English questions, words that join two facts, and words that add no fact before a
+// copula: "Who is the mayor of Oslo?" needs one fact, "Where was the mayor of Oslo born?" two.
+var (
+	openers = strings.Fields("who whom whose what what's who's which when where how why is are was were did does do has have")
+	joints  = strings.Fields("of that who whom whose which where than both same between")
+	naming  = strings.Fields("who what which")
+	copulas = strings.Fields("is was are were")
+)
+
+// simpleByForm counts the facts that a question needs. A question without an English opener is not simple.
+func simpleByForm(_ context.Context, question string) (bool, error) {
+	words := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(question), "’", "'"), func(r rune) bool {
+		return r != '\'' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	if len(words) < 2 || !slices.Contains(openers, words[0]) {
+		return false, nil
+	}
+	n := 1
+	if words[0] == "what's" || words[0] == "who's" || slices.Contains(naming, words[0]) && slices.Contains(copulas, words[1]) {
+		n = 0
+	}
+	for _, w := range words[1:] {
+		if slices.Contains(joints, w) || strings.HasSuffix(w, "'s") || strings.HasSuffix(w, "s'") {
+			n++
+		}
+	}
+	return n < 2, nil
+}
+
+// simpleByModel asks a model. A reply that cannot be used leaves the graph in.
+func simpleByModel(m llm.Model) simple {
+	return func(ctx context.Context, question string) (bool, error) {
+		req, err := prompts.Request(ctx, StageClassify, "classify", nil, llm.Data{Label: "question", Text: question})
+		if err != nil {
+			return false, err
+		}
+		reply, _, err := llm.Decode[struct{ Simple bool }](ctx, m, req)
+		if llm.OfOneReply(err) {
+			return false, nil
+		}
+		return reply.Simple, err
+	}
 }

@@ -4,20 +4,21 @@ package gear
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
+	"github.com/wildgraph/wildgraph/llm"
 )
-
-// remembered is how many of the triples that are read go to the memory: those most
-// like the query. A model is asked for no more than that.
-const remembered = mostTriples
 
 // step is one step of the search: retrieve, read, and with the graph expand, align,
 // fuse and read again.
@@ -43,7 +44,7 @@ func (s *searcher) step(expand bool) graphrag.Retriever {
 				return graphrag.Found{}, err
 			}
 			found = retrieve.Fused([]graphrag.Found{reached, found}, max(q.Want(), s.o.Passages))
-			if others := s.first(found); !slices.EqualFunc(others, passages, sameChunk) {
+			if others := s.first(found); !slices.EqualFunc(others, passages, func(a, b graphrag.Chunk) bool { return a.ID == b.ID }) {
 				if near, err = s.read(ctx, g, q.Text, others); err != nil {
 					return graphrag.Found{}, err
 				}
@@ -54,13 +55,13 @@ func (s *searcher) step(expand bool) graphrag.Retriever {
 	})
 }
 
-// retrieve retrieves as many passages as are read, at least.
+// retrieve retrieves at least the passages that triples are read from.
 func (s *searcher) retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	q.Depth = max(q.Want(), s.o.Passages)
 	return s.base.Retrieve(ctx, q)
 }
 
-// first are the passages that triples are read from.
+// first returns the passages that triples are read from.
 func (s *searcher) first(found graphrag.Found) []graphrag.Chunk {
 	var out []graphrag.Chunk
 	for _, h := range found.Ranked[:min(s.o.Passages, len(found.Ranked))] {
@@ -69,10 +70,8 @@ func (s *searcher) first(found graphrag.Found) []graphrag.Chunk {
 	return out
 }
 
-func sameChunk(a, b graphrag.Chunk) bool { return a.ID == b.ID }
-
-// memory are the triples most like the query as facts to remember. Those that are all of
-// the graph are compared as it has them, which needs no index of them.
+// memory returns the mostTriples triples most similar to the query as facts. If all are triples of the
+// graph, its index compares them.
 func (s *searcher) memory(ctx context.Context, seen *around, near []proximal) ([]graphrag.Derived, error) {
 	texts, alone := make([]string, len(near)), make([][]int32, len(near))
 	known := seen.joined != nil && len(near) > 0
@@ -91,28 +90,19 @@ func (s *searcher) memory(ctx context.Context, seen *around, near []proximal) ([
 		return nil, err
 	}
 	var out []graphrag.Derived
-	for _, i := range best(scores, remembered) {
-		out = append(out, graphrag.Derived{Kind: "fact", Text: texts[i], Provenance: near[i].from})
+	var top rank.Top[int32]
+	top.Reset(mostTriples)
+	for i, score := range scores {
+		top.Push(int32(i), score)
+	}
+	for _, x := range top.Append(nil) {
+		out = append(out, graphrag.Derived{Kind: "fact", Text: texts[x.ID], Provenance: near[x.ID].from})
 	}
 	return out, nil
 }
 
-// best are the places of the largest scores, the first of equal ones first.
-func best(scores []float64, n int) []int32 {
-	var top rank.Top[int32]
-	top.Reset(n)
-	for i, score := range scores {
-		top.Push(int32(i), score)
-	}
-	var out []int32
-	for _, x := range top.Append(nil) {
-		out = append(out, x.ID)
-	}
-	return out
-}
-
-// expand goes from the triples that were read to those of the graph, through it, and
-// back to passages.
+// expand links the triples that were read to the graph, searches it, and aligns the triples reached with
+// passages.
 func (s *searcher) expand(ctx context.Context, g *around, q graphrag.Question, near []proximal) (graphrag.Found, error) {
 	start, err := s.link(ctx, g.Graph, near)
 	if err != nil {
@@ -135,10 +125,9 @@ func (s *searcher) expand(ctx context.Context, g *around, q graphrag.Question, n
 	return found, nil
 }
 
-// link finds the triples of the graph that those that were read stand for: the first
-// that is found for its words (GeAR-s, equation 3), if it is alike enough and they share
-// the name of an end. Without these two conditions of ours the words of a triple lead to
-// whatever has some of them (GeAR-s, section 6).
+// link returns the triple of the graph for each triple that was read: the first found for its words
+// (GeAR-s, equation 3), if the two are similar enough and share the name of an end. These two conditions
+// are ours: without them a few common words make a link (GeAR-s, section 6).
 func (s *searcher) link(ctx context.Context, g Graph, near []proximal) (start []int32, err error) {
 	var asked []proximal
 	var texts []string
@@ -160,17 +149,14 @@ func (s *searcher) link(ctx context.Context, g Graph, near []proximal) (start []
 		return nil, err
 	}
 	for i, l := range links {
-		if len(l.Best) > 0 && (s.o.PlainLinks || s.close(asked[i], l, g)) {
-			start = append(start, l.Best[0].ID)
+		if len(l.Best) == 0 {
+			continue
+		}
+		if b := l.Best[0]; s.o.PlainLinks || b.Score >= s.o.LinkShare*l.Whole && sharesEnd(asked[i], g.Triple(b.ID)) {
+			start = append(start, b.ID)
 		}
 	}
 	return start, nil
-}
-
-// close tells whether the first triple that was found is alike enough and has the name of an
-// end in common.
-func (s *searcher) close(p proximal, l Links, g Graph) bool {
-	return l.Best[0].Score >= s.o.LinkShare*l.Whole && sharesEnd(p, g.Triple(l.Best[0].ID))
 }
 
 func sharesEnd(p proximal, t triples.Triple) bool {
@@ -184,9 +170,8 @@ func sharesEnd(p proximal, t triples.Triple) bool {
 	return false
 }
 
-// align maps triples to passages, in their order: to those that state them, if the
-// system is the original, and otherwise to those that are found for their words
-// (GeAR-s, equation 3).
+// align returns passages for triples, in their order: the passages that state them in the original,
+// otherwise the passages found for their words (GeAR-s, equation 3).
 func (s *searcher) align(ctx context.Context, g Graph, reached []int32) (graphrag.Found, error) {
 	lists, err := s.aligned(ctx, g, reached)
 	if err != nil {
@@ -230,7 +215,7 @@ func search(ctx context.Context, r graphrag.Retriever, texts []string, k int) ([
 	return retrieve.All(ctx, r, qs)
 }
 
-// likeness tells how like a query texts are, as the kit compares them.
+// likeness returns the similarity of texts to a query.
 func (s *searcher) likeness(ctx context.Context, query string, texts []string) ([]float64, error) {
 	t, err := s.Find(ctx, text.Strings(texts))
 	if err != nil {
@@ -239,12 +224,12 @@ func (s *searcher) likeness(ctx context.Context, query string, texts []string) (
 	return t.Scores(ctx, query, nil)
 }
 
-// around is the graph as the beam search for a question sees it.
+// around is the graph for the beam search of a question.
 type around struct {
 	Graph
 	question string
 	find     func(ctx context.Context, texts text.List) (retrieve.Texts, error)
-	joined   *retrieve.Joined // of the triples, once find is seen to compare as their index does
+	joined   *retrieve.Joined // of the triples, if find compares by words
 }
 
 func (a *around) Neighbors(ctx context.Context, list []int32, limit int) ([][]int32, error) {
@@ -267,7 +252,7 @@ func (a *around) Scores(ctx context.Context, chains [][]int32) ([]float64, error
 	return t.Scores(ctx, a.question, nil)
 }
 
-// texts are those of the triples of each chain, put together.
+// texts returns the texts of the triples of each chain, joined.
 func (a *around) texts(chains [][]int32) []string {
 	out := make([]string, len(chains))
 	for i, c := range chains {
@@ -279,4 +264,180 @@ func (a *around) texts(chains [][]int32) []string {
 		}
 	}
 	return out
+}
+
+// reflectByModel asks a model whether the triples in memory answer the question, and
+// for the next query if not (GeAR-s, equation 5; GeAR, equations 6 and 7). A reply
+// that cannot be used ends the search.
+func reflectByModel(m llm.Model) agent.Next {
+	return func(ctx context.Context, memory *agent.Memory) (agent.Move, error) {
+		req, err := prompts.Request(ctx, StageReflect, "reflect", nil,
+			llm.Data{Label: "question", Text: memory.Question.Text},
+			llm.Data{Label: "triples", Text: factLines(memory.Found)},
+			llm.Data{Label: "searches", Text: searches(memory)})
+		if err != nil {
+			return agent.Move{}, err
+		}
+		reply, _, err := llm.Decode[verdict](ctx, m, req)
+		if llm.OfOneReply(err) {
+			return agent.Move{}, nil
+		}
+		return agent.Move{Answered: reply.Answerable != nil && *reply.Answerable, Thought: reply.Missing, Query: reply.Next}, err
+	}
+}
+
+type verdict struct {
+	Answerable *bool  `json:"answerable"`
+	Missing    string `json:"missing"`
+	Next       string `json:"next_question"`
+}
+
+// Check implements the check of llm.Decode.
+func (v verdict) Check() error {
+	if v.Answerable == nil {
+		return errors.New(`the key "answerable" is missing`)
+	}
+	return nil
+}
+
+// factLines returns the triples in memory, one per line.
+func factLines(found graphrag.Found) string {
+	var b strings.Builder
+	for _, d := range found.Derived {
+		if d.Kind == "fact" {
+			b.WriteString(d.Text + "\n")
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func searches(m *agent.Memory) string {
+	var b strings.Builder
+	for i, t := range m.Turns {
+		b.WriteString(strconv.Itoa(i+1) + ". " + t.Query + "\n")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// reflectByRules adds the new words of the first triple in memory to the question: "When was the
+// director of Laughter in Hell born?" and "Edward L. Cahn directed Laughter in Hell" make a query with
+// Edward L. Cahn.
+func reflectByRules(_ context.Context, m *agent.Memory) (agent.Move, error) {
+	for _, d := range m.Found.Derived {
+		if query := rewrite(m.Question.Text, d.Text); d.Kind == "fact" && query != "" && !m.Asked(query) {
+			return agent.Move{Query: query, Thought: d.Text}, nil
+		}
+	}
+	return agent.Move{}, nil
+}
+
+// rewrite returns a question with the new words of a fact; "" without new words.
+func rewrite(question, fact string) string {
+	asked := terms(question)
+	var brought []string
+	for _, w := range strings.Fields(fact) {
+		if t := terms(w); len(t) > 0 && share(t, asked) < 1 {
+			brought = append(brought, w)
+		}
+	}
+	if len(brought) == 0 {
+		return ""
+	}
+	return question + " " + strings.Join(brought, " ")
+}
+
+// fused merges the steps by rank. The original adds the passages found for each triple that a model
+// read (GeAR, equations 8 and 9). Triples found by rules were not selected, so they are not used.
+func (s *searcher) fused(ctx context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
+	lists := slices.Clone(all)
+	if s.voting {
+		var texts []string
+		for _, d := range retrieve.Fused(all, want).Derived {
+			texts = append(texts, d.Text)
+		}
+		votes, err := search(ctx, s.base, texts, s.o.Passages)
+		if err != nil {
+			return graphrag.Found{}, err
+		}
+		for _, v := range votes {
+			lists = append(lists, graphrag.Found{Ranked: v.Ranked, Usage: v.Usage})
+		}
+	}
+	return retrieve.Fused(lists, want), nil
+}
+
+// keepAll filters nothing.
+func keepAll(_ context.Context, _ string, passages []graphrag.Chunk) ([]int, error) {
+	places := make([]int, len(passages))
+	for i := range places {
+		places[i] = i
+	}
+	return places, nil
+}
+
+// filterByModel has a model drop the passages that do not help (GeAR-s, equation 6). An empty list drops
+// all; a reply that cannot be used, or that names no passage, drops none.
+func filterByModel(m llm.Model) filter {
+	return func(ctx context.Context, question string, passages []graphrag.Chunk) ([]int, error) {
+		all, _ := keepAll(ctx, question, passages)
+		if len(passages) < 2 {
+			return all, ctx.Err()
+		}
+		data := []llm.Data{{Label: "question", Text: question}}
+		for i, c := range passages {
+			data = append(data, llm.Data{Label: "passage " + strconv.Itoa(i+1), Text: strings.TrimSpace(c.Title + "\n" + c.Text)})
+		}
+		req, err := prompts.Request(ctx, StageFilter, "filter", nil, data...)
+		if err != nil {
+			return nil, err
+		}
+		reply, _, err := llm.Decode[struct{ Keep []int }](ctx, m, req)
+		if err != nil && !llm.OfOneReply(err) {
+			return nil, err
+		}
+		wanted := make(map[int]bool)
+		for _, n := range reply.Keep {
+			wanted[n-1] = true
+		}
+		var kept []int
+		for _, i := range all {
+			if wanted[i] {
+				kept = append(kept, i)
+			}
+		}
+		if len(kept) == 0 && (err != nil || reply.Keep == nil || len(reply.Keep) > 0) {
+			return all, nil
+		}
+		return kept, nil
+	}
+}
+
+// finish filters the evidence before the cut to K, so that lower passages replace the dropped ones. The
+// ranking is not filtered.
+func (s *searcher) finish(r graphrag.Retriever) graphrag.Retriever {
+	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
+		found, err := r.Retrieve(ctx, q)
+		if err != nil {
+			return graphrag.Found{}, err
+		}
+		found.Ranked = retrieve.Capped(found.Ranked, s.o.MaxPerDoc)
+		found.Ranked = found.Ranked[:min(len(found.Ranked), q.Want())]
+		hits := found.Ranked[:min(len(found.Ranked), max(q.K, s.o.Passages))]
+		chunks := make([]graphrag.Chunk, len(hits))
+		for i, h := range hits {
+			chunks[i] = h.Chunk
+		}
+		places, err := s.keep(ctx, q.Text, chunks)
+		if err != nil {
+			return graphrag.Found{}, err
+		}
+		if len(places) < len(hits) {
+			places = places[:min(len(places), q.Reads())]
+			found.Evidence = make([]graphrag.Hit, len(places))
+			for i, p := range places {
+				found.Evidence[i] = hits[p]
+			}
+		}
+		return found, nil
+	})
 }

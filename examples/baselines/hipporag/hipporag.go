@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package hipporag is HippoRAG (Gutiérrez and others, arXiv 2405.14831, NeurIPS
+// 2024): open triples make a graph of phrases, the entities of the question are
+// linked to phrases, personalised PageRank spreads from them, and a passage is
+// ranked by the phrases of its facts.
+//
+// Where the paper and its code are silent or differ: the damping factor of
+// PageRank is 0.5 (the paper did not use 0.1, the class default of the code). The
+// weights of synonyms are added to facts; with [Options].OverwriteSynonyms they
+// replace facts, as in the code. A question without a linked entity is answered by
+// flat retrieval; the code ranks at random.
 package hipporag
 
 import (
@@ -34,29 +44,27 @@ type Options struct {
 	Link     link.Linker
 	// NoSynonyms and NoSpecificity leave the step out, for ablations.
 	NoSynonyms, NoSpecificity bool `source:"the paper: nothing is left out"`
-	// OverwriteSynonyms and ASCIIPhrases do as the code does: a synonym takes
-	// the place of the facts in its direction, and phrases keep only ASCII
-	// letters and digits.
+	// OverwriteSynonyms and ASCIIPhrases follow the code: a synonym replaces the facts in its
+	// direction, and phrases keep only ASCII letters and digits.
 	OverwriteSynonyms, ASCIIPhrases bool `source:"ours: its program does"`
 	// Fallback ranks the chunks for questions without a linked entity.
 	Fallback Fallback `default:"flat" source:"ours"`
 }
 
-// Fallback is what happens when no entity of a question can be linked.
+// Fallback ranks the chunks for a question without a linked entity.
 type Fallback string
 
 const (
 	// Flat ranks by the text alone, see retrieve.Texts. It is the default.
 	Flat Fallback = "flat"
-	// None finds nothing. The code gives every passage the same score then.
+	// None finds nothing. The code gives every passage the same score.
 	None Fallback = "none"
 )
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) { return kit.New(Frame(k, o)) }
 
-// Frame is what the system is made of, for those that put something around its
-// retriever.
+// Frame returns the parts of the system, for callers that wrap its retriever.
 func Frame(k kit.Kit, o Options) kit.Frame {
 	var c kit.Checks
 	c.Fill(&o)
@@ -77,7 +85,7 @@ type searcher struct {
 	o        Options
 	corpus   *kit.Corpus
 	phrases  []int32 // the entities that are ends of facts
-	passages []int32 // of how many passages each entity's facts are
+	passages []int32 // by entity: the number of passages with a fact of it
 	links    link.NameIndex
 	entities kit.NameFinder
 	walk     *ppr.Solver
@@ -121,8 +129,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	return s, err
 }
 
-// Retrieve walks from the entities of the question and ranks the passages of the
-// facts that are reached.
+// Retrieve runs PageRank from the entities of the question and ranks the passages by their facts.
 func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	seeds, steps, err := s.seeds(ctx, q.Text)
 	if err != nil {
@@ -142,8 +149,8 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	return graphrag.Found{Ranked: s.corpus.ByScore(s.scores(rank), q.Want(), Name), Steps: steps}, nil
 }
 
-// seeds links each entity of the question to the phrase nearest to it. A phrase
-// weighs as much as it is specific: one over the number of its passages.
+// seeds links each entity of the question to the nearest phrase. The weight of a phrase is its
+// specificity: one over the number of its passages.
 func (s *searcher) seeds(ctx context.Context, question string) ([]ppr.Seed, []graphrag.Step, error) {
 	names, err := s.entities(ctx, question)
 	if err != nil {
@@ -169,7 +176,7 @@ func (s *searcher) seeds(ctx context.Context, question string) ([]ppr.Seed, []gr
 	return seeds, steps, nil
 }
 
-// link is the phrase of that name, else the one most like it.
+// link returns the phrase of that name, or else the most similar one.
 func (s *searcher) link(ctx context.Context, name string) (int32, bool, error) {
 	if e, ok := s.corpus.Graph.Find(name); ok && s.passages[e] > 0 {
 		return e, true, nil
@@ -181,8 +188,8 @@ func (s *searcher) link(ctx context.Context, name string) (int32, bool, error) {
 	return s.phrases[near[0].ID], true, nil
 }
 
-// scores sums up for each passage the ranks of the phrases of its facts: a
-// phrase counts once for each fact that contains it.
+// scores returns, for each passage, the sum of the ranks of the phrases of its facts: a phrase counts
+// once for each fact that contains it.
 func (s *searcher) scores(rank []float64) []float64 {
 	g := s.corpus.Graph
 	out := make([]float64, len(g.Passages))

@@ -1,24 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package ircot retrieves, has a model write the next thought towards the answer,
+// retrieves for that thought, and so on: IRCoT (Trivedi and others, arXiv 2212.10509,
+// ACL 2023) around HippoRAG, as in Gutiérrez and others (arXiv 2405.14831, section
+// 4). [Around] does it with any system.
+//
+// Each thought is a query; a chunk has its best score over the steps, scaled to 1 for the
+// best of each step, ties by the earlier step. The search ends when a thought contains the
+// answer, is empty or repeated, or after Steps. The kit's reader answers, as in all systems.
+//
+// Where this differs from HippoRAG's code: a model that fails ends the search, while the code
+// continues with an empty thought; the code's prompt has an example of the data set, ours
+// none; the passages in a prompt are bounded in tokens.
+//
+// A question takes a call for each thought and one for the names in it. Offline there are no
+// thoughts, and the system is HippoRAG: one step.
 package ircot
 
 import (
 	"cmp"
 	"context"
+	"embed"
+	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/baselines/hipporag"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // Name of the system in reports.
 const Name = "hipporag-ircot"
 
-// DefaultSteps is HippoRAG's setting for MuSiQue, the longest chain of facts in it;
-// for HotpotQA and 2Wiki it takes 2. DefaultPassages is how many of a step are merged
+// DefaultSteps is HippoRAG's setting for MuSiQue, the length of its longest chain of facts; for
+// HotpotQA and 2Wiki it is 2. DefaultPassages is the number of passages of a step that are merged
 // and shown to the model.
 const (
 	DefaultSteps    = 4
@@ -28,12 +49,12 @@ const (
 // Options of the system. The zero value is the default recipe.
 type Options struct {
 	hipporag.Options
-	// Steps is how often something is retrieved at most, Passages how many chunks a
-	// step gives at least; 0 for the defaults.
+	// Steps bounds the number of retrievals; Passages is the least number of chunks that a step
+	// retrieves. 0 is the default of each.
 	Steps, Passages int `source:"HippoRAG, for MuSiQue"`
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with zero values replaced by their defaults.
 func (o Options) Defaults() Options {
 	o.Steps, o.Passages = cmp.Or(o.Steps, DefaultSteps), cmp.Or(o.Passages, DefaultPassages)
 	return o
@@ -46,8 +67,7 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(Around(f, o.Steps, o.Passages))
 }
 
-// Around puts iterative retrieval around the retriever of any system; 0 for the
-// defaults.
+// Around puts iterative retrieval around the retriever of any system; 0 for the defaults.
 func Around(f kit.Frame, steps, passages int) kit.Frame {
 	var c kit.Checks
 	c.Min("Steps", float64(steps), 0)
@@ -78,7 +98,7 @@ func around(inner graphrag.Retriever, k kit.Kit, steps, passages int) (graphrag.
 	})
 	var err error
 	if steps > 1 {
-		r, err = agent.Reflecting(r, scaled, kit.Step(k.AnswerModel, byModel(k, passages), nobody), agent.Options{Steps: steps - 1, GoOn: true,
+		r, err = agent.Reflecting(r, scaled, kit.Step(k.AnswerModel, byModel(k, passages), noThought), agent.Options{Steps: steps - 1, GoOn: true,
 			Merge: func(_ context.Context, all []graphrag.Found, want int) (graphrag.Found, error) {
 				return retrieve.Highest(all, want)
 			}})
@@ -89,8 +109,8 @@ func around(inner graphrag.Retriever, k kit.Kit, steps, passages int) (graphrag.
 	}), err
 }
 
-// scale brings the scores of a step to a best one of 1: those of steps compare then,
-// also where one of them walked and another one could not.
+// scale divides the scores of a step by the best one, so that the scores of steps compare even if one
+// ran PageRank and another did not.
 func scale(found graphrag.Found) graphrag.Found {
 	if len(found.Ranked) == 0 || found.Ranked[0].Score <= 0 {
 		return found
@@ -101,4 +121,77 @@ func scale(found graphrag.Found) graphrag.Found {
 		found.Ranked[i].Score /= top
 	}
 	return found
+}
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts("ircot", promptFiles)
+
+// StageThought names the calls for the next thought in accounts.
+const StageThought = "next thought"
+
+// A thought with the answer has a sentence that says so; "So the answer is not in the passages" is not
+// an answer. Models repeat the label at the prompt's end.
+var (
+	final    = regexp.MustCompile(`(?i)(^|[.!?:;,]\s)(and )?so,? the answer is\b:?\s*(\S+)`)
+	noAnswer = regexp.MustCompile(`(?i)^(not|unknown|unclear|unavailable|still|nowhere|missing)\b`)
+	label    = regexp.MustCompile(`(?i)^(next )?thought( \d+)?:\s*`)
+)
+
+// answers reports whether a thought contains the answer.
+func answers(thought string) bool {
+	m := final.FindStringSubmatch(thought)
+	return m != nil && !noAnswer.MatchString(m[3])
+}
+
+// firstSentence returns the query of a thought, its first sentence (IRCoT, section 3.1).
+func firstSentence(thought string) string {
+	spans := text.Sentences(thought)
+	if len(spans) == 0 {
+		return ""
+	}
+	return thought[spans[0].Start:spans[0].End]
+}
+
+// shownTokens bounds the passages of a prompt: IRCoT shows 15 paragraphs of 350 words.
+const shownTokens = 7000
+
+// byModel asks the model for a thought, the next query; "" ends the search, and so does a failed
+// reply.
+func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
+	return func(model llm.Model) agent.Next {
+		return func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
+			var data []llm.Data
+			shown := m.Found.Ranked[:min(passages, len(m.Found.Ranked))]
+			for i, h := range retrieve.Within(shown, shownTokens, func(h graphrag.Hit) int { return k.Count(retrieve.Shown(h.Chunk)) }) {
+				data = append(data, llm.Data{Label: fmt.Sprintf("passage %d", i+1), Text: llm.Printable(retrieve.Shown(h.Chunk))})
+			}
+			var thoughts []string
+			for _, t := range m.Turns[1:] {
+				thoughts = append(thoughts, t.Query)
+			}
+			if thoughts != nil {
+				data = append(data, llm.Data{Label: "thoughts", Rows: thoughts, First: 1})
+			}
+			req, err := prompts.Request(ctx, StageThought, "thought", map[string]any{"Question": strings.TrimSpace(llm.Printable(m.Question.Text))}, data...)
+			if err != nil {
+				return agent.Move{}, err
+			}
+			req.Question = m.Question.ID
+			reply, err := model.Generate(ctx, req)
+			thought := label.ReplaceAllString(strings.Join(strings.Fields(llm.Printable(reply.Text)), " "), "")
+			if err != nil || answers(thought) {
+				return agent.Move{}, llm.Fatal(err)
+			}
+			return agent.Move{Query: firstSentence(thought)}, nil
+		}
+	}
+}
+
+// noThought ends the search after one step, without a model. Rules for the next query (the sentence or
+// passage most similar to the question, or its title) lose 2 to 11 points of recall at 5 on MuSiQue's
+// sample.
+func noThought(ctx context.Context, _ *agent.Memory) (agent.Move, error) {
+	return agent.Move{}, ctx.Err()
 }

@@ -1,26 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package lightrag is LightRAG (Guo and others, arXiv 2410.05779): entities and
+// relations with descriptions, found by two levels of keywords. Low-level
+// keywords name things and find entities with their relations; high-level
+// keywords name themes and find relations with their ends. The chunks of both
+// are read.
+//
+// The algorithm follows HKUDS/LightRAG 1.5.7, in four modes: [Hybrid] uses both
+// levels and is the default, [Local] and [Global] use one level, and [Mix] adds
+// chunks similar to the question. The fifth, naive, reads such chunks alone: package
+// flat has it, as naiverag. [Options].Paper is the algorithm of the paper (commit
+// 32464fa).
+//
+// Indexing takes one call per chunk, for entities and relations, a second one if the
+// first reply was cut (the code always asks again: [Options].AlwaysGlean), and one for
+// each entity or pair with eight descriptions, or 1,200 tokens of them. A question
+// takes one call for its keywords, and one to read.
+//
+// Where this differs from the code, and why:
+//
+//   - Names that differ in case, in blanks or in quotes around them are one entity.
+//   - A relation whose keyword is "entity" or "relation" is read; the code takes the
+//     keyword for the beginning of a record.
+//   - Relations with an end that is neither listed nor in the passage are rejected;
+//     the code makes an entity of it. Many descriptions are condensed once, from all
+//     of them, not at the eighth and again later.
+//   - Local and Global use the other level if theirs finds nothing; the code does so
+//     if it has no keyword.
+//   - The order of the chunks' IDs decides which descriptions are first and which 200
+//     chunks of an entity are kept (in the code, time), so that the graph does not
+//     depend on the order of documents.
+//   - Question.K decides how many chunks are read; the code reads 20. There is no
+//     reranker.
+//   - With Paper, the lists of both levels are interleaved; the code loses their
+//     order. Relations are extracted without a strength, as in 1.5.7.
+//
+// Offline, rules find entities and relations, and the sentences that name them
+// describe them, see extract.Linked; many descriptions are cut to their central
+// sentences. The names in a question are its low-level keywords, its other content
+// words the high-level ones. Entities, relations and chunks are found by BM25, see
+// kit.Kit.Find.
 package lightrag
 
 import (
 	"cmp"
 	"context"
+	"embed"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Name of the system in reports. Modes other than Hybrid follow behind a hyphen.
+// Name of the system in reports. A hyphen and the mode follow, except for Hybrid.
 const Name = "lightrag"
 
-// Mode says what a question is answered from.
+// Mode selects the sources of an answer.
 type Mode string
 
 // The modes. The empty one is Hybrid.
 const (
-	Hybrid Mode = "hybrid" // both of
+	Hybrid Mode = "hybrid" // Local and Global
 	Local  Mode = "local"  // entities and their relations
 	Global Mode = "global" // relations and their ends
 	Mix    Mode = "mix"    // Hybrid, and chunks
@@ -32,12 +77,12 @@ const (
 	PaperTokens = 4000 // for entities, for relations, and for chunks
 )
 
-// Options of the system. The zero value is the setting of the code (lightrag/constants.py),
-// but for the mode, which is the paper's.
+// Options of the system. The zero value is the setting of the code (lightrag/constants.py), with the
+// paper's mode.
 type Options struct {
 	kit.Common
 	Mode Mode `default:"hybrid" source:"the paper, section 3; its program has mix"`
-	// Paper searches as the paper's code did. It knows no Mix.
+	// Paper searches as the paper's code did. It excludes Mix.
 	Paper bool `source:"its program"`
 	// Extract, when set, is used in place of the kit's extractor.
 	Extract extract.Extractor
@@ -45,18 +90,16 @@ type Options struct {
 	// extractor; see extract.RecordOptions.
 	Types    []string `source:"its program"`
 	Language string   `source:"its program"`
-	// AlwaysGlean asks for more records where the model says that there are none, as
-	// the code does.
+	// AlwaysGlean asks for more records even if the model wrote that there are none, as the code does.
 	AlwaysGlean bool `source:"ours: its program always asks"`
-	// TopK is the number of entities or relations that keywords find, 0 for 40, ChunkTopK
-	// that of chunks a question finds, RelatedChunks how many chunks an entity
-	// or relation brings.
+	// TopK is the number of entities or relations found by keywords, 0 for 40; ChunkTopK the number
+	// of chunks found by a question, RelatedChunks the number of chunks of an entity or relation.
 	TopK          int `min:"0" source:"its program"`
 	ChunkTopK     int `default:"20" min:"0" source:"its program"`
 	RelatedChunks int `default:"5" min:"0" source:"its program"`
-	// Cosine is the least likeness at which something is found, NoCosine for any.
+	// Cosine is the least similarity of results, NoCosine for any.
 	Cosine float64 `default:"0.2" source:"its program"`
-	// The budgets in tokens, of entities 0 for 6,000, of relations 0 for 8,000.
+	// The budgets in tokens; 0 is 6,000 for entities and 8,000 for relations.
 	EntityTokens   int `min:"0" source:"its program"`
 	RelationTokens int `min:"0" source:"its program"`
 	TotalTokens    int `default:"30000" min:"0" source:"its program"`
@@ -87,12 +130,75 @@ func (o Options) check(c *kit.Checks) {
 	c.Want(o.Cosine == NoCosine || o.Cosine >= 0 && o.Cosine <= 1, "Cosine", o.Cosine, "0 to 1, or NoCosine")
 }
 
-// Defaults returns the options with what zero stands for in the code or the paper's.
+// Defaults returns the options with zero values replaced by their defaults, in the code or in the paper's.
 func (o Options) Defaults() Options {
-	topK, entity, relation := 40, 6000, 8000
+	topK, entities, relations := 40, 6000, 8000
 	if o.Paper {
-		topK, entity, relation = PaperTopK, PaperTokens, PaperTokens
+		topK, entities, relations = PaperTopK, PaperTokens, PaperTokens
 	}
-	o.TopK, o.EntityTokens, o.RelationTokens = cmp.Or(o.TopK, topK), cmp.Or(o.EntityTokens, entity), cmp.Or(o.RelationTokens, relation)
+	o.TopK, o.EntityTokens, o.RelationTokens = cmp.Or(o.TopK, topK), cmp.Or(o.EntityTokens, entities), cmp.Or(o.RelationTokens, relations)
 	return o
+}
+
+// StageKeywords names the calls for the keywords of a question in accounts.
+const StageKeywords = "keywords"
+
+// shortQuestion is the length in characters below which a question without keywords is used as its
+// keyword (lightrag/operate.py).
+const shortQuestion = 50
+
+// finder finds the keywords of a question: low-level ones as names, high-level ones as themes.
+type finder func(ctx context.Context, question string) (kit.Parts, error)
+
+// byRules takes the names in the question, and its other content words as themes.
+func byRules(names kit.NameFinder) finder {
+	return func(ctx context.Context, question string) (kit.Parts, error) {
+		low, err := names(ctx, question)
+		return kit.Parts{Names: low, Themes: rules.Themes(question, low)}, err
+	}
+}
+
+//go:embed prompts
+var promptFiles embed.FS
+
+var prompts = llm.MustPrompts("lightrag", promptFiles)
+
+// byModel asks for keywords. A reply that cannot be read holds none.
+func byModel(model llm.Model) finder {
+	return func(ctx context.Context, question string) (kit.Parts, error) {
+		req, err := prompts.Request(ctx, StageKeywords, "keywords", nil, llm.Data{Label: "question", Text: question})
+		if err != nil {
+			return kit.Parts{}, err
+		}
+		found, _, err := llm.Decode[struct {
+			High []string `json:"high_level_keywords"`
+			Low  []string `json:"low_level_keywords"`
+		}](ctx, model, req)
+		return kit.Parts{Names: split(found.Low), Themes: split(found.High)}, llm.Fatal(err)
+	}
+}
+
+// split splits keywords that a model wrote as one text.
+func split(list []string) (out []string) {
+	for _, one := range list {
+		words := []string{one}
+		if len(list) == 1 {
+			words = strings.FieldsFunc(one, func(r rune) bool { return strings.ContainsRune(",;\n，；、", r) })
+		}
+		for _, w := range words {
+			if w = strings.TrimSpace(w); w != "" {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// orQuestion makes a short question without keywords its low-level keyword.
+func orQuestion(k kit.Parts, question string) kit.Parts {
+	question = strings.TrimSpace(question)
+	if len(k.Names) == 0 && len(k.Themes) == 0 && question != "" && utf8.RuneCountInString(question) < shortQuestion {
+		k.Names = []string{question}
+	}
+	return k
 }

@@ -16,42 +16,35 @@ import (
 // The settings of merging (lightrag/constants.py; paperTokens: lightrag/base.py
 // of the paper's code).
 const (
-	maxFragments     = 8    // descriptions that are condensed
-	maxTokens        = 1200 // of descriptions that are condensed
+	maxFragments     = 8    // descriptions from which on they are condensed
+	maxTokens        = 1200 // tokens of descriptions from which on they are condensed
 	paperTokens      = 500  // the same for the paper
 	describeTokens   = 600  // of a condensed description
 	maxSources       = 200  // chunks of an entity or relation
-	fragmentBoundary = "\n" // between descriptions that are joined
+	fragmentBoundary = "\n" // between joined descriptions
 )
 
-// network is the graph: entities and undirected relations. What is only put together of
-// the graph's own texts is made when it is read; descriptions that were condensed are kept.
+// network is the graph: entities and undirected relations. Condensed descriptions are stored, others are
+// joined when they are read.
 type network struct {
 	g *kg.Graph
-	// pairs are the relations of each pair of entities, incident the pairs of each entity.
+	// pairs has the relations of each pair of entities, incident the pairs of each entity.
 	pairs, incident         kg.Lists
 	condensed, condensedRel map[int32]kg.Description // of entities and of pairs
 }
 
-// joins are the entities of a pair, the first before the second.
+// joins returns the entities of a pair in ascending order.
 func (n *network) joins(pair int32) [2]int32 {
 	r := &n.g.Relations[n.pairs.Of(pair)[0]]
 	return [2]int32{min(r.Head, r.Tail), max(r.Head, r.Tail)}
 }
 
-// weight is that of all relations of a pair.
+// weight returns the summed weight of the relations of a pair.
 func (n *network) weight(pair int32) (sum float64) {
 	for _, r := range n.pairs.Of(pair) {
 		sum += n.g.Relations[r].Weight
 	}
 	return sum
-}
-
-// relation is all that is said of a pair.
-type relation struct {
-	keywords  []string
-	described kg.Description
-	chunks    []int32
 }
 
 func newNetwork(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*network, error) {
@@ -77,20 +70,20 @@ func newNetwork(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*netw
 	}
 	n.condensedRel, err = d.all(ctx, n.pairs.Len(), func(r int32) (string, []kg.Description) {
 		ends := n.joins(r)
-		return n.g.Entities[ends[0]].Name + " – " + n.g.Entities[ends[1]].Name, n.stated(r).said
+		return n.g.Entities[ends[0]].Name + " – " + n.g.Entities[ends[1]].Name, n.stated(r).descriptions
 	})
 	return n, err
 }
 
-// chunks are those that name an entity.
+// chunks returns the chunks that name an entity.
 func (n *network) chunks(e int32) []int32 { return sources(n.g.EntityPassages(e)) }
 
-// saidOf are the descriptions of an entity from its chunks.
+// saidOf returns the descriptions of an entity from its chunks.
 func (n *network) saidOf(e int32) []kg.Description {
 	return from(n.g.EntityDescriptions(e), n.chunks(e))
 }
 
-// described is the description of an entity.
+// described returns the description of an entity.
 func (n *network) described(e int32) kg.Description {
 	if d, ok := n.condensed[e]; ok {
 		return d
@@ -98,16 +91,18 @@ func (n *network) described(e int32) kg.Description {
 	return joined(n.saidOf(e))
 }
 
-// relation is what is said of a pair.
-func (n *network) relation(r int32) relation {
+// relation returns the statements on a pair with one description.
+func (n *network) relation(r int32) statements {
 	s := n.stated(r)
 	if d, ok := n.condensedRel[r]; ok {
-		return relation{s.keywords, d, s.chunks}
+		s.descriptions = []kg.Description{d}
+	} else {
+		s.descriptions = []kg.Description{joined(s.descriptions)}
 	}
-	return relation{s.keywords, joined(s.said), s.chunks}
+	return s
 }
 
-// sources are the chunks that are kept: the first ones.
+// sources returns the first maxSources chunks.
 func sources(of []kg.Posting) []int32 {
 	out := make([]int32, min(len(of), maxSources))
 	for i := range out {
@@ -116,14 +111,14 @@ func sources(of []kg.Posting) []int32 {
 	return out
 }
 
-// describer makes one description of many.
+// describer condenses descriptions.
 type describer struct {
 	kit.Describer
 	count func(string) int
 	paper bool
 }
 
-// all are the descriptions of n things that have to be condensed, by their numbers.
+// all returns the condensed descriptions of n things, by number, for those that need one.
 func (d describer) all(ctx context.Context, n int, thing func(int32) (string, []kg.Description)) (map[int32]kg.Description, error) {
 	out := make(map[int32]kg.Description)
 	var mu sync.Mutex
@@ -143,12 +138,12 @@ func (d describer) all(ctx context.Context, n int, thing func(int32) (string, []
 	})
 }
 
-// from are the descriptions that are from the given chunks; it changes the list.
+// from filters the descriptions by chunk, in place.
 func from(of []kg.Description, chunks []int32) []kg.Description {
 	return slices.DeleteFunc(of, func(f kg.Description) bool { _, kept := slices.BinarySearch(chunks, f.Passages[0]); return !kept })
 }
 
-// joined are descriptions as one.
+// joined joins descriptions into one.
 func joined(of []kg.Description) kg.Description {
 	if len(of) == 1 {
 		return kg.Description{Text: of[0].Text, Passages: slices.Clone(of[0].Passages)}
@@ -165,7 +160,7 @@ func joined(of []kg.Description) kg.Description {
 	return out
 }
 
-// long tells whether descriptions are condensed: if they are many or long.
+// long reports whether descriptions are condensed: whether they are many or long.
 func (d describer) long(of []kg.Description) bool {
 	if len(of) < 2 {
 		return false
@@ -189,19 +184,18 @@ func (d describer) long(of []kg.Description) bool {
 	return tokens >= most
 }
 
-// statements are what the graph says of a pair.
+// statements holds the keywords, descriptions and chunks of a pair.
 type statements struct {
-	keywords []string
-	said     []kg.Description
-	chunks   []int32
+	keywords     []string
+	descriptions []kg.Description
+	chunks       []int32
 }
 
-// stated merges the relations of a pair: keywords are united, and
-// a relation with a name has that as a keyword. Facts that nothing describes are
-// described by their words.
+// stated merges the relations of a pair. The label of a relation is a keyword. A fact without a
+// description is described by its words.
 func (n *network) stated(pair int32) statements {
 	var out statements
-	var said []kg.Description
+	var descriptions []kg.Description
 	var stated []kg.Posting
 	for _, r := range n.pairs.Of(pair) {
 		rel := &n.g.Relations[r]
@@ -211,33 +205,33 @@ func (n *network) stated(pair int32) statements {
 		}
 		passages := n.g.RelationPassages(r)
 		stated = append(stated, passages...)
-		told := n.g.RelationDescriptions(r)
-		said = append(said, told...)
-		if len(told) == 0 {
+		of := n.g.RelationDescriptions(r)
+		descriptions = append(descriptions, of...)
+		if len(of) == 0 {
 			t := n.g.Triple(r)
 			words := kg.Description{Text: strings.Join(strings.Fields(t.Head+" "+t.Relation+" "+t.Tail), " ")}
 			for _, p := range passages {
 				words.Passages = append(words.Passages, p.ID)
 			}
-			said = append(said, words)
+			descriptions = append(descriptions, words)
 		}
 	}
 	slices.Sort(out.keywords)
 	out.keywords = slices.Compact(out.keywords)
 	slices.SortFunc(stated, func(a, b kg.Posting) int { return cmp.Compare(a.ID, b.ID) })
 	out.chunks = sources(slices.CompactFunc(stated, func(a, b kg.Posting) bool { return a.ID == b.ID }))
-	out.said = from(unite(said), out.chunks)
+	out.descriptions = from(unite(descriptions), out.chunks)
 	return out
 }
 
-// unite makes equal descriptions one and orders them by their first chunks.
-func unite(said []kg.Description) []kg.Description {
-	if len(said) == 1 {
-		return said
+// unite merges equal descriptions and orders them by their first chunks.
+func unite(all []kg.Description) []kg.Description {
+	if len(all) == 1 {
+		return all
 	}
 	var out []kg.Description
 	at := make(map[string]int)
-	for _, d := range said {
+	for _, d := range all {
 		i, ok := at[d.Text]
 		if !ok {
 			at[d.Text] = len(out)
@@ -272,25 +266,12 @@ func (n *network) byDegree(pairs []int32) {
 	}
 }
 
-// entityText and relationText are what entities and relations are found by. The text of an
-// entity is put together at once: those of hubs are long.
+// entityText and relationText return the texts that entities and relations are found by.
 func (n *network) entityText(e int) string {
-	name := n.g.Entities[e].Name
-	if d, ok := n.condensed[int32(e)]; ok {
-		return name + "\n" + d.Text
-	}
-	said := n.saidOf(int32(e))
-	parts := append(make([]string, 0, 2+len(said)), name)
-	for _, d := range said {
-		parts = append(parts, d.Text)
-	}
-	if len(parts) == 1 {
-		parts = append(parts, "")
-	}
-	return strings.Join(parts, fragmentBoundary)
+	return n.g.Entities[e].Name + "\n" + n.described(int32(e)).Text
 }
 
 func (n *network) relationText(r int) string {
 	rel, ends := n.relation(int32(r)), n.joins(int32(r))
-	return strings.Join(rel.keywords, ", ") + "\t" + n.g.Entities[ends[0]].Name + "\n" + n.g.Entities[ends[1]].Name + "\n" + rel.described.Text
+	return strings.Join(rel.keywords, ", ") + "\t" + n.g.Entities[ends[0]].Name + "\n" + n.g.Entities[ends[1]].Name + "\n" + rel.descriptions[0].Text
 }

@@ -52,11 +52,11 @@ func TestRelations(t *testing.T) {
 	if diff := cmp.Diff([][]int32{{1, 2}, {3}}, [][]int32{n.pairs.Of(0), n.pairs.Of(1)}); diff != "" {
 		t.Error(diff)
 	}
-	want := []relation{
-		{[]string{"ice", "sea"}, kg.Description{Text: "first\nsecond", Passages: []int32{0, 1, 2}}, []int32{0, 1, 2}},
-		{[]string{"built"}, kg.Description{Text: "C built B", Passages: []int32{1}}, []int32{1}},
+	want := []statements{
+		{[]string{"ice", "sea"}, []kg.Description{{Text: "first\nsecond", Passages: []int32{0, 1, 2}}}, []int32{0, 1, 2}},
+		{[]string{"built"}, []kg.Description{{Text: "C built B", Passages: []int32{1}}}, []int32{1}},
 	}
-	if diff := cmp.Diff(want, []relation{n.relation(0), n.relation(1)}, cmp.AllowUnexported(relation{})); diff != "" {
+	if diff := cmp.Diff(want, []statements{n.relation(0), n.relation(1)}, cmp.AllowUnexported(statements{})); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([][]int32{{0}, {0, 1}, {1}}, [][]int32{n.incident.Of(0), n.incident.Of(1), n.incident.Of(2)}); diff != "" {
@@ -128,8 +128,8 @@ func TestSources(t *testing.T) {
 	n, err := newNetwork(t.Context(), baselinestest.OfflineKit(t), Options{}, &kit.Corpus{Graph: knowledge(t, chunks...)})
 	baselinestest.OK(t, err)
 	r := n.relation(0)
-	if len(n.chunks(0)) != 200 || len(r.chunks) != 200 || n.weight(0) != 205 || r.described.Passages[len(r.described.Passages)-1] >= 200 {
-		t.Errorf("%d and %d chunks, weight %v, from %v", len(n.chunks(0)), len(r.chunks), n.weight(0), r.described.Passages)
+	if len(n.chunks(0)) != 200 || len(r.chunks) != 200 || n.weight(0) != 205 || r.descriptions[0].Passages[len(r.descriptions[0].Passages)-1] >= 200 {
+		t.Errorf("%d and %d chunks, weight %v, from %v", len(n.chunks(0)), len(r.chunks), n.weight(0), r.descriptions[0].Passages)
 	}
 }
 
@@ -219,10 +219,10 @@ func TestReadKeywords(t *testing.T) {
 			t.Errorf("%q: %+v, %v", reply, got, err)
 		}
 	}
-	if k := or(kit.Parts{}, strings.Repeat("é", 49)); len(k.Names) != 1 {
+	if k := orQuestion(kit.Parts{}, strings.Repeat("é", 49)); len(k.Names) != 1 {
 		t.Errorf("49 characters: %+v", k)
 	}
-	if k := or(kit.Parts{}, strings.Repeat("é", 50)); len(k.Names) != 0 {
+	if k := orQuestion(kit.Parts{}, strings.Repeat("é", 50)); len(k.Names) != 0 {
 		t.Errorf("50 characters: %+v", k)
 	}
 }

@@ -3,6 +3,7 @@
 package lightrag
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -14,8 +15,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// promptTokens is the safety buffer for the instructions of a prompt
-// (lightrag/operate.py), which are not counted here.
+// promptTokens is the reserve for the instructions of a prompt (lightrag/operate.py).
 const promptTokens = 200
 
 // searcher is an index of one corpus.
@@ -52,7 +52,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	return s, err
 }
 
-// nearest are the texts that are most like a query, if they are like it at all.
+// nearest returns the texts most similar to a query, at or above Options.Cosine.
 func (s *searcher) nearest(ctx context.Context, t retrieve.Texts, query string, k int) ([]int32, error) {
 	found, err := t.Best(ctx, query, k)
 	var ids []int32
@@ -64,8 +64,8 @@ func (s *searcher) nearest(ctx context.Context, t retrieve.Texts, query string, 
 	return ids, err
 }
 
-// Retrieve searches, cuts to the budgets, and collects the chunks. Without
-// keywords nothing is found.
+// Retrieve searches by keywords, cuts to the budgets, and collects the chunks. Without keywords it finds
+// nothing.
 func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return graphrag.Nothing(), nil
@@ -74,7 +74,7 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	if k = or(k, q.Text); len(k.Names) == 0 && len(k.Themes) == 0 {
+	if k = orQuestion(k, q.Text); len(k.Names) == 0 && len(k.Themes) == 0 {
 		return graphrag.Nothing(), nil
 	}
 	steps := []graphrag.Step{{Kind: "low-level keywords", Query: q.Text, Found: k.Names}, {Kind: "high-level keywords", Query: q.Text, Found: k.Themes}}
@@ -94,15 +94,14 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	return graphrag.Found{Ranked: ranked, Evidence: s.evidence(q, ranked, found.derived), Derived: found.derived, Steps: steps}, nil
 }
 
-// material is the context of a question: chunks from three sources, and the rows
-// of entities and relations.
+// material is the context of a question: chunks of three sources, and rows of entities and relations.
 type material struct {
 	alike, ofEntities, ofRelations []int32
 	derived                        []graphrag.Derived
 }
 
-// search finds entities and relations by keywords, and their chunks. A mode whose
-// level finds nothing uses the other one.
+// search finds entities and relations by keywords, and their chunks. If the level of the mode finds
+// nothing, it uses the other one.
 func (s *searcher) search(ctx context.Context, k kit.Parts, question string) (material, error) {
 	var low, high findings
 	var err error
@@ -145,7 +144,7 @@ func (s *searcher) picked(entities, relations [][]int32, similarity []float64) (
 // findings are entities and relations, best first.
 type findings struct{ entities, relations []int32 }
 
-// local finds entities, and takes all their relations.
+// local finds entities and takes all their relations.
 func (s *searcher) local(ctx context.Context, keywords []string) (findings, error) {
 	if len(keywords) == 0 {
 		return findings{}, nil
@@ -161,7 +160,7 @@ func (s *searcher) local(ctx context.Context, keywords []string) (findings, erro
 	return findings{entities, relations}, err
 }
 
-// global finds relations, and takes their ends.
+// global finds relations and takes their ends.
 func (s *searcher) global(ctx context.Context, keywords []string) (findings, error) {
 	if len(keywords) == 0 {
 		return findings{}, nil
@@ -174,17 +173,17 @@ func (s *searcher) global(ctx context.Context, keywords []string) (findings, err
 	return findings{s.ends(relations), relations}, err
 }
 
-// ends are the entities of relations, in the order in which they come up.
+// ends returns the entities of relations, each once, in order of appearance.
 func (s *searcher) ends(relations []int32) []int32 {
 	var out []int32
 	for _, r := range relations {
 		ends := s.joins(r)
 		out = append(out, ends[:]...)
 	}
-	return rank.Interleave(out) // each once
+	return rank.Interleave(out)
 }
 
-// fit keeps as many of a list as fit into a budget.
+// fit returns the beginning of a list that fits into a budget.
 func (s *searcher) fit(ids []int32, budget int, row func(int32) graphrag.Derived) []int32 {
 	return retrieve.Within(ids, budget, func(id int32) int { return s.count(row(id).Text) })
 }
@@ -207,12 +206,12 @@ func (s *searcher) entityRow(e int32) graphrag.Derived {
 }
 
 func (s *searcher) relationRow(r int32) graphrag.Derived {
-	ends, d := s.joins(r), s.relation(r).described
+	ends, d := s.joins(r), s.relation(r).descriptions[0]
 	text := s.g.Entities[ends[0]].Name + " – " + s.g.Entities[ends[1]].Name
 	return graphrag.Row("relation", text, d.Text, s.corpus.Provenance(d.Passages))
 }
 
-// evidence are the first K chunks, as far as the rest of the budget goes.
+// evidence returns the first K chunks that fit into the rest of the budget.
 func (s *searcher) evidence(q graphrag.Question, ranked []graphrag.Hit, derived []graphrag.Derived) []graphrag.Hit {
 	left := s.o.TotalTokens - promptTokens - s.count(q.Text)
 	for _, d := range derived {
@@ -223,4 +222,77 @@ func (s *searcher) evidence(q graphrag.Question, ranked []graphrag.Hit, derived 
 	}
 	first := ranked[:min(q.Reads(), len(ranked))]
 	return append([]graphrag.Hit{}, retrieve.Within(first, left, func(h graphrag.Hit) int { return s.count(h.Chunk.Text) })...)
+}
+
+func (s *searcher) entityChunks(entities []int32) (out [][]int32) {
+	for _, e := range entities {
+		out = append(out, s.chunks(e))
+	}
+	return out
+}
+
+func (s *searcher) relationChunks(relations []int32) (out [][]int32) {
+	for _, r := range relations {
+		out = append(out, s.relation(r).chunks)
+	}
+	return out
+}
+
+// unread returns the lists without the chunks that taken or an earlier list contains.
+func unread(lists [][]int32, taken []int32) [][]int32 {
+	seen := make(map[int32]bool)
+	for _, c := range taken {
+		seen[c] = true
+	}
+	out := make([][]int32, len(lists))
+	for i, chunks := range lists {
+		for _, c := range chunks {
+			if !seen[c] {
+				seen[c] = true
+				out[i] = append(out[i], c)
+			}
+		}
+	}
+	return out
+}
+
+// cited returns the number of lists with a chunk.
+func cited(lists [][]int32) (n int) {
+	for _, chunks := range lists {
+		n += min(1, len(chunks))
+	}
+	return n
+}
+
+// pick returns the n chunks of the lists that are most similar to the question, the first of equal ones.
+func pick(lists [][]int32, similarity []float64, n int) []int32 {
+	all := slices.Concat(lists...)
+	slices.SortFunc(all, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(similarity[b], similarity[a]), cmp.Compare(a, b))
+	})
+	return all[:min(len(all), n)]
+}
+
+// byNeighbours returns the chunks of entities as the paper's code does: by entity, then by the number of
+// neighbours of the entity in the chunk.
+func (s *searcher) byNeighbours(entities []int32) []int32 {
+	var out []int32
+	for _, e := range entities {
+		shared := make(map[int32]int)
+		for _, r := range s.incident.Of(e) {
+			ends := s.joins(r)
+			for _, c := range s.chunks(ends[0] + ends[1] - e) {
+				shared[c]++
+			}
+		}
+		chunks := s.chunks(e)
+		slices.SortStableFunc(chunks, func(a, b int32) int { return cmp.Compare(shared[b], shared[a]) })
+		out = append(out, chunks...)
+	}
+	return rank.Interleave(out)
+}
+
+// inOrder returns the chunks of relations in the order of the relations.
+func (s *searcher) inOrder(relations []int32) []int32 {
+	return rank.Interleave(slices.Concat(s.relationChunks(relations)...))
 }

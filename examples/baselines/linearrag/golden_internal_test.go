@@ -96,7 +96,7 @@ func TestWorkedExample(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := golden(t, tt.o, true)
-			a := s.activate([]active{{s.id("alpha"), .95, 1}}, goldenLikeness)
+			a := s.activate([]activeEntity{{s.id("alpha"), .95, 1}}, goldenLikeness)
 			for i, want := range tt.weights {
 				if got := a.weights[s.id(goldenNames[i])]; math.Abs(got-want) > 1e-9 {
 					t.Errorf("%s weighs %v, want %v", goldenNames[i], got, want)
@@ -124,7 +124,7 @@ func TestWorkedExample(t *testing.T) {
 // With whole words, "alphabet" is not Alpha.
 func TestWholeWords(t *testing.T) {
 	s := golden(t, Options{Threshold: .4, Sentences: 1, Iterations: 3, Ratio: 1.5, PassageWeight: .05}, false)
-	a := s.activate([]active{{s.id("alpha"), .95, 1}}, goldenLikeness)
+	a := s.activate([]activeEntity{{s.id("alpha"), .95, 1}}, goldenLikeness)
 	if got := s.graph.bonus(a.table)[2]; math.Abs(got-.1229181) > 1e-9 {
 		t.Errorf("bonus of the last passage %v, want .1229181", got)
 	}
@@ -140,7 +140,7 @@ func TestEquation5(t *testing.T) {
 		{.1, [][]float64{{1.045, .76, 0, .285, 0}, {1.843, 1.976, .532, .399, 0}, {3.7278, 4.8108, 2.2344, .6726, .4788}}},
 	} {
 		s := golden(t, Options{Threshold: tt.threshold, Iterations: 3, Activation: Max}, false)
-		table := []active{{s.id("alpha"), .95, 1}}
+		table := []activeEntity{{s.id("alpha"), .95, 1}}
 		for step, want := range tt.history {
 			table, _ = s.equation5(table, goldenLikeness, step+2)
 			got := make([]float64, 5)
@@ -155,7 +155,7 @@ func TestEquation5(t *testing.T) {
 				t.Errorf("threshold %v, step %d (-want +got):\n%s", tt.threshold, step+1, diff)
 			}
 		}
-		for _, x := range s.activate([]active{{s.id("alpha"), .95, 1}}, goldenLikeness).table {
+		for _, x := range s.activate([]activeEntity{{s.id("alpha"), .95, 1}}, goldenLikeness).table {
 			if x.score > 1 {
 				t.Errorf("%s has %v", s.graph.names[x.entity], x.score)
 			}

@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package linearrag is LinearRAG (Zhuang and others, arXiv 2510.10114, ICLR 2026):
+// a graph without relations. Entities are linked to the sentences and the passages
+// that name them; a question activates its entities, these activate the entities of
+// similar sentences, and so on; personalised PageRank over entities and passages ranks
+// the passages. Indexing calls no model.
+//
+// It was written from the paper's equations and from a description of its program;
+// the program itself was not used. Where they differ, the default follows the
+// program, which made the published figures: see [Activation]. Neighbouring passages
+// are linked only with [Options].Adjacent, which the paper does not have, and names
+// match whole words, not parts of words.
+//
+// Without an embedder that was trained on language, sentences and passages are
+// compared with the question by BM25, and names by spelling.
 package linearrag
 
 import (
 	"context"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
@@ -13,6 +29,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/link"
 	"github.com/wildgraph/wildgraph/graphrag/ppr"
+	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
@@ -20,20 +37,19 @@ import (
 // Name of the system in reports.
 const Name = "linearrag"
 
-// Options of the system. The zero value is the program's setting where it is run without
-// naming a data set; it has others for each.
+// Options of the system. The zero value is the program's setting without a data set; it has others for
+// each.
 type Options struct {
 	kit.Common
-	// Extract, when set, finds the entities in place of the rules; facts are not
-	// used.
+	// Extract, when set, finds the entities in place of the rules; facts are not used.
 	Extract extract.Extractor
-	// Entities, when set, finds those of a question.
+	// Entities, when set, finds the entities of a question.
 	Entities   kit.NameFinder
 	Activation Activation `default:"bfs" source:"its program"`
-	// Threshold is the least score with which an entity is activated, Sentences
-	// how many sentences one entity leads to in one step, Iterations one more
-	// than the number of steps. Ratio weighs the passages' own likeness to the
-	// question, PassageWeight passages beside entities.
+	// Threshold is the least score with which an entity is activated, Sentences the number of
+	// sentences that an entity leads to in a step, Iterations one more than the number of steps.
+	// Ratio is the weight of the passages' similarity to the question, PassageWeight the weight of
+	// passages relative to entities.
 	Threshold     float64 `default:"0.4" min:"0" source:"its program, run without a data set"`
 	Sentences     int     `default:"3" min:"1" source:"its program, run without a data set"`
 	Iterations    int     `default:"3" min:"1" source:"its program, run without a data set"`
@@ -41,11 +57,11 @@ type Options struct {
 	PassageWeight float64 `default:"0.05" min:"0" source:"its program"`
 	// Damping is the probability of walking on.
 	Damping float64 `default:"0.5" source:"its program; the paper prints 0.85"`
-	// Adjacent ties each chunk to the next of its document, with weight 1.
+	// Adjacent links each chunk to the next of its document, with weight 1.
 	Adjacent bool `source:"ours: its program does"`
 }
 
-// New returns the system. It asks no model but the reader's.
+// New returns the system. Only its reader calls a model.
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	var c kit.Checks
 	c.Fill(&o)
@@ -71,7 +87,7 @@ type searcher struct {
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher, error) {
 	s := &searcher{o: o, corpus: c, graph: newTriGraph(c), entities: o.Entities}
-	if s.entities == nil { // no model is asked: that is LinearRAG's point
+	if s.entities == nil { // LinearRAG calls no model here
 		names, err := rules.New(rules.Options{})
 		if err != nil {
 			return nil, err
@@ -98,8 +114,8 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	return s, err
 }
 
-// Retrieve activates entities from those of the question, over sentences that are
-// like it, and walks from them and from the passages that are like it.
+// Retrieve activates entities from the question over similar sentences, and runs PageRank from them and
+// from similar passages.
 func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	similar, err := s.texts.Scores(ctx, q.Text, nil)
 	if err != nil {
@@ -117,18 +133,18 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	active := s.activate(start, func(sentence int32) float64 { return min(max(0, cosines[sentence]), 1) })
-	scores, err := s.rank(ctx, active, similar)
+	reached := s.activate(start, func(sentence int32) float64 { return min(max(0, cosines[sentence]), 1) })
+	scores, err := s.rank(ctx, reached, similar)
 	return graphrag.Found{Ranked: s.corpus.ByScore(scores, q.Want(), Name), Steps: steps}, err
 }
 
-// start links the entities of the question, each to the name most like it.
-func (s *searcher) start(ctx context.Context, question string) ([]active, []graphrag.Step, error) {
+// start links each entity of the question to the most similar name.
+func (s *searcher) start(ctx context.Context, question string) ([]activeEntity, []graphrag.Step, error) {
 	names, err := s.entities(ctx, question)
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []active
+	var out []activeEntity
 	var steps []graphrag.Step
 	for _, name := range names {
 		near, err := s.links.Nearest(ctx, s.corpus.Graph.Key(name), 1)
@@ -138,14 +154,13 @@ func (s *searcher) start(ctx context.Context, question string) ([]active, []grap
 		if len(near) == 0 || near[0].Score <= 0 {
 			continue
 		}
-		out = set(out, active{entity: near[0].ID, score: near[0].Score, tier: 1})
+		out = set(out, activeEntity{entity: near[0].ID, score: near[0].Score, tier: 1})
 		steps = append(steps, graphrag.Step{Kind: "link", Query: name, Found: []string{s.graph.names[near[0].ID]}})
 	}
 	return out, steps, nil
 }
 
-// rank walks from what is activated and from the passages, and returns the rank
-// of each passage.
+// rank runs PageRank from the activated entities and the passages, and returns the rank of each passage.
 func (s *searcher) rank(ctx context.Context, a activated, similar []float64) ([]float64, error) {
 	var seeds []ppr.Seed
 	for e, w := range a.weights {
@@ -166,8 +181,7 @@ func (s *searcher) rank(ctx context.Context, a activated, similar []float64) ([]
 	return rank[len(s.graph.names):], nil
 }
 
-// edges ties passages to their entities, by the share of the passage's mentions
-// that name the entity.
+// edges links passages to their entities. The weight is the share of the passage's mentions.
 func (t *triGraph) edges(chunks []graphrag.Chunk, adjacent bool) (*graph.Graph, error) {
 	var edges []graph.Edge
 	first := int32(len(t.names))
@@ -184,4 +198,142 @@ func (t *triGraph) edges(chunks []graphrag.Chunk, adjacent bool) (*graph.Graph, 
 		}
 	}
 	return graph.New(len(t.names)+len(t.passages), edges, graph.Options{})
+}
+
+// Activation selects how entities are activated from the entities of the question.
+type Activation string
+
+const (
+	// BFS goes from entity to entity: each takes the unused sentences that name it and are most
+	// similar to the question, and activates all entities in them. It is the program's default.
+	BFS Activation = "bfs"
+	// Max is the paper's equation 5, over all sentences at once, with scores up
+	// to 1; the equation itself has no bound.
+	Max Activation = "max"
+)
+
+// activeEntity is an entity with its score and the step in which it was reached, from 1.
+type activeEntity struct {
+	entity int32
+	score  float64
+	tier   int
+}
+
+// set replaces an entity of a table or appends it.
+func set(table []activeEntity, a activeEntity) []activeEntity {
+	if i := slices.IndexFunc(table, func(x activeEntity) bool { return x.entity == a.entity }); i >= 0 {
+		table[i] = a
+		return table
+	}
+	return append(table, a)
+}
+
+// activated is the result of an activation.
+type activated struct {
+	table   []activeEntity // final scores
+	weights []float64      // by entity: the sum of its scores, for the walk
+}
+
+// likeness returns the similarity of a sentence to the question.
+type likeness func(sentence int32) float64
+
+// activate activates entities from the entities of the question.
+func (s *searcher) activate(start []activeEntity, like likeness) activated {
+	a := activated{table: slices.Clone(start), weights: make([]float64, len(s.graph.names))}
+	for _, x := range start {
+		a.weights[x.entity] = x.score
+	}
+	if s.o.Activation == Max {
+		s.max(&a, like)
+		return a
+	}
+	frontier := start
+	used := make(map[int32]bool)
+	for tier := 2; tier <= s.o.Iterations && len(frontier) > 0; tier++ {
+		frontier = s.breadthFirst(&a, frontier, used, like, tier)
+		for _, x := range frontier {
+			a.table = set(a.table, x)
+		}
+	}
+	return a
+}
+
+// best returns the unused sentences of an entity most similar to the question, ties by place.
+func (s *searcher) best(e int32, used map[int32]bool, like likeness) []rank.Scored[int32] {
+	var found []rank.Scored[int32]
+	for _, sentence := range s.graph.in[e] {
+		if !used[sentence] {
+			found = append(found, rank.Scored[int32]{ID: sentence, Score: like(sentence)})
+		}
+	}
+	return rank.Best(found, s.o.Sentences)
+}
+
+// breadthFirst is a step of BFS. The last sentence that names an entity decides its score.
+func (s *searcher) breadthFirst(a *activated, frontier []activeEntity, used map[int32]bool, like likeness, tier int) []activeEntity {
+	var next []activeEntity
+	for _, from := range frontier {
+		if from.score < s.o.Threshold {
+			continue
+		}
+		for _, sentence := range s.best(from.entity, used, like) {
+			used[sentence.ID] = true
+			score := from.score * sentence.Score
+			if score < s.o.Threshold {
+				continue
+			}
+			for _, e := range s.graph.named[sentence.ID] {
+				a.weights[e] += score
+				next = set(next, activeEntity{e, score, tier})
+			}
+		}
+	}
+	return next
+}
+
+// max iterates equation 5, with scores of at most 1, until a step reaches no new entity: the score of
+// an entity is the sum over its sentences of the scores in them, each weighted by the similarity of the
+// sentence to the question. A score never falls.
+func (s *searcher) max(a *activated, like likeness) {
+	for tier := 2; tier <= s.o.Iterations; tier++ {
+		next, reached := s.equation5(a.table, like, tier)
+		for i := range next {
+			next[i].score = min(1, next[i].score)
+		}
+		a.table = next
+		for _, x := range a.table {
+			a.weights[x.entity] = x.score
+		}
+		if !reached {
+			return
+		}
+	}
+}
+
+// equation5 is one step, without a bound.
+func (s *searcher) equation5(table []activeEntity, like likeness, tier int) (next []activeEntity, reached bool) {
+	sentences := make(map[int32]float64)
+	for _, x := range table {
+		for _, sentence := range s.graph.in[x.entity] {
+			sentences[sentence] += x.score
+		}
+	}
+	entities := make(map[int32]float64)
+	for _, sentence := range slices.Sorted(maps.Keys(sentences)) {
+		for _, e := range s.graph.named[sentence] {
+			entities[e] += sentences[sentence] * like(sentence)
+		}
+	}
+	next = slices.Clone(table)
+	for i, x := range next {
+		next[i].score = max(x.score, entities[x.entity])
+		delete(entities, x.entity)
+	}
+	for _, e := range slices.Sorted(maps.Keys(entities)) {
+		if entities[e] >= s.o.Threshold {
+			next = append(next, activeEntity{e, entities[e], tier})
+			reached = true
+		}
+	}
+	return next, reached
 }

@@ -15,28 +15,25 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// triGraph is the paper's Tri-Graph: entities, and the sentences and passages
-// that name them.
+// triGraph is the paper's Tri-Graph: entities, and the sentences and passages that name them.
 type triGraph struct {
-	names []string // of the entities, folded
-	// sentences that name an entity, each once whatever the passages it is in.
-	sentences []string
+	names     []string       // of the entities, folded
+	sentences []string       // that name an entity, each once
 	named     [][]int32      // by sentence: its entities, ascending
 	in        [][]int32      // by entity: its sentences, ascending
-	passages  [][]kg.Posting // by passage: its entities and how often it names them
-	mentions  [][]kg.Posting // by entity: the same, turned round
+	passages  [][]kg.Posting // by passage: its entities with the number of mentions
+	mentions  [][]kg.Posting // by entity: its passages with the number of mentions
 }
 
-// maxWords is the longest name that is looked for in a text, in words.
+// maxWords bounds the words of a name that is searched for.
 const maxWords = 8
 
-// newTriGraph looks for the names of all entities in all passages, as whole
-// words in any case.
+// newTriGraph finds the names of all entities in all passages, as whole words in any case.
 func newTriGraph(c *kit.Corpus) *triGraph {
 	t := &triGraph{passages: make([][]kg.Posting, len(c.Chunks))}
 	ids := make(map[string]int32)
 	for _, e := range c.Graph.Entities {
-		if e.Type == rules.Quantity { // numbers are no entities in LinearRAG
+		if e.Type == rules.Quantity { // numbers are not entities in LinearRAG
 			continue
 		}
 		ids[wordsOf(e.Key)] = int32(len(t.names))
@@ -79,15 +76,14 @@ func (t *triGraph) add(sentence string, found []int32) {
 	t.sentences, t.named = append(t.sentences, sentence), append(t.named, of)
 }
 
-// wordsOf are the words of a name with single blanks between.
+// wordsOf returns the words of a name, separated by single spaces.
 func wordsOf(s string) string {
 	var words []string
 	text.Plain().Words(s, func(w []byte) bool { words = append(words, string(w)); return true })
 	return strings.Join(words, " ")
 }
 
-// match appends the entities that a sentence names, the longest name first
-// where names overlap.
+// match appends the entities that a sentence names. Of overlapping names it takes the longest.
 func match(to []int32, sentence string, ids map[string]int32) []int32 {
 	var b strings.Builder
 	var ends []int // of each word
@@ -114,7 +110,7 @@ func match(to []int32, sentence string, ids map[string]int32) []int32 {
 	return to
 }
 
-// count sorts entities and counts them.
+// count sorts and counts entities.
 func count(found []int32) []kg.Posting {
 	slices.Sort(found)
 	var out []kg.Posting
@@ -128,12 +124,11 @@ func count(found []int32) []kg.Posting {
 	return out
 }
 
-// bonus is what the active entities give to each passage: the score, times the
-// logarithm of one more than the mentions, over the tier.
-func (t *triGraph) bonus(table []active) []float64 {
+// bonus returns, for each passage, the sum over active entities of score · log(1 + mentions) / tier.
+func (t *triGraph) bonus(table []activeEntity) []float64 {
 	out := make([]float64, len(t.passages))
 	sorted := slices.Clone(table)
-	slices.SortFunc(sorted, func(a, b active) int { return cmp.Compare(a.entity, b.entity) })
+	slices.SortFunc(sorted, func(a, b activeEntity) int { return cmp.Compare(a.entity, b.entity) })
 	for _, a := range sorted {
 		for _, m := range t.mentions[a.entity] {
 			out[m.ID] += a.score * math.Log1p(float64(m.Count)) / float64(a.tier)

@@ -5,6 +5,7 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,42 +21,37 @@ import (
 // DriftOptions of [NewDrift]. The zero value is the setting of the code.
 type DriftOptions struct {
 	Options
-	// Reports are looked at first, divided into Folds. FollowUps is how many
-	// questions are asked in a round, Depth how many rounds there are.
+	// Reports is the number of reports read first, in Folds parts. FollowUps bounds the questions of
+	// a round, Depth the rounds.
 	Reports   int `default:"20" min:"0" source:"its program"`
 	Folds     int `default:"5" min:"0" source:"its program"`
 	FollowUps int `default:"20" min:"0" source:"its program"`
 	Depth     int `default:"3" min:"0" source:"its program"`
-	// Tokens of each context.
+	// Tokens is the budget of each context.
 	Tokens int `default:"12000" min:"0" source:"its program"`
-	// Shuffle is the seed of the template and of the order of the questions. In the code
-	// neither has one.
+	// Shuffle is the seed for the template and the order of the questions. The code has no seed.
 	Shuffle uint64 `default:"86" source:"ours: its program has no seed"`
 }
 
-// NewDrift returns the system that begins with reports and goes on with
-// follow-up questions to local search (DRIFT). With a model a question takes one
-// call for a hypothetical answer, Folds for the reports, at most FollowUps in
-// each of Depth rounds, and one more. Offline the titles of the best reports are
-// the follow-ups.
+// NewDrift returns the system that reads reports, and then asks follow-up questions by local search
+// (DRIFT). With a model a question takes one call for a hypothetical answer, Folds for the reports, at
+// most FollowUps in each of Depth rounds, and one more. Offline the titles of the best reports are the
+// follow-ups.
 func NewDrift(k kit.Kit, o DriftOptions) (*kit.System, error) {
 	var c kit.Checks
 	c.Fill(&o)
 	o.AllReports = true // any may be the nearest
 	return frame(NameDrift, k, o.Options, c, func(ctx context.Context, x *index) (graphrag.Retriever, error) {
-		global, err := newGlobal(ctx, x, GlobalOptions{Tokens: o.Tokens, ReduceTokens: o.Tokens, Shuffle: o.Shuffle})
-		if err != nil {
+		d := &drift{index: x, o: o}
+		var err error
+		if d.global, err = newGlobal(ctx, x, GlobalOptions{Tokens: o.Tokens, ReduceTokens: o.Tokens, Shuffle: o.Shuffle}); err != nil {
 			return nil, err
 		}
 		l := LocalOptions{Tokens: o.Tokens, CommunityShare: 0.1, ChunkShare: 0.9}
 		c.Fill(&l)
-		local, err := newLocal(ctx, x, l)
-		if err != nil {
-			return nil, err
-		}
-		d := &drift{index: x, o: o, global: global, local: local}
-		d.way = kit.Step[way](x.kit.AnswerModel, func(m llm.Model) way { return asking{d, m} }, quoting{d})
-		return d, nil
+		d.local, err = newLocal(ctx, x, l)
+		d.steps = kit.Step[driftSteps](x.kit.AnswerModel, func(m llm.Model) driftSteps { return asking{d, m} }, quoting{d})
+		return d, err
 	})
 }
 
@@ -65,13 +61,13 @@ type drift struct {
 	o      DriftOptions
 	global *global
 	local  *local
-	way    way
+	steps  driftSteps
 }
 
-// action is a question on the way, and what came of it.
+// action is a follow-up question with its result.
 type action struct {
 	query   string
-	known   []string // the questions that were asked, or will be
+	known   []string // other questions, asked or open
 	answer  string
 	score   float64
 	from    graphrag.Provenance
@@ -80,20 +76,19 @@ type action struct {
 	next    []string
 }
 
-// way is how the steps are taken: by a model, or without one.
-type way interface {
-	// hypothetical is a hypothetical answer, whose nearest reports are read (HyDE).
+// driftSteps are the steps of DRIFT, by a model or by rules.
+type driftSteps interface {
+	// hypothetical returns a hypothetical answer, whose nearest reports are read (HyDE).
 	hypothetical(ctx context.Context, question string) (string, error)
-	// prime answers from the folds of the first reports, and asks on.
+	// prime answers root from the folds of the first reports, and adds follow-ups.
 	prime(ctx context.Context, root *action, folds [][]int32) error
-	// answer answers a question on the way to the larger one from what local search
-	// found, and asks on.
+	// answer answers a follow-up from the results of local search, and adds follow-ups.
 	answer(ctx context.Context, question string, a *action, entities, order []int32) error
-	// read is what the last answer is made of.
+	// read returns the context of the last answer.
 	read(q graphrag.Question, root action, actions []action, ranked []graphrag.Hit) graphrag.Found
 }
 
-// Retrieve runs the primer and the rounds, and has the answers read.
+// Retrieve runs the primer and the rounds, and returns their answers.
 func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return graphrag.Nothing(), nil
@@ -103,25 +98,25 @@ func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 		return graphrag.Found{}, err
 	}
 	root := d.root(q.Text, reports)
-	if err := d.way.prime(ctx, &root, split(reports, d.o.Folds)); err != nil {
+	if err := d.steps.prime(ctx, &root, split(reports, d.o.Folds)); err != nil {
 		return graphrag.Found{}, err
 	}
 	actions, err := d.rounds(ctx, q, root)
 	if err != nil {
 		return graphrag.Found{}, err
 	}
-	return d.way.read(q, root, actions, d.merged(actions, q.Want())), nil
+	return d.steps.read(q, root, actions, d.merged(actions, q.Want())), nil
 }
 
-// numbering is what models number their questions with.
+// numbering matches the numbers and bullets of models' questions.
 var numbering = regexp.MustCompile(`^\s*(\d+[.)]|[-*•])\s+|\s*\(\d+\)\s*$`)
 
-// mostListed is how many open questions a step is shown.
+// mostListed bounds the open questions in a prompt.
 const mostListed = 50
 
-// rounds asks the open questions, a round of some at a time.
+// rounds asks the open questions, up to FollowUps in each round.
 func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([]action, error) {
-	known := make(map[string]bool) // by words: models ask again with other marks or a number
+	known := make(map[string]bool) // by words: models repeat questions with other punctuation or a number
 	var open []string
 	add := func(queries []string) {
 		for _, s := range queries {
@@ -133,7 +128,7 @@ func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([
 		}
 	}
 	add([]string{q.Text})
-	if root.answer != "" { // the question itself is answered so far
+	if root.answer != "" { // the primer has answered the question
 		open = nil
 	}
 	add(root.next)
@@ -182,7 +177,7 @@ func (d *drift) merged(actions []action, depth int) []graphrag.Hit {
 	return d.corpus.InOrder(order, depth, NameDrift)
 }
 
-// fit is as much as fits into the last context.
+// fit returns the beginning that fits into the last context.
 func (d *drift) fit(of []graphrag.Derived) []graphrag.Derived {
 	return retrieve.Within(of, d.o.Tokens, func(x graphrag.Derived) int { return d.kit.Count(x.Text) })
 }
@@ -194,20 +189,20 @@ const (
 	StageStep   = "follow-up"
 )
 
-// The words of what the model writes; the code says about 2,000 characters of an
-// intermediate answer.
+// The lengths of a model's replies in words; the code asks for about 2,000 characters of an intermediate
+// answer.
 const (
 	hydeWords   = 500
 	primerWords = 350
 	stepWords   = 500
 )
 
-// primed are the reports nearest to a hypothetical answer.
+// primed returns the reports nearest to a hypothetical answer.
 func (d *drift) primed(ctx context.Context, question string) ([]int32, error) {
 	if len(d.global.shuffled) == 0 {
 		return nil, nil
 	}
-	like, err := d.way.hypothetical(ctx, question)
+	like, err := d.steps.hypothetical(ctx, question)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +212,7 @@ func (d *drift) primed(ctx context.Context, question string) ([]int32, error) {
 	return order[:min(len(order), d.o.Reports)], err
 }
 
-// root is the question with the first reports.
+// root returns the question with the first reports.
 func (d *drift) root(question string, reports []int32) action {
 	root := action{query: question}
 	for _, r := range reports {
@@ -228,8 +223,7 @@ func (d *drift) root(question string, reports []int32) action {
 	return root
 }
 
-// split divides a list into so many parts of nearly equal length, fewer if there
-// is less.
+// split divides a list into parts of nearly equal length, without empty ones.
 func split(list []int32, parts int) [][]int32 {
 	var out [][]int32
 	for i := range parts {
@@ -248,11 +242,11 @@ func (d *drift) step(ctx context.Context, a action, q graphrag.Question) (action
 		return a, err
 	}
 	a.ranked = d.corpus.InOrder(order, q.Want(), NameDrift)
-	return a, d.way.answer(ctx, q.Text, &a, entities, order)
+	return a, d.steps.answer(ctx, q.Text, &a, entities, order)
 }
 
-// quoting takes the steps without a model: the titles of the best reports are the
-// follow-ups, and what was found is read as it is.
+// quoting takes the steps without a model: the titles of the best reports are the follow-ups, and the
+// first reports and the chunks found are the context.
 type quoting struct{ *drift }
 
 func (w quoting) hypothetical(_ context.Context, question string) (string, error) {
@@ -272,4 +266,108 @@ func (w quoting) answer(ctx context.Context, _ string, _ *action, _, _ []int32) 
 
 func (w quoting) read(q graphrag.Question, root action, _ []action, ranked []graphrag.Hit) graphrag.Found {
 	return graphrag.Found{Ranked: ranked, Evidence: w.local.read(ranked, q), Derived: w.fit(root.derived)}
+}
+
+// asking takes the steps by a model.
+type asking struct {
+	*drift
+	model llm.Model
+}
+
+// hypothetical has the model write a hypothetical answer in the form of a report (HyDE).
+func (w asking) hypothetical(ctx context.Context, question string) (string, error) {
+	s := w.global
+	template := s.shuffled[rand.New(rand.NewPCG(w.o.Shuffle, 0)).IntN(len(s.shuffled))]
+	req, err := request(ctx, StageHyde, "hyde", hydeWords, question, llm.Data{Label: "report", Text: s.reports.Reports[template].Text()})
+	if err != nil {
+		return "", err
+	}
+	reply, err := w.model.Generate(ctx, req)
+	return cmp.Or(strings.TrimSpace(reply.Text), question), llm.Fatal(err)
+}
+
+// prime answers from each fold of the reports and joins the answers.
+func (w asking) prime(ctx context.Context, root *action, folds [][]int32) error {
+	type reply struct {
+		Answer string   `json:"intermediate_answer"`
+		Score  float64  `json:"score"`
+		Next   []string `json:"follow_up_queries"`
+	}
+	replies := make([]reply, len(folds))
+	err := kit.Each(ctx, len(folds), func(ctx context.Context, i int) error {
+		req, err := request(ctx, StagePrimer, "primer", primerWords, root.query, llm.Data{Label: "reports", Text: w.global.table(folds[i])})
+		if err != nil {
+			return err
+		}
+		replies[i], err = decode[reply](ctx, w.model, req)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var answers []string
+	for _, r := range replies {
+		if a := strings.TrimSpace(r.Answer); a != "" {
+			answers = append(answers, a)
+		}
+		root.score += r.Score / float64(len(replies))
+		root.next = append(root.next, r.Next...)
+	}
+	root.answer = strings.Join(answers, "\n\n")
+	return nil
+}
+
+// answer has the model answer from the context of local search.
+func (w asking) answer(ctx context.Context, question string, a *action, entities, order []int32) error {
+	a.derived = w.local.context(entities)
+	var parts []llm.Data
+	for _, x := range a.derived {
+		parts = append(parts, llm.Data{Label: x.Kind, Text: x.Text})
+		a.from = graphrag.Merged(a.from, x.Provenance)
+	}
+	all := w.corpus.InOrder(order, len(order), NameDrift)
+	for _, h := range w.local.read(all, graphrag.Question{K: len(all)}) {
+		parts = append(parts, llm.Data{Label: "passage", Text: strings.TrimSpace(h.Chunk.Title + "\n" + h.Chunk.Text)})
+		a.from = graphrag.Merged(a.from, graphrag.ProvenanceOf(h.Chunk))
+	}
+	if len(parts) == 0 {
+		return nil // without evidence there is no answer
+	}
+	// A follow-up contains words of the reports, so it is fenced like them.
+	req, err := request(ctx, StageStep, "step", stepWords, question, append(parts, llm.Data{Label: "questions asked", Text: strings.Join(a.known, "\n")}, llm.Data{Label: "question on the way", Text: a.query})...)
+	if err != nil {
+		return err
+	}
+	reply, err := decode[struct {
+		Response string   `json:"response"`
+		Score    float64  `json:"score"`
+		Next     []string `json:"follow_up_queries"`
+	}](ctx, w.model, req)
+	a.answer, a.score, a.next = strings.TrimSpace(reply.Response), reply.Score, reply.Next
+	return err
+}
+
+// read returns the best answers that fit.
+func (w asking) read(_ graphrag.Question, root action, actions []action, ranked []graphrag.Hit) graphrag.Found {
+	slices.SortStableFunc(actions, func(a, b action) int { return cmp.Compare(b.score, a.score) })
+	var answers []graphrag.Derived
+	for _, a := range append([]action{root}, actions...) {
+		if a.answer != "" && a.score > 0 {
+			answers = append(answers, graphrag.Derived{Kind: "answer", Text: a.query + "\n" + a.answer, Provenance: a.from})
+		}
+	}
+	if answers = w.fit(answers); len(answers) == 0 {
+		return graphrag.Nothing()
+	}
+	return graphrag.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: answers}
+}
+
+// decode decodes a reply. A reply that cannot be read gives the zero value.
+func decode[T any](ctx context.Context, m llm.Model, req llm.Request) (T, error) {
+	value, _, err := llm.Decode[T](ctx, m, req)
+	if err != nil {
+		var zero T
+		return zero, llm.Fatal(err)
+	}
+	return value, nil
 }

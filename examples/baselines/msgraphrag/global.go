@@ -5,33 +5,36 @@ package msgraphrag
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 // GlobalOptions of [NewGlobal]. The zero value is the setting of the code.
 type GlobalOptions struct {
 	Options
-	// Tokens of the reports in one batch, ReduceTokens of the points that are
-	// read in the end.
+	// Tokens bounds the reports of a batch, ReduceTokens the points of the last call.
 	Tokens       int `default:"12000" min:"0" source:"its program"`
 	ReduceTokens int `default:"12000" min:"0" source:"its program"`
 	// Shuffle is the seed of the order of the reports.
 	Shuffle uint64 `default:"86" source:"its program"`
-	// Dynamic looks through the hierarchy from the top for the reports that have
-	// to do with the question. KeepParent keeps a report some of whose parts are
-	// kept. Threshold is the least rating, up to 5.
+	// Dynamic selects relevant reports from the top of the hierarchy down. KeepParent keeps a report
+	// if parts of it are kept. Threshold is the least rating, up to 5.
 	Dynamic, KeepParent bool `source:"its program"`
 	Threshold           int  `default:"1" min:"0" max:"5" source:"its program"`
 }
 
-// name is that of the system in reports.
+// name returns the name of the system in reports.
 func (o GlobalOptions) name() string {
 	if o.Dynamic {
 		return NameDynamic
@@ -49,21 +52,19 @@ func NewGlobal(k kit.Kit, o GlobalOptions) (*kit.System, error) {
 	})
 }
 
-// chooser makes of reports what is read for a question, and says which were used.
+// chooser makes the context of a question from reports. It returns the places of the reports used, too.
 type chooser func(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error)
 
 // global reads reports.
 type global struct {
 	*index
-	o      GlobalOptions
-	texts  retrieve.Texts // the reports, by place
-	tokens []int          // of reports
-	choose chooser
-	rate   rater
-	// shuffled are the places of the reports that are read; weight says in
-	// how many chunks the members of a report occur, 1 being the most.
-	shuffled []int32
-	weight   []float64
+	o        GlobalOptions
+	texts    retrieve.Texts // the reports, by place
+	tokens   []int          // of reports
+	choose   chooser
+	rate     rater
+	shuffled []int32   // places of the reports that are read
+	weight   []float64 // of a report: the number of chunks with its members, over the largest number
 }
 
 func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) {
@@ -97,7 +98,7 @@ func newGlobal(ctx context.Context, x *index, o GlobalOptions) (*global, error) 
 	return s, nil
 }
 
-// weigh counts the chunks of each community.
+// weigh sets the weights of the reports.
 func (s *global) weigh() {
 	s.weight = make([]float64, len(s.reports.Reports))
 	seen := make([]int, len(s.corpus.Chunks))
@@ -124,7 +125,7 @@ func (s *global) shuffle(places []int32) []int32 {
 	return out
 }
 
-// Retrieve chooses the reports and reads them: with a model by map and reduce.
+// Retrieve chooses the reports and reads them, with a model by map and reduce.
 func (s *global) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	reports := s.shuffled
 	if len(reports) == 0 || strings.TrimSpace(q.Text) == "" {
@@ -155,8 +156,8 @@ func (s *global) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fo
 	return graphrag.Found{Ranked: ranked, Evidence: []graphrag.Hit{}, Derived: derived, Steps: []graphrag.Step{step}}, nil
 }
 
-// nearest are the reports most like the question that fit into the reduce step;
-// those that have nothing to do with it are left out.
+// nearest returns the reports most similar to the question that fit into the reduce step, without
+// reports of similarity 0.
 func (s *global) nearest(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error) {
 	likeness, err := s.texts.Scores(ctx, question, nil)
 	if err != nil {
@@ -177,14 +178,13 @@ func (s *global) reportOf(place int32) graphrag.Derived {
 	return s.derived("report", r.Text(), r.Sources)
 }
 
-// behind are the chunks of the reports in turn: those a report rests on, then the
-// others of its members, each by likeness to the question. It ends with the
-// report that reaches n.
+// behind returns the chunks of the reports in turn: the sources of a report, then other chunks that name
+// its members, each by similarity to the question. It stops after the report that reaches n chunks.
 func (s *global) behind(reports []int32, likeness []float64, n int) []int32 {
 	var order []int32
 	taken := make(map[int32]bool)
-	take := func(passages []int32) {
-		fresh := slices.DeleteFunc(distinct(slices.Clone(passages)), func(p int32) bool { return taken[p] })
+	take := func(ids []int32) {
+		fresh := slices.DeleteFunc(distinct(slices.Clone(ids)), func(p int32) bool { return taken[p] })
 		for _, p := range fresh {
 			taken[p] = true
 		}
@@ -210,7 +210,7 @@ func (s *global) behind(reports []int32, likeness []float64, n int) []int32 {
 	return order
 }
 
-// batches fill prompts with reports, in each by weight, then rating.
+// batches groups reports into prompts, in each by weight, then rating.
 func (s *global) batches(reports []int32) [][]int32 {
 	var out [][]int32
 	left := 0
@@ -243,10 +243,200 @@ func (s *global) table(batch []int32) string {
 	return b.String()
 }
 
-// column quotes a cell where it has to be.
+// column quotes a cell if needed.
 func column(s string) string {
 	if !strings.ContainsAny(s, "|\"\r\n") {
 		return s
 	}
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+}
+
+// maxRating is the highest rating of a report (graphrag/config/defaults.py).
+const maxRating = 5
+
+// dynamic descends the hierarchy from its top (graphrag/query/context_builder/
+// dynamic_community_selection.py): a report that is relevant to the question is kept, and the reports of
+// its parts are rated; a part that is kept replaces its parent. If a level has no relevant report, the
+// whole next level is rated, down to Level. It returns the places of the reports, shuffled.
+func (s *global) dynamic(ctx context.Context, question string) ([]int32, error) {
+	levels := make([][]int32, s.hierarchy.Levels)
+	place := make(map[int32]int32, len(s.reports.Reports))
+	for i := range s.reports.Reports {
+		c := s.reports.Reports[i].Community
+		place[c] = int32(i)
+		levels[s.hierarchy.Communities[c].Level] = append(levels[s.hierarchy.Communities[c].Level], c)
+	}
+	kept := make(map[int32]bool)
+	var queue []int32
+	for level := 0; level < len(levels) && (len(queue) > 0 || len(kept) == 0 && level <= s.index.o.Level); level++ {
+		if len(queue) == 0 {
+			queue = levels[level]
+		}
+		ratings, err := s.rate(ctx, question, queue, place)
+		if err != nil {
+			return nil, err
+		}
+		var next []int32
+		for i, c := range queue {
+			if ratings[i] < s.o.Threshold {
+				continue
+			}
+			kept[c] = true
+			community := &s.hierarchy.Communities[c]
+			if !s.o.KeepParent {
+				delete(kept, community.Parent)
+			}
+			for _, child := range community.Children {
+				if _, ok := place[child]; ok {
+					next = append(next, child)
+				}
+			}
+		}
+		queue = next
+	}
+	var out []int32
+	for i := range s.reports.Reports {
+		if kept[s.reports.Reports[i].Community] {
+			out = append(out, int32(i))
+		}
+	}
+	return s.shuffle(out), nil
+}
+
+// rater rates the relevance of the reports of communities to the question, from 0 to 5. place has the
+// place of each report.
+type rater func(ctx context.Context, question string, communities []int32, place map[int32]int32) ([]int, error)
+
+// likened rates by similarity.
+func (s *global) likened(ctx context.Context, question string, communities []int32, place map[int32]int32) ([]int, error) {
+	likeness, err := s.texts.Scores(ctx, question, nil)
+	out := make([]int, len(communities))
+	for i, c := range communities {
+		out[i] = int(math.Round(maxRating * min(max(0, likeness[place[c]]), 1)))
+	}
+	return out, err
+}
+
+// ratedBy has the model rate, one call for each report.
+func (s *global) ratedBy(m llm.Model) rater {
+	return func(ctx context.Context, question string, communities []int32, _ map[int32]int32) ([]int, error) {
+		out := make([]int, len(communities))
+		err := kit.Each(ctx, len(communities), func(ctx context.Context, i int) error {
+			req, err := request(ctx, StageRate, "rate", 0, question, llm.Data{Label: "report", Text: s.reports.Of(communities[i]).Text()})
+			if err != nil {
+				return err
+			}
+			reply, _, err := llm.Decode[struct {
+				Reason string
+				Rating float64
+			}](ctx, m, req)
+			if err != nil {
+				out[i] = 1 // as in the code: the report is kept
+				return llm.Fatal(err)
+			}
+			out[i] = int(math.Max(0, math.Min(reply.Rating, maxRating)))
+			return nil
+		})
+		return out, err
+	}
+}
+
+// Stages of global search in accounts.
+const (
+	StageMap  = "map reports"
+	StageRate = "rate reports"
+)
+
+// point is a statement of a batch of reports about a question.
+type point struct {
+	Description string
+	Score       float64
+}
+
+// mapped asks a model for the points of each batch and reduces them.
+func (s *global) mapped(m llm.Model) chooser {
+	return func(ctx context.Context, question string, reports []int32) ([]graphrag.Derived, []int32, error) {
+		batches := s.batches(reports)
+		points := make([][]point, len(batches))
+		err := kit.Each(ctx, len(batches), func(ctx context.Context, i int) (err error) {
+			points[i], err = s.points(ctx, m, question, batches[i])
+			return err
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		derived, used := s.reduce(batches, points)
+		return derived, used, nil
+	}
+}
+
+// points is one map step. A reply that cannot be read has no points.
+func (s *global) points(ctx context.Context, m llm.Model, question string, batch []int32) ([]point, error) {
+	req, err := request(ctx, StageMap, "map", mapWords, question, llm.Data{Label: "reports", Text: s.table(batch)})
+	if err != nil {
+		return nil, err
+	}
+	reply, err := decode[struct{ Points []point }](ctx, m, req)
+	return reply.Points, err
+}
+
+// reduce returns the best points that fit, without empty ones, and the reports that they cite.
+func (s *global) reduce(batches [][]int32, points [][]point) ([]graphrag.Derived, []int32) {
+	type noted struct {
+		point
+		batch int
+	}
+	var all []noted
+	for i, of := range points {
+		for _, p := range of {
+			if p.Score > 0 && strings.TrimSpace(p.Description) != "" {
+				all = append(all, noted{p, i})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b noted) int { return cmp.Compare(b.Score, a.Score) })
+	var out []graphrag.Derived
+	var used []int32
+	left := s.o.ReduceTokens
+	for _, p := range all {
+		behind := cited(p.Description, batches[p.batch])
+		text := s.pointText(p.point, behind)
+		if left -= s.kit.Count(text); left < 0 {
+			break
+		}
+		var sources []int32
+		for _, r := range behind {
+			sources = append(sources, s.reports.Reports[r].Sources...)
+			if !slices.Contains(used, r) {
+				used = append(used, r)
+			}
+		}
+		out = append(out, s.derived("point", text, distinct(sources)))
+	}
+	return out, used
+}
+
+// pointText returns a point as it is read: titles of reports replace the marks, which need the table.
+func (s *global) pointText(p point, behind []int32) string {
+	text := fmt.Sprintf("%s (importance %g", report.Unmarked(p.Description), p.Score)
+	for i, r := range behind {
+		text += []string{"; from the reports ", ", "}[min(i, 1)] + "“" + s.reports.Reports[r].Title + "”"
+	}
+	return text + ")"
+}
+
+var citation = regexp.MustCompile(`(?i)\breports\s*\(([^()]*)\)`)
+
+// cited returns the reports of a batch that a text names by id.
+func cited(text string, batch []int32) []int32 {
+	var out []int32
+	for _, mark := range citation.FindAllStringSubmatch(text, -1) {
+		for _, number := range strings.FieldsFunc(mark[1], func(r rune) bool { return r == ',' || r == ' ' }) {
+			n, err := strconv.ParseInt(number, 10, 32)
+			if id := int32(n); err == nil && slices.Contains(batch, id) && !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
 }

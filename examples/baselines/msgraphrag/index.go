@@ -6,6 +6,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/community"
@@ -15,28 +16,26 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/memo"
 	"github.com/wildgraph/wildgraph/graphrag/report"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/summary"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
-// index is what the searches share: the described graph, its communities and
-// their reports.
+// index is the described graph with its communities and their reports, shared by all searches.
 type index struct {
 	kit    kit.Kit
 	o      Options
 	corpus *kit.Corpus
 	last   previous
-	// graph has entity e as node e. Its edges are the pairs of entities, by
-	// direction; stated are the passages of each.
-	graph    report.Graph
-	stated   kg.Lists
-	incident kg.Lists // the edges of each entity
+
+	graph    report.Graph // node e is entity e; edges are pairs of entities by direction
+	stated   kg.Lists     // the passages of each edge
+	incident kg.Lists     // the edges of each entity
 
 	hierarchy community.Hierarchy
 	reports   *report.Set
-	// cover is the community whose report speaks for an entity, -1 if none does.
-	cover []int32
-
-	units retrieve.Texts // the chunks
+	cover     []int32        // by entity: the community with its report, -1 without one
+	units     retrieve.Texts // the chunks
 }
 
 func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index, error) {
@@ -64,8 +63,8 @@ func newIndex(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*index,
 	return x, nil
 }
 
-// pairs makes an edge of each pair of entities by direction, and returns the relations of
-// each and their weight. What an entity has to do with itself is no edge.
+// pairs makes an edge of each pair of entities by direction, without loops, and returns the relations and
+// the weight of each.
 func (x *index) pairs() (related kg.Lists, weight []float64) {
 	g := x.corpus.Graph
 	x.graph.Nodes = make([]report.Node, len(g.Entities))
@@ -97,15 +96,15 @@ func (x *index) pairs() (related kg.Lists, weight []float64) {
 	return related, weight
 }
 
-// connect finds the edges of each entity.
+// connect lists the edges of each entity.
 func (x *index) connect() {
 	x.incident = kg.Incident(len(x.graph.Nodes), len(x.graph.Edges), func(e int32) [2]int32 {
 		return [2]int32{x.graph.Edges[e].Source, x.graph.Edges[e].Target}
 	})
 }
 
-// said are the descriptions of relations, equal texts once.
-func (x *index) said(relations []int32) (all []kg.Description) {
+// descriptions returns the descriptions of relations, equal texts once.
+func (x *index) descriptions(relations []int32) (all []kg.Description) {
 	for _, r := range relations {
 		all = merge(all, x.corpus.Graph.RelationDescriptions(r))
 	}
@@ -128,8 +127,7 @@ func merge(to, more []kg.Description) []kg.Description {
 	return to
 }
 
-// describe summarises what is described more than once, of edges what is said of the
-// relations of each.
+// describe condenses several descriptions of an entity, and of the relations of an edge.
 func (x *index) describe(ctx context.Context, related kg.Lists) error {
 	write, err := newDescriber(x.kit, x.o)
 	if err != nil {
@@ -137,7 +135,7 @@ func (x *index) describe(ctx context.Context, related kg.Lists) error {
 	}
 	describe := func(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error) {
 		if len(of) < 2 {
-			return of, nil // one alone stays as it is
+			return of, nil
 		}
 		return write(ctx, subject, of)
 	}
@@ -150,13 +148,12 @@ func (x *index) describe(ctx context.Context, related kg.Lists) error {
 		}
 		i -= len(nodes)
 		e := &edges[i]
-		e.Descriptions, err = describe(ctx, nodes[e.Source].Title+" – "+nodes[e.Target].Title, x.said(related.Of(int32(i))))
+		e.Descriptions, err = describe(ctx, nodes[e.Source].Title+" – "+nodes[e.Target].Title, x.descriptions(related.Of(int32(i))))
 		return err
 	})
 }
 
-// communities finds the hierarchy in the graph of summed strengths, and the
-// degrees.
+// communities finds the hierarchy and the degrees in the graph of summed weights.
 func (x *index) communities(ctx context.Context, weight []float64) error {
 	edges := make([]graph.Edge, len(x.graph.Edges))
 	for i, e := range x.graph.Edges {
@@ -175,31 +172,25 @@ func (x *index) communities(ctx context.Context, weight []float64) error {
 			return community.HierarchicalLeiden(ctx, g, o)
 		}
 		return kit.Saved(ctx, "communities", x.outline(weight), func() (community.Hierarchy, error) {
-			o.Start, o.MaxPasses = x.last.start(x.corpus.Graph), 0 // until stable: the next change begins there
+			o.Start, o.MaxPasses = x.last.start(x.corpus.Graph), 0 // until stable, as the start of the next change
 			return community.HierarchicalLeiden(ctx, g, o)
 		})
 	})
 	return err
 }
 
-// wanted are the communities whose reports a search at the level reads.
+// wanted returns the communities whose reports a search at the level reads.
 func (x *index) wanted() []int32 {
-	out := []int32{}
-	for _, c := range distinct(x.hierarchy.Cut(x.o.Level)) {
-		if c >= 0 {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slices.DeleteFunc(distinct(x.hierarchy.Cut(x.o.Level)), func(c int32) bool { return c < 0 })
 }
 
-// report writes the reports. Where they may be stale, it returns what they were written from.
+// report writes the reports. If they may be stale, it returns the reporter, which knows their rows.
 func (x *index) report(ctx context.Context) (*sparing, error) {
 	o := report.Options{Reporter: x.o.Reporter, CountTokens: x.kit.Count, MinSize: x.o.MinSize}
 	if o.Reporter == nil {
 		o.Reporter = x.kit.Report
 	}
-	if x.kit.IndexModel != nil && !x.o.AllReports { // without a model they cost nothing
+	if x.kit.IndexModel != nil && !x.o.AllReports { // without a model reports cost nothing
 		o.Wanted = x.wanted()
 	}
 	var spare *sparing
@@ -226,7 +217,7 @@ func (x *index) report(ctx context.Context) (*sparing, error) {
 	return spare, nil
 }
 
-// covered finds for each entity the deepest report down to the level.
+// covered sets the deepest report of each entity, down to the level.
 func (x *index) covered() {
 	x.cover = x.hierarchy.Cut(x.o.Level)
 	for v, c := range x.cover {
@@ -237,12 +228,132 @@ func (x *index) covered() {
 	}
 }
 
-// derived is a piece of the prompt with the documents behind it.
+// derived returns a derived text with its source documents.
 func (x *index) derived(kind, text string, sources []int32) graphrag.Derived {
 	return graphrag.Derived{Kind: kind, Text: text, Provenance: x.corpus.Provenance(sources)}
 }
 
-// shuffle puts a list into a random order that the seed decides.
+// shuffle shuffles a list by seed and stream.
 func shuffle[T any](seed, stream uint64, list []T) {
 	rand.New(rand.NewPCG(seed, stream)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+}
+
+// StageDescribe names the calls for descriptions in accounts.
+const StageDescribe = "summarise descriptions"
+
+// describer condenses the descriptions of a thing to one by the model, or to quotes, each with its passages.
+type describer func(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error)
+
+func newDescriber(k kit.Kit, o Options) (describer, error) {
+	s, err := k.Quoter(offlineWords)
+	return kit.Step(k.IndexModel, func(m llm.Model) describer { return writer{m, k.Count, o, k.Language, quoter(s)}.describe }, quoter(s)), err
+}
+
+// quoter returns a describer that selects quotes.
+func quoter(by summary.Summarizer) describer {
+	return func(ctx context.Context, _ string, of []kg.Description) ([]kg.Description, error) {
+		texts := make([]string, len(of))
+		for i := range of {
+			texts[i] = of[i].Text
+		}
+		s, err := by.Summarize(ctx, texts)
+		if err != nil {
+			return nil, err
+		}
+		quotes := make([]kg.Description, len(s.Quotes))
+		for i, q := range s.Quotes {
+			text := s.Text[q.Start:q.End]
+			if source := texts[q.Source][q.SourceStart:q.SourceEnd]; source == text {
+				text = source // shares memory with the description
+			} else {
+				text = strings.Clone(text) // does not keep the summary in memory
+			}
+			quotes[i] = kg.Description{Text: text, Passages: of[q.Source].Passages}
+		}
+		return quotes, nil
+	}
+}
+
+// writer condenses by a model, and by quotes if its reply cannot be used.
+type writer struct {
+	model    llm.Model
+	count    func(string) int
+	o        Options
+	language string
+	quote    describer
+}
+
+func (w writer) describe(ctx context.Context, subject string, of []kg.Description) ([]kg.Description, error) {
+	if tokens := 0; len(of) < w.o.FoldFrom {
+		for _, d := range of {
+			tokens += w.count(d.Text)
+		}
+		if tokens < longDescriptions {
+			return of, nil
+		}
+	}
+	text, err := w.fold(ctx, subject, of)
+	if err := llm.Fatal(err); err != nil {
+		return nil, err
+	}
+	kit.Done(ctx, "describe", err)
+	if err == nil {
+		return []kg.Description{{Text: text, Passages: passages(of)}}, nil
+	}
+	w.o.Logger.Warn("no summary of the descriptions, quotes instead", "of", subject, "error", err)
+	return w.quote(ctx, subject, of)
+}
+
+// fold has the model summarise the sorted descriptions, as many as fit into a prompt. The reply to one
+// prompt is the first description in the next.
+func (w writer) fold(ctx context.Context, subject string, of []kg.Description) (string, error) {
+	texts := make([]string, len(of))
+	for i := range of {
+		texts[i] = of[i].Text
+	}
+	slices.Sort(texts)
+	var pack []string
+	tokens := 0
+	for _, t := range texts {
+		cost := w.count(t)
+		if len(pack) > 1 && tokens+cost > foldTokens {
+			partial, err := w.write(ctx, subject, pack)
+			if err != nil {
+				return "", err
+			}
+			pack, tokens = []string{partial}, w.count(partial)
+		}
+		pack, tokens = append(pack, t), tokens+cost
+	}
+	return w.write(ctx, subject, pack)
+}
+
+func (w writer) write(ctx context.Context, subject string, texts []string) (string, error) {
+	req, err := prompts.Request(ctx, StageDescribe, "describe", map[string]any{"Words": foldWords, "Language": w.language},
+		llm.Data{Label: "subject", Text: subject}, llm.Data{Label: "descriptions", Rows: texts, First: 1})
+	if err != nil {
+		return "", err
+	}
+	reply, err := w.model.Generate(ctx, req)
+	if err != nil {
+		return "", err
+	}
+	if text := strings.TrimSpace(reply.Text); text != "" {
+		return text, nil
+	}
+	return "", llm.ErrEmpty
+}
+
+// passages returns the passages of all descriptions, sorted and distinct.
+func passages(of []kg.Description) []int32 {
+	var all []int32
+	for i := range of {
+		all = append(all, of[i].Passages...)
+	}
+	return distinct(all)
+}
+
+func distinct(ids []int32) []int32 {
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }

@@ -19,18 +19,18 @@ import (
 // LocalOptions of [NewLocal]. The zero value is the setting of the code.
 type LocalOptions struct {
 	Options
-	// Tokens of the context; CommunityShare of it goes to reports, ChunkShare to
-	// chunks, the rest to entities and relations. Both shares 0 are .15 and .5.
+	// Tokens bounds the context; CommunityShare of it is for reports, ChunkShare for chunks, the rest
+	// for entities and relations. If both are 0, they are .15 and .5.
 	Tokens         int     `default:"12000" min:"0" source:"its program"`
 	CommunityShare float64 `min:"0" source:"its program"`
 	ChunkShare     float64 `min:"0" source:"its program"`
-	// Entities is how many are read, Relations how many that lead out of their
-	// circle for each.
+	// Entities is the number of entities read, Relations the number of relations to other entities
+	// for each.
 	Entities  int `default:"10" min:"0" source:"its program"`
 	Relations int `default:"10" min:"0" source:"its program"`
 }
 
-// Defaults returns the options with the shares that two of 0 stand for.
+// Defaults returns the options with default shares if both are 0.
 func (o LocalOptions) Defaults() LocalOptions {
 	if o.CommunityShare == 0 && o.ChunkShare == 0 {
 		o.CommunityShare, o.ChunkShare = 0.15, 0.5
@@ -52,10 +52,9 @@ func NewLocal(k kit.Kit, o LocalOptions) (*kit.System, error) {
 // local searches around entities.
 type local struct {
 	*index
-	o       LocalOptions
-	nearest retrieve.Texts // entities
-	// How long the rows of entities and edges are.
-	entityTokens, edgeTokens []int
+	o                        LocalOptions
+	nearest                  retrieve.Texts // entities
+	entityTokens, edgeTokens []int          // of the rows
 }
 
 func newLocal(ctx context.Context, x *index, o LocalOptions) (*local, error) {
@@ -96,8 +95,8 @@ func (l *local) search(ctx context.Context, question string) (entities, chunks [
 	return entities, l.sources(entities, likeness), err
 }
 
-// entities are those nearest to the question, best first; for an empty question
-// those of the highest degree.
+// entities returns the entities nearest to the question, best first; for an empty question the entities of
+// the highest degree.
 func (l *local) entities(ctx context.Context, question string) ([]int32, error) {
 	if strings.TrimSpace(question) == "" {
 		order := byDegree(&l.graph)
@@ -113,7 +112,7 @@ func (l *local) entities(ctx context.Context, question string) ([]int32, error) 
 	return out, err
 }
 
-// context is reports, entities and relations, each as far as its budget goes.
+// context returns reports, entities and relations, each within its budget.
 func (l *local) context(entities []int32) []graphrag.Derived {
 	reports := int(float64(l.o.Tokens) * l.o.CommunityShare)
 	rest := l.o.Tokens - reports - int(float64(l.o.Tokens)*l.o.ChunkShare)
@@ -133,8 +132,8 @@ func (l *local) context(entities []int32) []graphrag.Derived {
 	return out
 }
 
-// reportTable are the reports of the communities with the most entities, then
-// the highest rating, up to the first that does not fit.
+// reportTable returns the reports of the communities with the most entities, then the highest rating, up to
+// the first that does not fit.
 func (l *local) reportTable(entities []int32, budget int) []graphrag.Derived {
 	count := make(map[int32]int)
 	var found []int32
@@ -157,7 +156,7 @@ func (l *local) reportTable(entities []int32, budget int) []graphrag.Derived {
 	return retrieve.Within(out, budget, func(d graphrag.Derived) int { return l.kit.Count(d.Text) })
 }
 
-// relationTable grows entity by entity as long as the relations fit.
+// relationTable returns the relations of the most entities, from the first on, that fit.
 func (l *local) relationTable(entities []int32, budget int) []int32 {
 	var kept []int32
 	for n := 1; n <= len(entities); n++ {
@@ -173,8 +172,8 @@ func (l *local) relationTable(entities []int32, budget int) []int32 {
 	return kept
 }
 
-// relations are the edges among entities by combined degree, then those that
-// lead out, by how many of the entities their other end is connected to.
+// relations returns the edges among entities by combined degree, then edges to other entities, by the
+// number of the entities that their other end is connected to.
 func (l *local) relations(entities []int32) []int32 {
 	among := func(v int32) bool { return slices.Contains(entities, v) }
 	var inside, outside []int32
@@ -191,7 +190,7 @@ func (l *local) relations(entities []int32) []int32 {
 				inside = append(inside, e)
 			}
 		}
-		for _, end := range distinct(ends) { // there and back is one connection
+		for _, end := range distinct(ends) { // both directions are one connection
 			links[end]++
 		}
 	}
@@ -217,15 +216,14 @@ func (l *local) other(edge, v int32) int32 {
 	}
 }
 
-// sources are the chunks of each entity in turn, those first in which most of its
-// relations stand.
+// sources returns the chunks of each entity in turn, ordered by the number of its relations in them.
 func (l *local) sources(entities []int32, likeness []float64) []int32 {
 	type unit struct {
 		passage, relations, entities int32
 		likeness                     float64
 	}
 	g := l.corpus.Graph
-	selected := make(map[int32]int32) // how many of the entities a chunk names
+	selected := make(map[int32]int32) // by chunk: the number of entities that it names
 	for _, e := range entities {
 		for _, p := range g.EntityPassages(e) {
 			selected[p.ID]++
@@ -257,14 +255,14 @@ func (l *local) sources(entities []int32, likeness []float64) []int32 {
 	return order
 }
 
-// read are the first K chunks, as far as the budget goes.
+// read returns the first K chunks that fit.
 func (l *local) read(ranked []graphrag.Hit, q graphrag.Question) []graphrag.Hit {
 	budget := int(float64(l.o.Tokens) * l.o.ChunkShare)
 	first := ranked[:min(q.Reads(), len(ranked))]
 	return append([]graphrag.Hit{}, retrieve.Within(first, budget, func(h graphrag.Hit) int { return l.kit.Count(h.Chunk.Text) })...)
 }
 
-// entityText and edgeText are the rows as they are read and counted.
+// entityText and edgeText return the rows of entities and edges.
 func (l *local) entityText(e int32) string {
 	n := &l.graph.Nodes[e]
 	return graphrag.Row("", n.Title, joined(n.Descriptions), graphrag.Provenance{}).Text
@@ -287,7 +285,7 @@ func joined(of []kg.Description) string {
 	return strings.Join(texts, " ")
 }
 
-// byDegree are the nodes by degree, the largest first, equal ones by number.
+// byDegree returns the nodes by descending degree, then by number.
 func byDegree(g *report.Graph) []int32 {
 	order := make([]int32, len(g.Nodes))
 	for v := range order {

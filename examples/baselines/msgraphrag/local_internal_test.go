@@ -43,7 +43,7 @@ func star(t *testing.T) *local {
 	x.o.MaxSize = 10
 	related, weight := x.pairs()
 	for i, of := range related.All() {
-		x.graph.Edges[i].Descriptions = x.said(of)
+		x.graph.Edges[i].Descriptions = x.descriptions(of)
 	}
 	baselinestest.OK(t, x.communities(t.Context(), weight))
 	l := &local{index: x, o: LocalOptions{Relations: 1}}

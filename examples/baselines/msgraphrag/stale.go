@@ -17,7 +17,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/report"
 )
 
-// previous is the index before a change, as far as the next one is made from it. It is not changed.
+// previous has the parts of an index that the index after a change starts from. It is not changed.
 type previous struct {
 	levels   []map[string]int32 // the community of each entity, by level and key
 	reports  []written
@@ -25,7 +25,7 @@ type previous struct {
 	distance float64          // the share of rows that may differ
 }
 
-// written is a report with what it was written from.
+// written is a report with its rows.
 type written struct {
 	Report report.Report
 	Cited  [][]string // the names of the rows that each finding cites
@@ -47,8 +47,7 @@ func (p *previous) start(g *kg.Graph) [][]int32 {
 	return start
 }
 
-// nearest returns the report with the largest share of the rows, the first of equal ones, unless
-// too many rows differ.
+// nearest returns the first report with the largest share of the rows, unless too many rows differ.
 func (p *previous) nearest(rows []string) (written, bool) {
 	common := make(map[int]int)
 	for _, row := range rows {
@@ -167,7 +166,7 @@ func (s *sparing) edge(e *report.Edge) string {
 	return "relation\x00" + s.keys(e.Source) + "\x00" + s.keys(e.Target)
 }
 
-// next returns what the index after this one is made from.
+// next returns the start of the next index.
 func (x *index) next(s *sparing) previous {
 	p := previous{citing: make(map[string][]int), distance: x.o.Stale}
 	for _, c := range x.hierarchy.Communities {
@@ -190,13 +189,13 @@ func (x *index) next(s *sparing) previous {
 // spares reports whether reports may be stale. Without a model they cost nothing.
 func (x *index) spares() bool { return x.o.Stale > 0 && x.kit.IndexModel != nil }
 
-// sparing returns a reporter that asks r for what the previous index lacks.
+// sparing returns a reporter that uses r for reports that the previous index lacks.
 func (x *index) sparing(r report.Reporter) *sparing {
 	entities := x.corpus.Graph.Entities
 	return &sparing{Reporter: r, keys: func(v int32) string { return entities[v].Key }, last: &x.last, made: make(map[int32]written), stale: make(map[int32]bool)}
 }
 
-// outline tells the graph in which communities are found, and how they are found.
+// outline describes the graph and the options of its communities, as a key.
 func (x *index) outline(weight []float64) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, x.o.MaxSize, x.o.Passes, x.o.Seed)

@@ -1,5 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package raptor is RAPTOR (Sarthi and others, "RAPTOR: Recursive Abstractive
+// Processing for Tree-Organized Retrieval", arXiv 2401.18059, ICLR 2024, and
+// parthsarthi03/raptor): pieces of text are clustered, the clusters summarized, the
+// summaries clustered again, and a question is answered from the nodes of this tree
+// most similar to it, of any level.
+//
+// Leaves have at most 100 tokens and are cut between sentences; clusters are mixtures
+// of Gaussians with the least BIC, and a leaf can be in several. The collapsed tree is
+// read up to 2,000 tokens or Question.Tokens; Question.K does not limit it. Leaves are
+// read as pieces of chunks, and a chunk ranks by its best leaf; summaries are derived
+// texts.
+//
+// Where this differs from paper and code, and why:
+//
+//   - Vectors are reduced by principal components before they are clustered, not by
+//     UMAP, which has no seed there (see package summary).
+//   - Each document is a tree, and the tops of all trees are clustered together. The
+//     paper has one tree per text.
+//   - The title of a page precedes each of its leaves, as in all systems here.
+//   - The kit compares nodes with the question, as in all systems: by the cosine of the
+//     embedder, or by BM25. Without an embedder, LSA clusters.
+//   - A sentence of more than 100 tokens is cut between tokens. The paper does not
+//     mention it, and the code cuts it at commas.
+//
+// Indexing takes a call for each summary, which is about one for six leaves; a
+// question takes the answer's.
 package raptor
 
 import (
@@ -24,24 +50,23 @@ const Name = "raptor"
 // of its code (parthsarthi03/raptor).
 type Options struct {
 	kit.Common
-	// Leaf is the most tokens of a leaf, Summary those asked of a summary.
+	// Leaf bounds the tokens of a leaf, Summary the tokens of a summary.
 	Leaf    int `default:"100" min:"0" source:"the paper, section 3"`
 	Summary int `default:"100" min:"0" source:"its program"`
-	// Tokens is the budget of a question that has none.
+	// Tokens is the budget of a question without one.
 	Tokens int `default:"2000" min:"0" source:"the paper, section 3"`
-	// Traverse goes down the tree from its top and reads the best Layer nodes of
-	// each layer, in place of the best of all nodes.
+	// Traverse descends the tree and reads the best Layer nodes of each layer, in place of the best
+	// of all nodes.
 	Traverse bool `source:"the paper, section 3"`
 	Layer    int  `default:"5" min:"0" source:"its program"`
-	// Stale is the share of the nodes of a level, 0 to 1, that may have joined or left its clusters since
-	// these were found, before a model writes summaries. 0 clusters every level that changed.
+	// Stale is the share of the nodes of a level, 0 to 1, that may join or leave its clusters before
+	// the level is clustered again, if a model writes summaries. 0 clusters every level that changed.
 	Stale float64 `min:"0" max:"1" source:"ours: its program indexes all documents again"`
-	// Tree says how leaves become a tree. Its Embedder and Summarizer, when set, are
-	// used in place of the kit's.
+	// Tree has the options of the tree. Its Embedder and Summarizer, when set, replace the kit's.
 	Tree summary.RaptorOptions `source:"its program"`
 }
 
-// Defaults returns the options with what is not to be chosen.
+// Defaults returns the options with the cut between sentences, which is fixed.
 func (o Options) Defaults() Options {
 	o.Cut.Sentences = true
 	return o
@@ -126,9 +151,8 @@ func (s *searcher) cut(ctx context.Context) error {
 	return err
 }
 
-// documents are the texts of the leaves of each document. The title of a page stands
-// above each, as in what all systems compare with questions: most of a page does not
-// say what it is about.
+// documents returns the texts of the leaves of each document. The title of the page precedes each: most
+// parts of a page do not name its subject.
 func (s *searcher) documents() (docs [][]string) {
 	last := ""
 	for _, l := range s.leaves {
@@ -141,8 +165,8 @@ func (s *searcher) documents() (docs [][]string) {
 	return docs
 }
 
-// Retrieve chooses nodes of the tree. Leaves are read as what they are, pieces of
-// chunks, and rank these by the best of each; summaries are derived.
+// Retrieve chooses nodes of the tree. Leaves are read as pieces of chunks; a chunk ranks by its best
+// leaf. Summaries are derived.
 func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 	likeness, err := s.texts.Scores(ctx, q.Text, nil)
 	if err != nil {
@@ -166,8 +190,8 @@ func (s *searcher) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.
 	return found, nil
 }
 
-// choose are the nodes to read, in order: of the collapsed tree the best that fit into
-// the budget, up to the first that does not.
+// choose returns the nodes to read, in order: of the collapsed tree the best nodes up to the first that
+// does not fit into the budget.
 func (s *searcher) choose(likeness []float64, budget int) []int32 {
 	if s.o.Traverse {
 		return s.tree.Traverse(likeness, s.o.Layer)
@@ -192,10 +216,10 @@ func (s *searcher) choose(likeness []float64, budget int) []int32 {
 	}
 }
 
-// firstChosen is how many nodes are looked at first: some 20 of 100 tokens fit into a budget.
+// firstChosen is the number of nodes that are compared first: about 20 of 100 tokens fit into a budget.
 const firstChosen = 64
 
-// tokens is what a node takes of a budget.
+// tokens returns the length of a node in tokens.
 func (s *searcher) tokens(n int32) int {
 	if int(n) < len(s.leaves) {
 		return s.count(retrieve.Titled(s.hit(n, 0).Chunk))
@@ -203,7 +227,7 @@ func (s *searcher) tokens(n int32) int {
 	return s.count(s.tree.Nodes[n].Text)
 }
 
-// hit is a leaf as a piece of its chunk.
+// hit returns a leaf as a piece of its chunk.
 func (s *searcher) hit(n int32, score float64) graphrag.Hit {
 	l := s.leaves[n]
 	c := s.corpus.Chunks[l.chunk]
@@ -214,7 +238,7 @@ func (s *searcher) hit(n int32, score float64) graphrag.Hit {
 	return graphrag.Hit{Chunk: c, Score: score, Source: Name}
 }
 
-// summary is a summary with the documents behind it.
+// summary returns a summary with its source documents.
 func (s *searcher) summary(n int32) graphrag.Derived {
 	leaves := s.tree.Sources(n)
 	chunks := make([]int32, len(leaves))

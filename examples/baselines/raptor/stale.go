@@ -21,27 +21,27 @@ import (
 // previous contains the clusters before a change.
 type previous struct {
 	of     map[string]place
-	size   map[group]int
-	joined map[string]bool // texts that joined a cluster that was there
+	size   map[clusterID]int
+	joined map[string]bool // texts that joined an existing cluster
 }
 
-// group is a cluster: its number among those of a list of texts.
-type group struct {
+// clusterID identifies a cluster of a list of texts.
+type clusterID struct {
 	list   string // a digest
 	number int
 }
 
-// place is the longest list of texts that a text was clustered with, and its clusters there.
+// place has the length of the longest list of texts with a text, and its clusters there.
 type place struct {
 	texts  int
-	groups []group
+	groups []clusterID
 }
 
 func newPrevious() *previous {
-	return &previous{make(map[string]place), make(map[group]int), make(map[string]bool)}
+	return &previous{make(map[string]place), make(map[clusterID]int), make(map[string]bool)}
 }
 
-// clusters are clusters of a list of texts by index, and the texts that joined one that was there.
+// clusters holds clusters of a list of texts by index, and the texts that joined an existing cluster.
 type clusters struct {
 	Groups [][]int32
 	Joined []int32
@@ -84,8 +84,8 @@ func (g *growing) cluster(ctx context.Context, t *summary.Tree, nodes []int32, v
 
 func mapped(groups [][]int32, number func(int32) int32) [][]int32 {
 	out := make([][]int32, len(groups))
-	for i, group := range groups {
-		for _, n := range group {
+	for i, members := range groups {
+		for _, n := range members {
 			out[i] = append(out[i], number(n))
 		}
 	}
@@ -94,9 +94,9 @@ func mapped(groups [][]int32, number func(int32) int32) [][]int32 {
 
 // add adds the clusters of a list of texts. The order in which lists are added has no influence.
 func (p *previous) add(texts []string, list string, c clusters) {
-	in := make([][]group, len(texts))
+	in := make([][]clusterID, len(texts))
 	for number, of := range c.Groups {
-		g := group{list, number}
+		g := clusterID{list, number}
 		p.size[g] = len(of)
 		for _, i := range of {
 			in[i] = append(in[i], g)
@@ -118,7 +118,7 @@ func (p *previous) add(texts []string, list string, c clusters) {
 // grown returns the clusters that texts were in before. New ones join the cluster of the most similar mean.
 // It returns false if more than a share of the texts joined or left since the clusters were found.
 func (p *previous) grown(texts []string, row func(int32) []float32, share float64) (clusters, bool) {
-	members := make(map[group][]int32)
+	members := make(map[clusterID][]int32)
 	var joined, added []int32
 	for i, text := range texts {
 		groups := p.of[text].groups
@@ -134,7 +134,7 @@ func (p *previous) grown(texts []string, row func(int32) []float32, share float6
 	}
 	joined = append(joined, added...)
 	changed := len(joined)
-	order := slices.SortedFunc(maps.Keys(members), func(a, b group) int {
+	order := slices.SortedFunc(maps.Keys(members), func(a, b clusterID) int {
 		return cmp.Or(strings.Compare(a.list, b.list), a.number-b.number)
 	})
 	means := make([][]float32, len(order))

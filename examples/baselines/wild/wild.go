@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package wild is a retriever for raw web pages: it ranks short passages, ranks pages by their best
+// passage, and spends a budget of tokens on the best places. Indexing calls no model. A question for an
+// overview takes one call for its aspects. docs/systems.md measures each part.
 package wild
 
 import (
@@ -11,8 +14,11 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/chunk"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
+	"github.com/wildgraph/wildgraph/graphrag/link"
+	"github.com/wildgraph/wildgraph/graphrag/ppr"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
 )
 
@@ -21,28 +27,24 @@ const Name = "wild"
 
 // Options of the system. The zero value is the default recipe.
 type Options struct {
-	// Common.Cut.Size is how long each of K pieces may be where a question has no
-	// budget of tokens. Pages are cut by Passage, and each is ranked once.
+	// Common.Cut.Size bounds each of K pieces for a question without a budget of tokens. Pages are
+	// cut by Passage, and each is ranked once.
 	kit.Common
 	Passage chunk.PageOptions `source:"ours"`
-	// Pages.Plan is that of a kit with a model, which is asked once for an overview;
-	// without one aspects are those of the words. Planned below 0 asks for no plan.
+	// Pages.Plan is by default a call of the answering model for an overview; without a model,
+	// aspects follow from words. Planned below 0 switches the plan off.
 	Pages retrieve.PagesOptions `source:"ours"`
-	// Extract, when set, finds the names and facts by which pages lead to each other.
-	// Without it rules do, where the corpus is one of titled passages; elsewhere pages
-	// lead nowhere.
+	// Extract, when set, finds the names and facts that link pages. By default rules find them in a
+	// corpus of titled passages, and other pages are not linked.
 	Extract extract.Extractor
 }
-
-// whole is longer than any page.
-const whole = 1 << 30
 
 // New returns the system.
 func New(k kit.Kit, o Options) (*kit.System, error) {
 	var c kit.Checks
 	c.Want(o.Cut.Splitter == nil, "Cut.Splitter", "set", "none: wild cuts pages by its own rule")
 	o.Pages.Count, o.Pages.Longest = k.Count, o.Cut.Size
-	o.Cut = kit.Cut{Size: whole, Overlap: -1, KeepLinks: true}
+	o.Cut = kit.Cut{Size: 1 << 30, Overlap: -1, KeepLinks: true}
 	f := kit.Frame{Name: Name, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Finding, kit.Linking}, Flat: true, Problems: c.Err()}
 	f.Extract.Extractor = o.Extract
 	f.Build = func(ctx context.Context, c *kit.Corpus) (graphrag.Retriever, error) {
@@ -68,9 +70,8 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(f)
 }
 
-// like compares questions with tiles of the pages by a trained embedder, all of them or, lazily, those
-// that are asked for. By words they are compared already, and LSA knows no more than these
-// (docs/systems.md).
+// like compares questions with tiles of the pages by a trained embedder: all tiles, or lazily the
+// tiles of candidates. Pages are compared by words already, and LSA adds nothing (docs/systems.md).
 func like(ctx context.Context, k kit.Kit, c *kit.Corpus, o *retrieve.PagesOptions) error {
 	if !k.Trained {
 		return nil
@@ -86,16 +87,16 @@ func like(ctx context.Context, k kit.Kit, c *kit.Corpus, o *retrieve.PagesOption
 	return err
 }
 
-// indexed is the pages, which change at the cost of what changes.
+// indexed contains the pages. The cost of a change is proportional to the changed pages.
 type indexed struct {
 	*retrieve.Pages
 	kit      kit.Kit
 	cut      chunk.PageOptions
 	docs     *btree.Map[string, graphrag.Chunk] // documents, of one chunk each, by its ID
-	passages int                                // how many of them are titled passages
+	passages int                                // the number of titled passages among them
 }
 
-// change replaces documents, and returns the pages of those that come.
+// change replaces documents, and returns the pages of the added ones.
 func (x *indexed) change(ctx context.Context, added, gone []graphrag.Chunk) ([]chunk.Page, error) {
 	for _, c := range gone {
 		if x.docs.Delete(c.ID); extract.TitledPassages([]graphrag.Chunk{c}) {
@@ -112,8 +113,7 @@ func (x *indexed) change(ctx context.Context, added, gone []graphrag.Chunk) ([]c
 	return chunk.Pages(ctx, docs, x.cut)
 }
 
-// follow leads from page to page by a graph, in a corpus of titled passages by their own: these
-// lead to each other by the names in them.
+// follow returns the walk over a graph; by default over the graph of a corpus of titled passages.
 func (x *indexed) follow(ctx context.Context, g *kg.Graph) (_ retrieve.Follow, err error) {
 	if g == nil && extract.MostlyTitled(x.passages, x.docs.Len()) {
 		g, err = titledGraph(ctx, x.docs.Values())
@@ -144,4 +144,115 @@ func (x *indexed) Update(ctx context.Context, added, gone []graphrag.Chunk) (ret
 		return nil, err
 	}
 	return next, err
+}
+
+// damping is the probability of walking on from a page or name, nameShare the weight of the question's
+// names relative to pages as starts: docs/systems.md has the plateau.
+const (
+	damping   = 0.85
+	nameShare = 2
+)
+
+// walk is personalised PageRank over names, facts and pages, from the pages similar to the question and
+// from its names, as in HippoRAG 2 (arXiv 2502.14802) with other starts.
+type walk struct {
+	graph  *kg.Graph
+	view   *kg.View
+	names  *rules.Extractor
+	links  link.NameIndex
+	solver *ppr.Solver
+}
+
+// walking returns the walk over a graph, nil for an empty graph.
+func walking(ctx context.Context, k kit.Kit, g *kg.Graph) (retrieve.Follow, error) {
+	if g == nil || len(g.Entities) == 0 {
+		return nil, nil
+	}
+	w := &walk{graph: g}
+	keys := make([]string, len(g.Entities))
+	for i, e := range g.Entities {
+		keys[i] = e.Key
+	}
+	var err error
+	if w.links, err = k.Link.Index(ctx, keys); err != nil {
+		return nil, err
+	}
+	if w.names, err = rules.New(rules.Options{}); err != nil {
+		return nil, err
+	}
+	if w.view, err = g.View(kg.ViewOptions{Passages: true, Mentioned: true}); err != nil {
+		return nil, err
+	}
+	w.solver, err = ppr.New(w.view.Graph, ppr.Options{Damping: damping})
+	return w.follow, err
+}
+
+// follow implements the Follow of retrieve.PagesOptions.
+func (w *walk) follow(ctx context.Context, question string, right []float64) ([]float64, error) {
+	var seeds []ppr.Seed
+	for p, r := range right {
+		if r > 0 {
+			seeds = append(seeds, ppr.Seed{Node: w.view.Passage(int32(p)), Weight: r})
+		}
+	}
+	names, err := w.start(ctx, question)
+	if err != nil {
+		return nil, err
+	}
+	chance, err := w.solver.Solve(ctx, append(seeds, names...), nil)
+	if err != nil {
+		return nil, err
+	}
+	return chance[w.view.Entities:], nil
+}
+
+// start links each name of the question to the most similar name of the corpus. Its weight is the
+// similarity over the number of pages that name it.
+func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
+	var seeds []ppr.Seed
+	sum := 0.0
+	for _, name := range w.names.QuestionNames(question, w.known) {
+		near, err := w.links.Nearest(ctx, w.graph.Key(name), 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(near) == 0 || near[0].Score <= 0 {
+			continue
+		}
+		weight := near[0].Score / float64(max(1, len(w.graph.EntityPassages(near[0].ID))))
+		seeds = append(seeds, ppr.Seed{Node: near[0].ID, Weight: weight})
+		sum += weight
+	}
+	for i := range seeds {
+		seeds[i].Weight *= nameShare / sum
+	}
+	return seeds, nil
+}
+
+// known reports whether the graph has an entity with a folded name.
+func (w *walk) known(folded string) bool {
+	_, ok := w.graph.Find(folded)
+	return ok
+}
+
+// titledGraph returns the graph that rules extract from titled passages, each a document, with either
+// kit. Document i is passage i. The names that rules find depend on all texts, so every change makes a
+// new graph.
+func titledGraph(ctx context.Context, chunks []graphrag.Chunk) (*kg.Graph, error) {
+	x, err := rules.New(rules.Options{})
+	if err != nil {
+		return nil, err
+	}
+	found, err := extract.Titled(extract.Linked(x), true).Extract(ctx, chunks)
+	if err != nil {
+		return nil, err
+	}
+	base, err := kg.NewBase(kg.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := base.Insert(found...); err != nil {
+		return nil, err
+	}
+	return base.Graph(ctx)
 }

@@ -5,18 +5,21 @@ package youtu
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/extract/rules"
 	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/retrieve"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// agent puts the search and the agent together.
+// agent returns the search with its agent.
 func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	var schema *extract.Schema
 	if !s.o.NoSchema {
@@ -51,8 +54,8 @@ func (s *searcher) agent(k kit.Kit) (graphrag.Retriever, error) {
 	return capped(r, s.o.MaxPerDoc), err
 }
 
-// trimmed keeps what sub-queries found together to what one may: so many facts and
-// communities, and chunks of a document.
+// trimmed applies the limits of facts, communities and chunks of a document to the merged results of
+// sub-queries.
 func (s *searcher) trimmed(r graphrag.Retriever) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		found, err := capped(r, s.o.MaxPerDoc).Retrieve(ctx, q)
@@ -65,8 +68,7 @@ func (s *searcher) trimmed(r graphrag.Retriever) graphrag.Retriever {
 	})
 }
 
-// capped keeps the first chunks of each document: searches that keep to a limit each
-// exceed it together.
+// capped applies the limit of chunks per document to merged results.
 func capped(r graphrag.Retriever, perDoc int) graphrag.Retriever {
 	return graphrag.RetrieverFunc(func(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
 		found, err := r.Retrieve(ctx, q)
@@ -75,7 +77,7 @@ func capped(r graphrag.Retriever, perDoc int) graphrag.Retriever {
 	})
 }
 
-// drafts has the kit's reader answer from what was found first.
+// drafts has the kit's reader answer from the first results.
 func drafts(k kit.Kit) func(context.Context, graphrag.Question, graphrag.Found) (graphrag.Answer, error) {
 	return func(ctx context.Context, q graphrag.Question, f graphrag.Found) (graphrag.Answer, error) {
 		hits, derived := f.Read(q), f.Derived
@@ -86,12 +88,11 @@ func drafts(k kit.Kit) func(context.Context, graphrag.Question, graphrag.Found) 
 	}
 }
 
-// vocabularySize is how many names of each kind a question's decomposition is shown.
+// vocabularySize bounds the names of each kind in the prompt that decomposes a question.
 const vocabularySize = 60
 
-// vocabulary is the schema as the graph has it: the types, relations and attributes
-// that occur in it, the most frequent first. What a schema names and no text has
-// leads nowhere.
+// vocabulary returns the schema of the graph: the types, relations and attributes that occur in it, the
+// most frequent first.
 func vocabulary(g *kg.Graph) *extract.Schema {
 	types, relations, attributes := make(map[string]int), make(map[string]int), make(map[string]int)
 	for e := range g.Entities {
@@ -103,16 +104,87 @@ func vocabulary(g *kg.Graph) *extract.Schema {
 	for r := range g.Relations {
 		relations[g.Relations[r].Label] += g.Relations[r].Count
 	}
-	items := func(counts map[string]int) (out []extract.SchemaItem) {
+	frequent := func(counts map[string]int) []extract.SchemaItem {
 		delete(counts, "")
 		var all []rank.Scored[string]
 		for name, n := range counts {
 			all = append(all, rank.Scored[string]{ID: name, Score: float64(n)})
 		}
-		for _, x := range rank.Best(all, vocabularySize) {
-			out = append(out, extract.SchemaItem{Name: x.ID})
-		}
-		return out
+		return items(ids(rank.Best(all, vocabularySize))...)
 	}
-	return &extract.Schema{EntityTypes: items(types), Relations: items(relations), Attributes: items(attributes)}
+	return &extract.Schema{EntityTypes: frequent(types), Relations: frequent(relations), Attributes: frequent(attributes)}
+}
+
+// kinds has the types that question words ask for.
+var kinds = map[string][]string{
+	"who": {rules.Person, rules.Organization}, "whom": {rules.Person}, "whose": {rules.Person}, "where": {rules.Place}, "when": {rules.Date},
+}
+
+// byRules plans without a model: it keeps the question whole. Its types are the types of its question words,
+// and the names of the schema whose words it contains.
+func byRules(schema *extract.Schema) agent.Decomposer {
+	return func(_ context.Context, question string) ([]agent.SubQuery, error) {
+		sub := agent.SubQuery{ID: "q1", Text: question}
+		if schema == nil {
+			return []agent.SubQuery{sub}, nil
+		}
+		add := func(name string) {
+			if known, ok := schema.Name(name); ok && !slices.Contains(sub.Types, known) {
+				sub.Types = append(sub.Types, known)
+			}
+		}
+		for _, word := range text.Plain().Terms(question) {
+			for _, kind := range kinds[word] {
+				add(kind)
+			}
+		}
+		asked := text.Default().Terms(question)
+		for _, it := range slices.Concat(schema.EntityTypes, schema.Relations, schema.Attributes) {
+			terms := text.Default().Terms(it.Name)
+			if len(terms) > 0 && !slices.ContainsFunc(terms, func(t string) bool { return !slices.Contains(asked, t) }) {
+				add(it.Name)
+			}
+		}
+		return []agent.SubQuery{sub}, nil
+	}
+}
+
+// fillGaps reflects without a model: a question is answered if the evidence has all of its words that the
+// corpus has. Otherwise the next query is the missing words and the best fact.
+func fillGaps(m *agent.Memory, known func(term string) bool) agent.Move {
+	wanted := make(map[string]bool)
+	for _, term := range text.Default().Terms(m.Question.Text) {
+		if known(term) {
+			wanted[term] = true
+		}
+	}
+	note := func(of string) {
+		if len(wanted) > 0 {
+			for _, term := range text.Default().Terms(of) {
+				delete(wanted, term)
+			}
+		}
+	}
+	best := ""
+	for _, d := range m.Found.Derived {
+		note(d.Text)
+		if best == "" && d.Kind == kindFact {
+			best = d.Text
+		}
+	}
+	for _, h := range m.Found.Read(m.Question) {
+		note(retrieve.Titled(h.Chunk))
+	}
+	var missing []string
+	text.Default().Spans(m.Question.Text, func(word []byte, start, end int) {
+		term, ok := text.Default().Term(string(word))
+		if w := m.Question.Text[start:end]; ok && wanted[term] && !slices.Contains(missing, w) {
+			missing = append(missing, w)
+		}
+	})
+	if len(missing) == 0 {
+		return agent.Move{Thought: "every word of the question is in what was found", Answered: true}
+	}
+	gap := strings.Join(missing, " ")
+	return agent.Move{Thought: "nothing says: " + gap, Query: gap + " " + best}
 }

@@ -35,15 +35,13 @@ type searcher struct {
 
 	chunks, facts, names, keywords, communities retrieve.Texts
 	keywordOf                                   []int32 // the community of each keyword
-	words                                       *words
+	words                                       *corpusWords
 	questionNames                               func(question string) []string
 	links                                       link.NameIndex
-	among                                       []int32 // the entities that links compares
-	// around are the facts of each entity, and those of each community's members.
-	around [][]int32
-	// ways is the graph of the facts. arcs has for each fact its two places there.
-	ways *graph.Graph
-	arcs [][2]int64
+	among                                       []int32      // the entities that links compares
+	around                                      [][]int32    // the facts of each entity
+	ways                                        *graph.Graph // of the facts
+	arcs                                        [][2]int64   // of each fact: its two places in ways
 }
 
 func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (graphrag.Retriever, error) {
@@ -93,8 +91,8 @@ type dividedKey struct {
 	options  string
 }
 
-// divided are the communities. The system and its ablations share those by LSA, which are
-// a function of the graph; other embedders may be paid for.
+// divided finds the communities. The system and its ablations share communities by LSA, which depend only
+// on the graph; other embedders may be paid for.
 func divided(ctx context.Context, o Options, c *kit.Corpus) (perception.Partition, error) {
 	e, err := c.Embedder(ctx)
 	if err != nil {
@@ -113,8 +111,8 @@ func divided(ctx context.Context, o Options, c *kit.Corpus) (perception.Partitio
 	return find()
 }
 
-// perceived are the vectors of the entities by equation 4. An attribute is a triple
-// of its entity, of the relation has_attribute and of its text.
+// perceived returns the vectors of the entities by equation 4. An attribute is a triple of its entity, the
+// relation has_attribute, and its text.
 func perceived(ctx context.Context, o Options, by embed.Embedder, g *kg.Graph) (vectors []float32, dim int, triples []perception.Triple, err error) {
 	const hasAttribute = "has attribute"
 	labels := []string{hasAttribute}
@@ -135,7 +133,7 @@ func perceived(ctx context.Context, o Options, by embed.Embedder, g *kg.Graph) (
 		rel := &g.Relations[r]
 		triples = append(triples, perception.Triple{Head: rel.Head, Relation: label(rel.Label), Tail: rel.Tail})
 	}
-	all := slices.Clone(triples) // with a node for each attribute
+	all := slices.Clone(triples) // and a node for each attribute
 	for e := range g.Entities {
 		for _, a := range g.Entities[e].Attributes {
 			all = append(all, perception.Triple{Head: int32(e), Relation: label(hasAttribute), Tail: int32(len(names))})
@@ -158,7 +156,7 @@ func perceived(ctx context.Context, o Options, by embed.Embedder, g *kg.Graph) (
 	return vectors[:len(g.Entities)*3*dim], 3 * dim, triples, nil
 }
 
-// rows embeds texts, one vector behind the other.
+// rows embeds texts into consecutive vectors.
 func rows(ctx context.Context, by embed.Embedder, texts []string) (out []float32, dim int, err error) {
 	var t transform
 	for vectors, err := range embed.Batches(ctx, by, text.Strings(texts)) {
@@ -173,7 +171,7 @@ func rows(ctx context.Context, by embed.Embedder, texts []string) (out []float32
 	return out, dim, nil
 }
 
-// index makes the four indexes, and that of names.
+// index makes the four indexes and the index of names.
 func (s *searcher) index(ctx context.Context, k kit.Kit) (err error) {
 	g := s.corpus.Graph
 	var names, facts, keywords, communities []string
@@ -194,7 +192,7 @@ func (s *searcher) index(ctx context.Context, k kit.Kit) (err error) {
 	if err != nil {
 		return err
 	}
-	s.words = &words{factWords(s.tree.Facts), counts, chunks.Len()}
+	s.words = &corpusWords{factWords(s.tree.Facts), counts, chunks.Len()}
 	if s.chunks, err = s.corpus.Find(ctx, chunks); err != nil {
 		return err
 	}
@@ -219,15 +217,14 @@ func (s *searcher) index(ctx context.Context, k kit.Kit) (err error) {
 	return err
 }
 
-// community is a community as it is compared and read: its name, what it is about,
-// and its keywords.
+// community returns the text of a community: its name, description and keywords.
 func (s *searcher) community(c perception.Named) graphrag.Derived {
-	var words []string
+	var keywords []string
 	for _, e := range c.Keywords {
-		words = append(words, s.corpus.Graph.Entities[e].Name)
+		keywords = append(keywords, s.corpus.Graph.Entities[e].Name)
 	}
-	said := strings.TrimSpace(c.Description + " (" + strings.Join(words, "; ") + ")")
-	return graphrag.Row(kindCommunity, c.Name, said, s.corpus.Provenance(c.Sources))
+	text := strings.TrimSpace(c.Description + " (" + strings.Join(keywords, "; ") + ")")
+	return graphrag.Row(kindCommunity, c.Name, text, s.corpus.Provenance(c.Sources))
 }
 
 // join makes the graph of the facts.
@@ -256,14 +253,13 @@ func (s *searcher) join() error {
 	return nil
 }
 
-// perceivedDim is what vectors are reduced to before communities are found: the
-// distances of k-means over vectors of three times this length keep to within a
-// tenth, and take a sixth of the time of 384 components.
+// perceivedDim is the length that vectors are reduced to before communities are found. Distances of
+// k-means over vectors of three times this length change by less than a tenth, and take a sixth of the
+// time of 384 components.
 const perceivedDim = 64
 
-// transform is F_Θ, "a matrix for embedding transformation" of which the paper says
-// no more: a random projection (Johnson and Lindenstrauss), always the same. Vectors
-// that are short enough stay.
+// transform is F_Θ, "a matrix for embedding transformation" that the paper does not specify: a fixed random
+// projection (Johnson and Lindenstrauss). Vectors of up to perceivedDim components do not change.
 type transform struct {
 	dim    int
 	matrix []float64 // a row of float32 values for each component

@@ -8,34 +8,31 @@ import (
 	"math"
 	"slices"
 
+	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
+	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// How far each route looks; the paper says nothing of it.
+// The bounds of each route; the paper gives none.
 const (
-	routeFacts       = 60 // of each route: three times what is read
+	routeFacts       = 60 // of each route: three times the facts read
 	routeEntities    = 20
 	routeStarts      = 5
 	routeCommunities = 3
-	// typeBonus is what a fact of a wanted type gains, in shares of its score: the
-	// tenth that the program gives to eight words.
-	typeBonus = 0.1
-	// factShare is what the likeness of a single fact counts beside the words of the
-	// question that a path has.
-	factShare = 0.5
+	typeBonus        = 0.1 // of the score of a fact of a wanted type; the program's value for eight words
+	factShare        = 0.5 // weight of the similarity of a fact relative to the question's words in a path
 )
 
-// query is a sub-query on its way.
+// query is a sub-query with its comparisons.
 type query struct {
-	text string
-	// scores has how like the query each fact is.
-	scores []float64
-	// entities are those that it is about, the best first; it names as many of them
-	// as named says.
-	entities []int32
-	named    int
+	text     string
+	scores   []float64 // similarities of the facts
+	entities []int32   // best first; the query names the first ones
+	named    int       // the number of these
 }
 
 // ask compares a query with all facts and names.
@@ -49,7 +46,7 @@ func (s *searcher) ask(ctx context.Context, text string, types []string) (*query
 	return q, s.link(ctx, q)
 }
 
-// favour raises the facts of the types that a query is after.
+// favour raises the scores of facts of the wanted types.
 func (s *searcher) favour(scores []float64, types []string) {
 	if len(types) == 0 {
 		return
@@ -68,8 +65,8 @@ func (s *searcher) favour(scores []float64, types []string) {
 	}
 }
 
-// link finds the entities of a query: those that it names, or that are nearest to
-// what it names, and then those whose names are most like it.
+// link finds the entities of a query: by its names, each exactly or by the nearest name, and then by the
+// similarity of entity names to the query.
 func (s *searcher) link(ctx context.Context, q *query) error {
 	add := func(e int32) {
 		if len(q.entities) < routeEntities && !slices.Contains(q.entities, e) {
@@ -97,7 +94,7 @@ func (s *searcher) link(ctx context.Context, q *query) error {
 	return err
 }
 
-// byFact is the second route: the facts most like the query.
+// byFact is the second route: the facts most similar to the query.
 func (s *searcher) byFact(q *query) []int32 {
 	var top rank.Top[int32]
 	top.Reset(routeFacts)
@@ -109,8 +106,8 @@ func (s *searcher) byFact(q *query) []int32 {
 	return ids(top.Append(nil))
 }
 
-// byEntity is the first: the facts about the entities, the most like the query
-// first, equal ones by entity.
+// byEntity is the first route: the facts of the entities, the most similar to the query first, ties by
+// entity.
 func (s *searcher) byEntity(q *query) []int32 {
 	var facts []int32
 	for _, e := range q.entities {
@@ -119,8 +116,7 @@ func (s *searcher) byEntity(q *query) []int32 {
 	return s.best(q, facts)
 }
 
-// best orders facts by their scores, equal ones as they come, and keeps the first
-// of them.
+// best returns the routeFacts best facts, each once, ties in the given order.
 func (s *searcher) best(q *query, facts []int32) []int32 {
 	seen := make([]bool, len(q.scores))
 	facts = slices.DeleteFunc(facts, func(f int32) bool {
@@ -132,11 +128,10 @@ func (s *searcher) best(q *query, facts []int32) []int32 {
 	return facts[:min(routeFacts, len(facts))]
 }
 
-// byCommunity is the third: the communities most like the query, by what is said of them
-// and by their keywords (levels four and three of the tree), and of the facts about their
-// members those that are like it at all.
+// byCommunity is the third route: the communities most similar to the query, by description and by keywords
+// (levels four and three of the tree), and the facts of their members with a positive score.
 func (s *searcher) byCommunity(ctx context.Context, q *query) (facts, communities []int32, err error) {
-	said, err := s.communities.Best(ctx, q.text, routeCommunities)
+	described, err := s.communities.Best(ctx, q.text, routeCommunities)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,7 +145,7 @@ func (s *searcher) byCommunity(ctx context.Context, q *query) (facts, communitie
 			named = append(named, c)
 		}
 	}
-	found := rank.RRF(ids(said), named)
+	found := rank.RRF(ids(described), named)
 	found = found[:min(routeCommunities, len(found))]
 	for _, c := range found {
 		communities = append(communities, c.ID)
@@ -165,9 +160,8 @@ func (s *searcher) byCommunity(ctx context.Context, q *query) (facts, communitie
 	return s.best(q, facts), communities, nil
 }
 
-// byPath is the fourth: the facts along the paths, from what the query names, that
-// speak of most of it. through has for each chunk the score of the best path that a
-// fact of it is part of.
+// byPath is the fourth route: the facts along the best paths from the named entities. through has, for each
+// chunk, the score of the best path with a fact of the chunk.
 func (s *searcher) byPath(ctx context.Context, q *query) (facts []int32, through []float64, err error) {
 	like, of := s.likeness(q)
 	starts := q.entities[:min(cmp.Or(q.named, routeStarts), len(q.entities))]
@@ -192,7 +186,7 @@ func (s *searcher) byPath(ctx context.Context, q *query) (facts []int32, through
 	return facts, through, nil
 }
 
-// likeness says how each arc answers to a query, by the fact of it that does best.
+// likeness scores each arc for a query by its best fact.
 func (s *searcher) likeness(q *query) (like path.Likeness, of []int32) {
 	parts, weights := s.words.parts(q.text, len(s.tree.Facts))
 	arcs := s.ways.Arcs()
@@ -217,10 +211,163 @@ func (s *searcher) likeness(q *query) (like path.Likeness, of []int32) {
 	return like, of
 }
 
-func ids(list []rank.Scored[int32]) []int32 {
-	out := make([]int32, len(list))
+func ids[T cmp.Ordered](list []rank.Scored[T]) []T {
+	out := make([]T, len(list))
 	for i, x := range list {
 		out[i] = x.ID
 	}
 	return out
+}
+
+// The weights of the similarity of a chunk and of its best fact, relative to the score of a path through it.
+// The paper and its program merge the chunks of facts and the similar chunks without an order.
+const (
+	chunkShare = 0.2
+	factsShare = 0.02
+)
+
+// search finds the facts and chunks for one sub-query: four routes find facts, RRF merges them, and the
+// chunks of these facts are merged with the chunks most similar to the query.
+func (s *searcher) search(ctx context.Context, q graphrag.Question, sub agent.SubQuery) (graphrag.Found, error) {
+	asked, err := s.ask(ctx, q.Text, sub.Types)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	community, near, err := s.byCommunity(ctx, asked)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	paths, through, err := s.byPath(ctx, asked)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	routes := []struct {
+		target agent.Target
+		name   string
+		facts  []int32
+		scores []float64 // of chunks
+	}{{agent.Node, "entities", s.byEntity(asked), nil}, {agent.Fact, "facts", s.byFact(asked), nil}, {agent.Community, "communities", community, nil}, {agent.Auto, "paths", paths, through}}
+	var lists [][]int32
+	var steps []graphrag.Step
+	for _, r := range routes {
+		if r.name == s.o.Without {
+			clear(r.scores)
+			continue
+		}
+		for range times(r.target, sub.Target) {
+			lists = append(lists, r.facts)
+		}
+		steps = append(steps, graphrag.Step{Kind: r.name, Query: q.Text, Found: s.texts(r.facts[:min(3, len(r.facts))])})
+	}
+	merged := rank.RRF(lists...)
+	facts := merged[:min(s.o.facts(q), len(merged))]
+	scores, err := s.chunks.Scores(ctx, q.Text, nil)
+	if err != nil {
+		return graphrag.Found{}, err
+	}
+	found := graphrag.Found{Ranked: s.corpus.ByScore(s.weigh(scores, through, merged), q.Want(), "youtu"), Steps: steps}
+	for _, f := range merged {
+		fact := s.tree.Facts[f.ID]
+		if fact.Relation == perception.MemberOf { // the community itself is shown below
+			continue
+		} else if len(found.Derived) == len(facts) {
+			break
+		}
+		found.Derived = append(found.Derived, graphrag.Derived{Kind: kindFact, Text: fact.Text, Provenance: s.corpus.Provenance(fact.Passages)})
+	}
+	for _, c := range near {
+		found.Derived = append(found.Derived, s.community(s.tree.Communities[c]))
+	}
+	return found, nil
+}
+
+// weigh returns the scores of the chunks: by the best path through each, its similarity to the query, and its
+// best fact of all routes. It overwrites scores, the similarities.
+func (s *searcher) weigh(scores, through []float64, facts []rank.Scored[int32]) []float64 {
+	best := make([]float64, len(scores))
+	for _, f := range facts {
+		for _, c := range s.tree.Facts[f.ID].Passages {
+			best[c] = max(best[c], f.Score/facts[0].Score)
+		}
+	}
+	for c := range scores {
+		scores[c] = through[c] + chunkShare*scores[c] + factsShare*best[c]
+	}
+	return scores
+}
+
+// times returns the weight of a route: 2 if it is the target of the sub-query, otherwise 1.
+func times(route, wanted agent.Target) int {
+	if route != agent.Auto && route == wanted {
+		return 2
+	}
+	return 1
+}
+
+func (s *searcher) texts(facts []int32) []string {
+	out := make([]string, len(facts))
+	for i, f := range facts {
+		out[i] = s.tree.Facts[f].Text
+	}
+	return out
+}
+
+// corpusWords has the words of the corpus.
+type corpusWords struct {
+	facts  map[string][]int32 // with a word, ascending
+	chunks map[string]int     // the number of chunks with a word
+	n      int                // the number of chunks
+}
+
+// chunkWordsKey is the key of the words of a graph's chunks.
+type chunkWordsKey struct{ *kg.Graph }
+
+// chunkWords counts the chunks with each word.
+func chunkWords(chunks text.List) map[string]int {
+	n := make(map[string]int)
+	for c := range chunks.All() {
+		for _, term := range distinct(text.Default().Terms(c)) {
+			n[term]++
+		}
+	}
+	return n
+}
+
+// factWords lists the facts with each word.
+func factWords(facts []perception.Fact) map[string][]int32 {
+	of := make(map[string][]int32)
+	for f := range facts {
+		for _, term := range distinct(text.Default().Terms(facts[f].Text)) {
+			of[term] = append(of[term], int32(f))
+		}
+	}
+	return of
+}
+
+// parts returns the words of a question: of has, for each fact, a bit for each word in it; weights has BM25's
+// inverse document frequency of each word, scaled to the sum 1. It uses the path.MaxParts rarest words.
+func (w *corpusWords) parts(question string, facts int) (of []uint64, weights []float64) {
+	var all []rank.Scored[string]
+	for _, term := range distinct(text.Default().Terms(question)) {
+		df := float64(w.chunks[term])
+		all = append(all, rank.Scored[string]{ID: term, Score: math.Log(1 + (float64(w.n)-df+.5)/(df+.5))})
+	}
+	all = rank.Best(all, path.MaxParts)
+	sum := 0.0
+	for _, x := range all {
+		sum += x.Score
+	}
+	of, weights = make([]uint64, facts), make([]float64, len(all))
+	for i, x := range all {
+		weights[i] = x.Score / sum
+		for _, f := range w.facts[x.ID] {
+			of[f] |= 1 << i
+		}
+	}
+	return of, weights
+}
+
+func distinct(terms []string) []string {
+	slices.Sort(terms)
+	return slices.Compact(terms)
 }

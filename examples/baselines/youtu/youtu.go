@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package youtu is Youtu-GraphRAG (Dong and others 2025, arXiv 2508.19855): one schema bounds the
+// extraction and the decomposition of questions; communities of entities with similar relations and
+// meaning make a tree of knowledge over the facts; the sub-queries of a question search by entity, fact,
+// community and path, and an agent reflects on the results and searches again.
 package youtu
 
 import (
 	"cmp"
 	"context"
+	"embed"
+	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/agent"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/kg"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/path"
 	"github.com/wildgraph/wildgraph/graphrag/perception"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Names of the system in reports, with its agent and without (the paper's ablation,
-// table 3).
+// Names of the system in reports, with and without its agent (the paper's ablation, table 3).
 const (
 	Name        = "youtu"
 	NameNoAgent = "youtu-noagent"
@@ -35,18 +43,17 @@ func New(k kit.Kit, o Options) (*kit.System, error) {
 	return kit.New(f)
 }
 
-// DefaultFacts is how many facts are read for a question that asks for no number of
-// chunks: the paper's "top-20".
-const DefaultFacts = 20
-
-// DefaultCommunities is the most communities there are: with so many, naming them
-// takes less than the 10,000 tokens that the paper states for a data set, however
-// large it is. The program has 100, and leaves out the entities of the others.
-const DefaultCommunities = 64
-
-// DefaultPathCost is what each edge of a path takes from its score, so that of two
-// paths that say the same the shorter one is better. Ours.
-const DefaultPathCost = 0.1
+const (
+	// DefaultFacts is the number of facts read for a question without a K: the paper's "top-20".
+	DefaultFacts = 20
+	// DefaultCommunities bounds the communities: naming this number takes less than the 10,000 tokens
+	// that the paper states for a data set of any size. The program has 100, and drops the entities of
+	// others.
+	DefaultCommunities = 64
+	// DefaultPathCost is subtracted from the score of a path for each edge, so that the shorter of two
+	// equal paths is better. Ours.
+	DefaultPathCost = 0.1
+)
 
 // The kinds of derived text.
 const (
@@ -54,39 +61,36 @@ const (
 	kindCommunity = "community"
 )
 
-// Options of the system. The zero value is the paper's setting, and where the paper
-// is silent that of its program.
+// Options of the system. The zero value is the paper's setting, and the program's where the paper is silent.
 type Options struct {
 	kit.Common `source:"ours"`
 	// Extract, when set, is used in place of the extractor by schema.
 	Extract extract.Extractor
-	// Schema is the seed; nil has a model make one from a sample of the corpus, and
-	// without a model takes what the rules know. Mode says what becomes of what it
-	// does not hold.
+	// Schema is the seed. If nil, a model makes one from a sample of the corpus; without a model the kit's
+	// rules extract without one. Mode selects the treatment of names outside the schema.
 	Schema *extract.Schema    `source:"the paper, equation 1"`
 	Mode   extract.SchemaMode `source:"the paper, equation 2"`
-	// Expansion says when the schema grows, FixedSchema that it does not.
+	// Expansion has the conditions under which the schema grows, FixedSchema prevents growth.
 	Expansion   extract.Expansion `source:"ours: the paper gives no value"`
 	FixedSchema bool              `source:"the paper, equation 3"`
-	// Communities are found with these options, DefaultCommunities at most; paths with those.
+	// Communities has the options of communities, at most DefaultCommunities, Paths the options of paths.
 	Communities perception.Options `source:"the paper, section 3.2"`
 	Paths       path.Options       `source:"ours: the paper gives no value"`
-	// Facts is how many facts are read; 0 is as many as chunks, the K of the question.
+	// Facts is the number of facts read; 0 is the K of the question.
 	Facts int `source:"the paper, tables 1 and 2"`
-	// SubQueries is the most of a question, Steps the most reflections; 0 is the default of
-	// each. Tokens is what the reflections on a question may take together; 0 is no limit.
+	// SubQueries bounds the sub-queries of a question, Steps the reflections; 0 is the default of each.
+	// Tokens bounds all reflections on a question; 0 is no limit.
 	SubQueries, Steps int `source:"its program"`
 	Tokens            int `source:"ours"`
-	// NoAgent, NoCommunities and NoSchema leave a part out, as in the paper's table
-	// 3: one pass, no level above the facts, open extraction. NoMemberOf leaves the
-	// communities out of the graph that paths lead through.
+	// NoAgent, NoCommunities and NoSchema leave a part out, as in the paper's table 3: one pass, no level
+	// above the facts, open extraction. NoMemberOf removes the communities from the graph of paths.
 	NoAgent, NoCommunities, NoSchema bool `source:"the paper, table 3"`
 	NoMemberOf                       bool `source:"the paper, section 3.2.1"`
 	// Without leaves a route out: entities, facts, communities or paths.
 	Without string `source:"the paper, equation 10"`
 }
 
-// Defaults returns the options with what zero stands for.
+// Defaults returns the options with zero values replaced by their defaults.
 func (o Options) Defaults() Options {
 	o.Communities.MaxCommunities = cmp.Or(o.Communities.MaxCommunities, DefaultCommunities)
 	o.Paths.Cost = cmp.Or(o.Paths.Cost, DefaultPathCost)
@@ -95,7 +99,7 @@ func (o Options) Defaults() Options {
 	return o
 }
 
-// facts is how many facts are read for a question.
+// facts returns the number of facts read for a question.
 func (o Options) facts(q graphrag.Question) int { return cmp.Or(o.Facts, max(q.K, 0), DefaultFacts) }
 
 func (o Options) check() error {
@@ -110,4 +114,117 @@ func (o Options) check() error {
 	c.Want(!o.NoSchema || o.Schema == nil, "NoSchema", o.NoSchema, "false where a Schema is given")
 	c.Want(slices.Contains([]string{"", "entities", "facts", "communities", "paths"}, o.Without), "Without", o.Without, "entities, facts, communities or paths")
 	return c.Err()
+}
+
+// Seeds has seed schemas for the data sets, in the form of extract.ReadSchema. They were written for
+// WildGraph by the subjects of the questions.
+//
+//go:embed seeds
+var Seeds embed.FS
+
+// SeedNames lists the names of the seeds.
+func SeedNames() (names []string) {
+	files, _ := Seeds.ReadDir("seeds") // it is embedded
+	for _, f := range files {
+		names = append(names, strings.TrimSuffix(f.Name(), ".json"))
+	}
+	return names
+}
+
+// extraction returns the extraction from chunks: by a model within a schema; without a model by the kit's
+// rules, within a schema if one is given; with NoSchema by the kit.
+func extraction(k kit.Kit, o Options) func() (kit.Extraction, error) {
+	if o.NoSchema || k.Triples == nil || k.IndexModel == nil && o.Schema == nil {
+		return k.Triples
+	}
+	return func() (kit.Extraction, error) {
+		b := bounded{o: extract.SchemaOptions{Mode: o.Mode}, model: k.IndexModel, seed: o.Schema}
+		if !o.FixedSchema {
+			e := o.Expansion
+			if e.Link == nil {
+				e.Link = k.Link
+			}
+			b.o.Expand = &e
+		}
+		if k.IndexModel == nil {
+			free, err := k.Triples()
+			if err != nil {
+				return free, err
+			}
+			b.o.By = free.Extractor
+		} else {
+			b.o.ModelOptions = extract.ModelOptions{Model: k.IndexModel, Verify: true}
+		}
+		_, err := b.by(general) // reports bad options before indexing
+		if o.Schema != nil {
+			_, err = b.by(*o.Schema)
+		}
+		// The schema depends on the whole corpus.
+		return kit.Extraction{Extractor: b, Whole: true}, err
+	}
+}
+
+// bounded extracts by a schema that is given or made from the chunks.
+type bounded struct {
+	o     extract.SchemaOptions
+	model llm.Model
+	seed  *extract.Schema
+}
+
+// Extract implements extract.Extractor.
+func (b bounded) Extract(ctx context.Context, chunks []graphrag.Chunk) ([]kg.Extraction, error) {
+	seed, unmade, err := b.schema(ctx, chunks)
+	if err != nil {
+		return nil, err
+	}
+	by, err := b.by(seed)
+	if err != nil {
+		return nil, err
+	}
+	found, grown, err := by.Grow(ctx, chunks)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := json.Marshal(grown)
+	kit.Bound(ctx, schema)
+	if err == nil && unmade != nil && len(found) > 0 {
+		found[0].Problems = append(found[0].Problems, kg.Problem{Kind: "schema", Reason: "a general schema replaces the schema of this corpus: " + unmade.Error()})
+	}
+	return found, err
+}
+
+func (b bounded) by(s extract.Schema) (*extract.BySchema, error) {
+	b.o.Schema = s
+	return extract.NewBySchema(b.o)
+}
+
+// schema returns the seed. unmade is the reason if it was not made from the corpus.
+func (b bounded) schema(ctx context.Context, chunks []graphrag.Chunk) (s extract.Schema, unmade, err error) {
+	if b.seed != nil {
+		return *b.seed, nil, nil
+	}
+	s, err = extract.Induce(ctx, b.model, chunks)
+	switch {
+	case llm.OfOneReply(err):
+		return general, err, nil
+	case err == nil && len(s.EntityTypes) == 0: // the chunks are empty
+		return general, nil, nil
+	}
+	return s, nil, err
+}
+
+// general is the schema for a corpus whose schema could not be made.
+var general = extract.Schema{
+	EntityTypes: items("person", "organization", "place", "event", "work", "product", "date", "quantity", "concept"),
+	Relations: items("part_of", "located_in", "member_of", "works_for", "founded_by", "created_by", "owned_by", "related_by_family", "married_to",
+		"born_in", "died_in", "took_part_in", "happened_in", "followed_by", "caused_by", "used_for", "known_as"),
+	Attributes: items("date_of_birth", "date_of_death", "occupation", "nationality", "start_date", "end_date", "size", "number", "description"),
+}
+
+func items(names ...string) []extract.SchemaItem {
+	out := make([]extract.SchemaItem, len(names))
+	for i, n := range names {
+		out[i].Name = n
+	}
+	return out
 }

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is how the programs read their command line and how they end: one
-// line about what is wrong, nothing in it that steers a terminal, and exit status 64
-// for a wrong command line.
+// Package cli reads command lines and reports errors for all programs: one printable
+// line for an error, and exit status 64 for a wrong command line.
 package cli
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+	"unicode/utf8"
 
+	"github.com/wildgraph/wildgraph/graphrag/load"
+	"github.com/wildgraph/wildgraph/graphrag/load/office"
+	"github.com/wildgraph/wildgraph/graphrag/load/pdf"
 	"github.com/wildgraph/wildgraph/graphrag/text"
 	"github.com/wildgraph/wildgraph/llm"
 )
@@ -24,19 +32,18 @@ import (
 // ErrUsage marks errors about the command line.
 var ErrUsage = errors.New("wrong command line")
 
-// The exit statuses that all programs share. Statuses below 64 are for what a script
-// asks about: [NoAnswer] is that of ask, 3 that of an incomplete run. 64 is EX_USAGE of
-// sysexits.h.
+// The exit statuses that all programs share. Ask exits with [NoAnswer], an incomplete run
+// with 3. 64 is EX_USAGE of sysexits.h.
 const (
 	Failed     = 1
 	NoAnswer   = 2
 	WrongUsage = 64
 )
 
-// ErrNoAnswer ends a program whose question the files do not answer; it has said so.
+// ErrNoAnswer ends a program whose question the files do not answer. The program has printed that.
 var ErrNoAnswer = errors.New("the files do not say")
 
-// usageError is ErrUsage and says no more than its cause.
+// usageError matches ErrUsage and has the message of its cause.
 type usageError struct{ cause error }
 
 func (e usageError) Error() string        { return e.cause.Error() }
@@ -61,8 +68,8 @@ func NewFlags(program string) *flag.FlagSet {
 	return fs
 }
 
-// Parse reads the flags. What is wrong is an error, once and without the list of
-// all flags; that is written to w when it is asked for, with flag.ErrHelp.
+// Parse reads the flags. An error comes without the list of all flags. -help writes that list to w
+// and returns flag.ErrHelp.
 func Parse(fs *flag.FlagSet, args []string, w io.Writer) error {
 	help := fs.Usage
 	fs.Usage = func() {}
@@ -79,7 +86,7 @@ func Parse(fs *flag.FlagSet, args []string, w io.Writer) error {
 	return nil
 }
 
-// explain says what is wrong with a command line: the flag, the value and what is wanted.
+// explain rewrites an error of package flag: it names the flag, the value and the values allowed.
 func explain(fs *flag.FlagSet, err error) error {
 	said := err.Error()
 	if name, ok := strings.CutPrefix(said, "flag provided but not defined: -"); ok {
@@ -103,10 +110,10 @@ func explain(fs *flag.FlagSet, err error) error {
 	return fmt.Errorf("-%s %s: %s", m[2], m[1], m[3])
 }
 
-// badValue is the error of package flag for a value: the value, the flag, and why.
+// badValue matches the error of package flag for a value: the value, the flag, and the reason.
 var badValue = regexp.MustCompile(`(?s)^invalid (?:boolean )?value ("(?:[^"\\]|\\.)*") for (?:flag )?-([^:]+): (.*)$`)
 
-// wanted says what values a flag has.
+// wanted describes the values that a flag takes.
 func wanted(f *flag.Flag) string {
 	if g, ok := f.Value.(flag.Getter); ok {
 		switch g.Get().(type) {
@@ -126,8 +133,7 @@ func wanted(f *flag.Flag) string {
 	return "want " + strings.ToUpper(value) + ", " + usage
 }
 
-// Temperature is the flag -temperature of programs that ask models: a number, 0 if it is
-// not given, or nil for "none".
+// Temperature declares the flag -temperature: 0 to 2, by default 0, or nil for "none".
 func Temperature(fs *flag.FlagSet, to **float64) {
 	*to = new(float64)
 	fs.Func("temperature", "`T` of every model call: a number, or none to send none (default 0)", func(v string) error {
@@ -143,14 +149,14 @@ func Temperature(fs *flag.FlagSet, to **float64) {
 	})
 }
 
-// Settings are what goes with every call of a model: the temperature and the seed.
+// Settings returns the defaults of every call of a model: the temperature and the seed.
 func Settings(temperature *float64, seed uint64) llm.Request {
 	s := int64(seed & math.MaxInt64)
 	return llm.Request{Temperature: temperature, Seed: &s}
 }
 
-// Nearest is the name that a word was probably meant to be: one that it begins or
-// that begins it, or one at most two letters away. "" is none.
+// Nearest returns the name that was probably meant by a word: a name that begins with the word or
+// begins it, or one at an edit distance of at most 2; "" without one.
 func Nearest(word string, names []string) string {
 	best, least := "", 3
 	for _, n := range names {
@@ -165,7 +171,7 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
-// distance is the number of letters to insert, delete or replace.
+// distance is the edit distance (Levenshtein) in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -180,14 +186,14 @@ func distance(a, b string) int {
 				change++
 			}
 			corner = row[j+1]
-			row[j+1] = slices.Min([]int{change, corner + 1, row[j] + 1})
+			row[j+1] = min(change, corner+1, row[j]+1)
 		}
 	}
 	return row[len(b)]
 }
 
-// Fail says why a program ends and returns its exit status: 0 without an error, and
-// where help was asked for; [NoAnswer] has been said already.
+// Fail prints why a program ends and returns its exit status. It prints nothing for nil, for
+// flag.ErrHelp (both 0) and for [ErrNoAnswer].
 func Fail(w io.Writer, program string, err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
@@ -201,3 +207,167 @@ func Fail(w io.Writer, program string, err error) int {
 	fmt.Fprintf(w, "%s: %s\n", program, text.Printable(err.Error()))
 	return Failed
 }
+
+// Group is a part of the list of flags.
+type Group struct {
+	Title string
+	Flags []string
+}
+
+// The widths of a list of flags: of a line, and of the column with the names.
+const (
+	lineWidth = 96
+	nameWidth = 25
+)
+
+// servers has a line to copy for each kind of model server.
+const servers = `
+Model servers, by variables of the environment:
+  export OPENAI_API_KEY=sk-...                       # OpenAI
+  export OPENAI_BASE_URL=http://localhost:8000/v1    # vLLM: vllm serve NAME
+  export OPENAI_BASE_URL=http://localhost:8080/v1    # llama.cpp: llama-server -m FILE
+  export OLLAMA_HOST=http://localhost:11434          # Ollama: ollama pull NAME
+Anthropic, Gemini, Mistral, Bedrock, Azure: examples/vendors.
+`
+
+// Help writes the purpose of a program and its flags by group; flags without a group come last. A
+// program with the flag -model gets the list of model servers too.
+func Help(w io.Writer, fs *flag.FlagSet, about string, groups ...Group) {
+	fmt.Fprintf(w, "Usage: %s [flags]\n", fs.Name())
+	if about != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(about))
+	}
+	other := Group{Title: "Other"}
+	if len(groups) == 0 {
+		other.Title = "Flags"
+	}
+	fs.VisitAll(func(f *flag.Flag) {
+		if !slices.ContainsFunc(groups, func(g Group) bool { return slices.Contains(g.Flags, f.Name) }) {
+			other.Flags = append(other.Flags, f.Name)
+		}
+	})
+	for _, g := range append(slices.Clone(groups), other) {
+		if len(g.Flags) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s\n", g.Title)
+		for _, name := range g.Flags {
+			if f := fs.Lookup(name); f != nil {
+				helpFlag(w, f)
+			}
+		}
+	}
+	if fs.Lookup("model") != nil {
+		fmt.Fprint(w, servers)
+	}
+}
+
+// helpFlag writes the name of a flag and its usage, in two columns.
+func helpFlag(w io.Writer, f *flag.Flag) {
+	value, usage := flag.UnquoteUsage(f)
+	left := strings.TrimRight("  -"+f.Name+" "+value, " ")
+	if d := f.DefValue; !slices.Contains([]string{"", "0", "false"}, d) && !strings.Contains(usage, "default") {
+		usage += fmt.Sprintf(" (default %s)", d)
+	}
+	if utf8.RuneCountInString(left) > nameWidth-2 {
+		fmt.Fprintln(w, left)
+		left = ""
+	}
+	line := fmt.Sprintf("%-*s", nameWidth, left)
+	for i, word := range strings.Fields(usage) {
+		if i > 0 && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > lineWidth {
+			fmt.Fprintln(w, line)
+			line = strings.Repeat(" ", nameWidth)
+		} else if i > 0 {
+			line += " "
+		}
+		line += word
+	}
+	fmt.Fprintln(w, line)
+}
+
+const (
+	everyLine = 10 * time.Second // between two lines of one message
+	longest   = 500              // of a value, in bytes
+)
+
+// NewLogger writes warnings and errors to w, a line each. A message that is repeated gets one line in
+// ten seconds, with the number of repetitions left out.
+func NewLogger(w io.Writer) *slog.Logger {
+	return slog.New(&lineHandler{w: w, said: map[string]*messageState{}})
+}
+
+type lineHandler struct {
+	w    io.Writer
+	mu   sync.Mutex
+	said map[string]*messageState
+}
+
+// messageState counts the repetitions of a message since it was last written.
+type messageState struct {
+	at   time.Time
+	left int
+}
+
+func (l *lineHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn
+}
+func (l *lineHandler) WithAttrs([]slog.Attr) slog.Handler { return l }
+func (l *lineHandler) WithGroup(string) slog.Handler      { return l }
+
+func (l *lineHandler) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.said[r.Message]
+	if s == nil {
+		s = &messageState{}
+		l.said[r.Message] = s
+	}
+	if r.Time.Sub(s.at) < everyLine {
+		s.left++
+		return nil
+	}
+	var b strings.Builder
+	b.WriteString(r.Message)
+	r.Attrs(func(a slog.Attr) bool {
+		value := a.Value.String()
+		if a.Value.Kind() == slog.KindDuration {
+			value = a.Value.Duration().Round(100 * time.Millisecond).String()
+		}
+		if len(value) > longest {
+			value = strings.ToValidUTF8(value[:longest], "") + "…"
+		}
+		fmt.Fprintf(&b, ", %s: %s", strings.ReplaceAll(a.Key, "_", " "), value)
+		return true
+	})
+	if s.left > 0 {
+		fmt.Fprintf(&b, " (and %d times before)", s.left)
+	}
+	s.at, s.left = r.Time, 0
+	_, err := fmt.Fprintln(l.w, strings.Join(strings.Fields(text.Printable(b.String())), " "))
+	return err
+}
+
+// Files reads documents in the formats of graphrag/load and load/office, and PDF. The parser of PDF is
+// compiled once and cached in the user's cache folder.
+type Files struct {
+	load.Options
+	pdf *pdf.Reader
+}
+
+// NewFiles returns a reader of files. Close it after use.
+func NewFiles() *Files {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = "" // the parser is compiled each time
+	} else {
+		cache = filepath.Join(cache, "wildgraph", "pdf")
+	}
+	f := &Files{pdf: pdf.New(pdf.Options{Cache: cache})}
+	f.Formats = office.Formats()
+	f.Formats[".pdf"] = f.pdf.Read
+	return f
+}
+
+// Close stops the parser of PDF.
+func (f *Files) Close() error { return f.pdf.Close() }

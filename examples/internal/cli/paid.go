@@ -7,19 +7,21 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
 	"github.com/wildgraph/wildgraph/llm/journal"
 	"github.com/wildgraph/wildgraph/llm/paid"
+	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// LedgerName is the file in the folder of a run that says what was really paid:
-// by stage, question and model, with the calls whose cost is not known. It
-// counts what interruptions made the run pay twice, so it is no part of the
-// report.
+// LedgerName is the file in the folder of a run with the calls that were paid for, by stage,
+// question and model, and the calls of unknown cost. It includes calls that an interruption
+// repeated, so it is not part of the report.
 const LedgerName = "ledger.json"
 
-// Account writes the ledger of a run into its folder and prints its sum.
+// Account writes the ledger of a run into its folder and prints its total.
 func Account(c *paid.Client, dir string, w io.Writer) error {
 	a := c.Account()
 	name := filepath.Join(dir, LedgerName)
@@ -35,20 +37,20 @@ func Account(c *paid.Client, dir string, w io.Writer) error {
 	return err
 }
 
-// Bill says in a sentence or two what an account comes to.
+// Bill describes the total of an account in one or two sentences.
 func Bill(a paid.Account) string {
 	price := "no prices given"
 	if a.Currency != "" {
 		price = fmt.Sprintf("cost %s %s", a.Total.Cost, a.Currency)
 	}
-	said := fmt.Sprintf("%s calls, %s tokens; %s.", text.Digits(a.Total.Usage.Calls), text.Digits(a.Total.Usage.Tokens()), price)
+	bill := fmt.Sprintf("%s calls, %s tokens; %s.", text.Digits(a.Total.Usage.Calls), text.Digits(a.Total.Usage.Tokens()), price)
 	if n := a.Total.Unknown; n > 0 {
-		said += fmt.Sprintf(" %s more attempts may have been billed, with which it is %s tokens at the most.", text.Digits(n), text.Digits(a.Total.Most.Tokens()))
+		bill += fmt.Sprintf(" %s more attempts may have been billed, with which it is %s tokens at the most.", text.Digits(n), text.Digits(a.Total.Most.Tokens()))
 	}
-	return said
+	return bill
 }
 
-// Prices reads the file of -prices; "" is none.
+// Prices reads the file of -prices; nil for "".
 func Prices(file string) (*paid.Prices, error) {
 	if file == "" {
 		return nil, nil
@@ -63,4 +65,35 @@ func Prices(file string) (*paid.Prices, error) {
 		return nil, fmt.Errorf("-prices %s: %w", file, err)
 	}
 	return p, nil
+}
+
+// Vendors maps the prefix of a model's name ("anthropic" of anthropic:NAME) to the function that opens
+// models with that vendor's wire format; requests use the transport. Only examples/vendors sets it, before
+// a program runs.
+var Vendors = map[string]func(model string, by *transport.Transport) (llm.Model, error){}
+
+// OfVendors reports whether every name that is not empty has a prefix in Vendors.
+func OfVendors(names ...string) bool {
+	for _, name := range names {
+		if vendor, _, _ := strings.Cut(name, ":"); name != "" && Vendors[vendor] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// Model opens a model of Vendors, or of the server that the environment names.
+func Model(name string, server *transport.Provider, o transport.Options) (llm.Model, error) {
+	vendor, model, _ := strings.Cut(name, ":")
+	if open := Vendors[vendor]; open != nil {
+		by, err := transport.New(o)
+		if err != nil {
+			return nil, err
+		}
+		return open(model, by)
+	}
+	if server == nil {
+		return nil, transport.ErrNoProvider
+	}
+	return server.Model(name)
 }

@@ -4,36 +4,43 @@ package lab
 
 import (
 	"context"
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"text/tabwriter"
+	"text/template"
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/graphrag"
+	"github.com/wildgraph/wildgraph/graphrag/agent"
+	"github.com/wildgraph/wildgraph/graphrag/embed"
+	"github.com/wildgraph/wildgraph/graphrag/extract"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/judge/judgetest"
 	"github.com/wildgraph/wildgraph/llm"
+	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// What stands for the rest in a dry run: so many questions of each type and domain,
-// and so many bytes of the pages of a domain.
+// The sample of a domain in a dry run.
 const (
-	dryQuestions = 3
-	dryBytes     = 1 << 18
+	dryQuestions = 3       // of each type
+	dryBytes     = 1 << 18 // of pages
 )
 
-// sampled is a domain with a part of its pages and questions, and what each of
-// them stands for.
+// sampled is a domain with a sample of its pages and questions.
 type sampled struct {
 	benchmark.Domain
-	pages  float64
-	weight map[string]float64
-	long   map[string]bool
+	pages  float64            // bytes of all pages over bytes of the sample
+	weight map[string]float64 // by question ID: the number of questions that it represents
+	long   map[string]bool    // questions with long answers
 }
 
-// sampleOf takes the part of a domain.
 func sampleOf(set *benchmark.Dataset, d benchmark.Domain) (sampled, error) {
 	out := sampled{Domain: d, pages: 1, weight: map[string]float64{}, long: map[string]bool{}}
 	var total, taken int
@@ -71,11 +78,11 @@ func sampleOf(set *benchmark.Dataset, d benchmark.Domain) (sampled, error) {
 	return out, nil
 }
 
-// Run makes the runner of entries over a data set, as a program runs them.
+// Run makes the runners of entries over a data set.
 type Run func(set *benchmark.Dataset, systems []benchmark.Entry) []*benchmark.Runner
 
-// DryRun runs a part of everything with models that are asked nothing, and prints
-// what all of it is expected to take. Others are entries beside the systems.
+// DryRun runs a sample of each domain without calling a model, and prints the expected calls, tokens
+// and cost of the whole run, or its time and memory if it makes no calls. Others are further entries.
 func (p *Parts) DryRun(ctx context.Context, w io.Writer, set *benchmark.Dataset, others []benchmark.Entry, run Run) error {
 	s := p.settings
 	set = set.Limited(s.Limit)
@@ -104,8 +111,8 @@ func (p *Parts) DryRun(ctx context.Context, w io.Writer, set *benchmark.Dataset,
 	return p.writeEstimate(w)
 }
 
-// dryDomain runs every system over a part of a domain, one after the other, so that
-// what several share is counted with the first.
+// dryDomain runs the systems over a sample in turn. Calls that several systems share are counted with
+// the first.
 func (p *Parts) dryDomain(ctx context.Context, set *benchmark.Dataset, part sampled, others []benchmark.Entry, run Run) error {
 	if p.dry != nil {
 		p.dry.Part(part.pages, part.weight, part.long)
@@ -116,7 +123,7 @@ func (p *Parts) dryDomain(ctx context.Context, set *benchmark.Dataset, part samp
 	}
 	for _, e := range append(systems, others...) {
 		if p.dry != nil {
-			p.dry.System(e.Name)
+			p.dry.system = e.Name
 		}
 		for _, runner := range run(set, []benchmark.Entry{e}) {
 			runner.Options.Dir, runner.Options.Found, runner.Options.Progress, runner.Options.MaxFailed = "", false, nil, 1
@@ -128,7 +135,7 @@ func (p *Parts) dryDomain(ctx context.Context, set *benchmark.Dataset, part samp
 	return nil
 }
 
-// writeEstimate prints the table of an estimate and its cost.
+// writeEstimate prints the calls and tokens by system and stage, and the cost.
 func (p *Parts) writeEstimate(w io.Writer) error {
 	s, e := p.settings, p.dry.Estimate()
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
@@ -160,4 +167,371 @@ func (p *Parts) writeEstimate(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, "What systems share is counted with the first of them; %s. Replies already in %s are not paid for again. Nothing was called.\n", text.OneLine(cost), text.OneLine(s.Cache))
 	return err
+}
+
+// Lengths of a model's replies in bytes, measured over the pages of the sample (360 replies of one
+// model). A reply to a passage grows with the passage.
+const (
+	perEntity      = 170 // bytes of a passage for one entity of a typed graph
+	perName        = 140 // bytes of a passage for one plain name
+	perTriple      = 65
+	entityText     = 110 // a description
+	together       = 5   // entities of a community, each of which has a report
+	perFinding     = 400 // bytes of a report's input for one finding
+	mostFindings   = 5
+	gleaned        = 3 // entities of a second extraction
+	factAnswer     = 225
+	summaryAnswer  = 2800
+	fromMemory     = .6  // factor for an answer without evidence
+	perStatement   = 115 // bytes of an answer for one statement
+	mostStatements = 20
+	searchReply    = 190
+	gradeReply     = 340
+	matchReply     = 800
+)
+
+// dryServer makes the models of a dry run. No server is called: the tokens of each distinct call
+// are counted, and the reply is made from the prompt, with the form and the length of a model's
+// reply. So prompts are real, and later calls follow from the replies.
+type dryServer struct {
+	count func(string) int
+
+	mu     sync.Mutex
+	system string             // makes the calls
+	weight map[string]float64 // by question ID: the number of questions that it represents
+	long   map[string]bool    // questions with long answers
+	pages  float64            // weight of calls without a question
+	seen   map[string]bool
+	sums   map[row]*weightedUsage
+	order  []row
+}
+
+type row struct{ stage, model string }
+
+// weightedUsage is the weighted usage of calls.
+type weightedUsage struct{ calls, prompt, completion, embedded float64 }
+
+func newDryServer(count func(string) int) *dryServer {
+	return &dryServer{count: count, pages: 1, seen: map[string]bool{}, sums: map[row]*weightedUsage{}}
+}
+
+func (d *dryServer) Model(name string) (llm.Model, error) { return dryModel{d, name, ""}, nil }
+
+func (d *dryServer) Embedder(name string) (llm.NamedEmbedder, error) {
+	return dryEmbedder{d.vectors(name), name}, nil
+}
+
+// Judge returns a model whose calls are counted as the judge's.
+func (d *dryServer) Judge(name string) llm.Model { return dryModel{d, name, "judge"} }
+
+// Part sets the weights of the next calls, by question, and for calls without a question; long has
+// the questions with long answers.
+func (d *dryServer) Part(pages float64, weight map[string]float64, long map[string]bool) {
+	d.pages, d.weight, d.long = pages, weight, long
+}
+
+// add counts a call, unless a call with the same key was counted before.
+func (d *dryServer) add(ctx context.Context, key, stage, model string, u weightedUsage) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.seen[key] {
+		return
+	}
+	d.seen[key] = true
+	at := row{d.system + " " + stage, model}
+	of := d.sums[at]
+	if of == nil {
+		of = &weightedUsage{}
+		d.sums[at], d.order = of, append(d.order, at)
+	}
+	w, ok := d.weight[questionOf(ctx)]
+	if !ok {
+		w = d.pages
+	}
+	of.calls += w * u.calls
+	of.prompt += w * u.prompt
+	of.completion += w * u.completion
+	of.embedded += w * u.embedded
+}
+
+// questionOf returns the ID of the question, without the suffix of a repetition.
+func questionOf(ctx context.Context) string {
+	return strings.TrimSuffix(llm.QuestionOf(ctx), benchmark.RepeatSuffix(llm.SampleOf(ctx)))
+}
+
+// Estimate returns the counted calls by stage and model.
+func (d *dryServer) Estimate() (e paid.Estimate) {
+	for _, at := range d.order {
+		u := d.sums[at]
+		e.Add(at.stage, at.model, llm.Usage{
+			Calls: int(u.calls + .5), PromptTokens: int(u.prompt + .5), CompletionTokens: int(u.completion + .5), EmbeddedTokens: int(u.embedded + .5),
+		})
+	}
+	return e
+}
+
+type dryModel struct {
+	*dryServer
+	name, stage string
+}
+
+func (m dryModel) Name() string { return m.name }
+
+// Generate implements [llm.Model].
+func (m dryModel) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+	stage := m.stage
+	if stage == "" {
+		stage = map[string]string{"index": "index", "retrieve": "search"}[llm.StageOf(ctx)]
+	}
+	if stage == "" {
+		stage = "answer"
+	}
+	text, bytes := m.reply(ctx, req, stage)
+	prompt := m.count(string(req.Schema))
+	for _, msg := range req.Messages {
+		prompt += m.count(msg.Text)
+	}
+	completion := m.count(text)
+	if bytes > len(text) {
+		completion = completion * bytes / max(len(text), 1)
+	}
+	key, err := json.Marshal(req)
+	if err != nil {
+		return llm.Reply{}, err
+	}
+	m.add(ctx, fmt.Sprint(m.name, llm.SampleOf(ctx), string(key)), stage, m.name, weightedUsage{calls: 1, prompt: float64(prompt), completion: float64(completion)})
+	return llm.Reply{Text: text, Finish: llm.FinishStop, Usage: llm.Usage{Calls: 1, PromptTokens: prompt, CompletionTokens: completion}}, nil
+}
+
+// reply makes a reply; bytes is the length of a model's reply where that is longer.
+func (m dryModel) reply(ctx context.Context, req llm.Request, stage string) (text string, bytes int) {
+	switch stage {
+	case "judge":
+		if req.Stage == "judge-accuracy" || req.Stage == "judge-grade" {
+			return "1", 1
+		}
+		text, ok := DryGrader.Reply(req)
+		if !ok {
+			text = `{"statements": []}`
+		}
+		if strings.Contains(text, `"gold"`) || strings.Contains(text, `"by"`) {
+			return text, matchReply
+		}
+		return text, gradeReply
+	case "answer":
+		m.mu.Lock()
+		long := m.long[questionOf(ctx)]
+		m.mu.Unlock()
+		bytes := float64(factAnswer)
+		if long {
+			bytes = summaryAnswer
+		}
+		if strings.HasPrefix(passage(req), "Question: ") {
+			bytes *= fromMemory
+		}
+		return m.quote(req, int(bytes)), 0
+	}
+	if stage == "search" {
+		return DryReply(req), searchReply
+	}
+	return DryReply(req), 0
+}
+
+// DryGrader judges the answers of a dry run: it confirms everything, and cuts answers into statements.
+var DryGrader = judgetest.Grader{
+	Fact:     func(_, _ string) bool { return true },
+	Concerns: func(_, _ string) bool { return true },
+	Statements: func(answer string) (out []string) {
+		if len(answer) > 0 && len(answer) < perStatement {
+			return []string{answer}
+		}
+		for i := 0; i+perStatement <= len(answer) && len(out) < mostStatements; i += perStatement {
+			out = append(out, strings.ToValidUTF8(answer[i:i+perStatement], ""))
+		}
+		return out
+	},
+}
+
+// quote is an answer of words of the evidence, or of the question where no evidence is given.
+func (m dryModel) quote(req llm.Request, bytes int) string {
+	text := passage(req)
+	var b strings.Builder
+	for b.Len() < bytes && len(text) > 0 {
+		n := min(len(text), perStatement)
+		fmt.Fprintf(&b, "%s [1]. ", strings.ToValidUTF8(strings.Join(strings.Fields(text[:n]), " "), ""))
+		text = text[n:]
+	}
+	return padded("It is so: "+b.String(), bytes)
+}
+
+// passage returns the first message of the user.
+func passage(req llm.Request) string {
+	for _, msg := range req.Messages {
+		if msg.Role == llm.User {
+			return msg.Text
+		}
+	}
+	return ""
+}
+
+//go:embed replies.tmpl
+var replyFile string
+
+// replies has a template for each stage of a request, and "other" for unknown stages.
+var replies = template.Must(template.New("").Funcs(template.FuncMap{"json": asJSON, "join": strings.Join, "pad": padded}).Parse(replyFile))
+
+// DryReply returns a reply to a prompt of an index or a search, by its stage.
+func DryReply(req llm.Request) string {
+	about := newSubject(req)
+	name, data := req.Stage, any(about)
+	switch {
+	case name == extract.StageRecords:
+		name, data = recordForm(req), about.Entities(about.Typed())
+	case name == extract.StageGlean:
+		name, data = recordForm(req), about.Entities(gleaned)
+	case replies.Lookup(name) == nil:
+		name = "other"
+	}
+	var b strings.Builder
+	if err := replies.ExecuteTemplate(&b, name, data); err != nil {
+		return err.Error()
+	}
+	return b.String()
+}
+
+// recordForm returns the template of the record format that the prompt shows.
+func recordForm(req llm.Request) string {
+	var prompt strings.Builder
+	for _, msg := range req.Messages {
+		prompt.WriteString(msg.Text)
+	}
+	switch {
+	case strings.Contains(prompt.String(), `"other_relationships": [`):
+		return "objects"
+	case strings.Contains(prompt.String(), `("entity"<|>`):
+		return "tuples"
+	}
+	return "lines"
+}
+
+var (
+	named    = regexp.MustCompile(`\p{Lu}[\p{L}’'-]+(?: \p{Lu}[\p{L}’'-]+){0,2}`)
+	group    = regexp.MustCompile(`(?m)^id: (\d+)$`)
+	noRecord = strings.NewReplacer("<", "", ">", "", "|", "", `"`, "", "(", "", ")", "", "#", "", "\n", " ", "[", "", "]", "")
+)
+
+// subject is the data of a reply template: the text of a request.
+type subject struct {
+	Text     string  // of an agent the last message
+	Turn     int     // of an agent
+	Searches bool    // the agent has a tool that searches, not one that finds patterns
+	places   [][]int // of the names, each name once
+}
+
+// entity is a name, the words that follow it in the text, and a related name.
+type entity struct{ Name, Text, Next string }
+
+func newSubject(req llm.Request) subject {
+	s, seen := subject{Text: passage(req)}, map[string]bool{}
+	if req.Stage == agent.StageSearch {
+		s.Text, s.Turn = req.Messages[len(req.Messages)-1].Text, len(req.Messages)/2
+		s.Searches = strings.Contains(req.Messages[0].Text, `"tool": "search"`)
+	}
+	for _, at := range named.FindAllStringIndex(s.Text, -1) {
+		if name := s.Text[at[0]:at[1]]; !seen[name] {
+			seen[name] = true
+			s.places = append(s.places, at)
+		}
+	}
+	return s
+}
+
+// Entities returns up to n names, spread over the text. Each is related to the next of its community.
+func (s subject) Entities(n int) (out []entity) {
+	n = min(n, len(s.places))
+	for i := range n {
+		at := s.places[i*len(s.places)/n]
+		words := noRecord.Replace(strings.ToValidUTF8(s.Text[at[0]:min(len(s.Text), at[0]+entityText)], ""))
+		out = append(out, entity{Name: s.Text[at[0]:at[1]], Text: strings.Join(strings.Fields(words), " ")})
+	}
+	for i := range out {
+		if out[i].Next = out[i-i%together].Name; i+1 < n && (i+1)%together > 0 {
+			out[i].Next = out[i+1].Name
+		}
+	}
+	return out
+}
+
+// Typed, Plain, Facts and Findings estimate the numbers of entities, plain names and triples that a
+// model extracts from the text, and of findings in a report on it.
+func (s subject) Typed() int    { return max(len(s.Text)/perEntity, 1) }
+func (s subject) Plain() int    { return max(len(s.Text)/perName, 1) }
+func (s subject) Facts() int    { return len(s.Text) / perTriple }
+func (s subject) Findings() int { return min(1+len(s.Text)/perFinding, mostFindings) }
+
+// Names returns the names of up to n entities.
+func (s subject) Names(n int) []string {
+	out := []string{}
+	for _, e := range s.Entities(n) {
+		out = append(out, e.Name)
+	}
+	return out
+}
+
+// Triples returns n triples of the names.
+func (s subject) Triples(n int, relation string) (out [][]string) {
+	all := s.Entities(len(s.places))
+	for i := 0; i < n && len(all) > 0; i++ {
+		e := all[i%len(all)]
+		out = append(out, []string{e.Name, relation, e.Next})
+	}
+	return out
+}
+
+// Groups returns the ids of the communities that the text lists.
+func (s subject) Groups() (ids []string) {
+	for _, id := range group.FindAllStringSubmatch(s.Text, -1) {
+		ids = append(ids, id[1])
+	}
+	return ids
+}
+
+// Second reports whether the text lists the results of an earlier extraction.
+func (s subject) Second() bool { return strings.Contains(s.Text, "\n2. ") }
+
+// Read returns the number of passages that the text lists. It makes each thought different.
+func (s subject) Read() int { return strings.Count(s.Text, "\n[") }
+
+// padded repeats or cuts a text to a length in bytes.
+func padded(text string, bytes int) string {
+	text = noRecord.Replace(strings.Join(strings.Fields(text), " ")) + " and so on. "
+	return strings.ToValidUTF8(strings.Repeat(text, bytes/len(text)+1)[:bytes], "")
+}
+
+func asJSON(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}
+
+type dryEmbedder struct {
+	embed.Func
+	name string
+}
+
+func (e dryEmbedder) Name() string { return e.name }
+
+// vectors embeds texts as vectors that are not zero, and counts their tokens.
+func (d *dryServer) vectors(name string) embed.Func {
+	return func(ctx context.Context, texts []string) ([][]float32, error) {
+		out := make([][]float32, len(texts))
+		for i, text := range texts {
+			d.add(ctx, name+"\x00"+text, "embed", name, weightedUsage{embedded: float64(d.count(text))})
+			out[i] = make([]float32, 16)
+			for j, b := range []byte(text) {
+				out[i][(j+int(b))%16] += float32(b)
+			}
+			out[i][0]++
+		}
+		return out, nil
+	}
 }

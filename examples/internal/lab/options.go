@@ -3,6 +3,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -16,18 +17,21 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/record"
+	"github.com/wildgraph/wildgraph/examples/baselines/agentic"
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/youtu"
+	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/llm"
 )
 
-// setting is a value of -set: an option of a system.
+// setting is a value of -set.
 type setting struct{ system, option, value string }
 
-// setFlags declares the flags that change options of systems.
+// setFlags declares -set, -list-options, -kg and -schema.
 func (s *Settings) setFlags(fs *flag.FlagSet) {
 	fs.BoolVar(&s.ListOptions, "list-options", false, "print the options of the systems that take part, with their defaults and where these are from, and exit")
 	fs.Func("set", "change an option of a system, `SYSTEM.OPTION=VALUE`, e.g. youtu.facts=10 (repeatable)", func(v string) error {
@@ -52,15 +56,15 @@ func (s *Settings) promptFlags(fs *flag.FlagSet) {
 	fs.BoolVar(&s.ShowPrompts, "show-prompts", false, "print every prompt, with what its places stand for, and exit")
 }
 
-// namedPrompt is a value of -prompt that names a prompt.
+// namedPrompt matches [SYSTEM:]NAME=FILE as a value of -prompt.
 var namedPrompt = regexp.MustCompile(`^(?:([\w-]+):)?([a-z0-9-]+/\w+)=(.+)$`)
 
-// readPrompts reads what -prompt names.
+// readPrompts reads the values of -prompt.
 func (s *Settings) readPrompts() (problems []error) {
 	texts, answers := map[string]map[string]string{}, false
 	for _, v := range s.prompts {
 		if !s.asks() && !s.ShowPrompts {
-			return []error{errors.New("-prompt needs -kit model: it is what a model is told")}
+			return []error{errors.New("-prompt needs -kit model: it replaces instructions to a model")}
 		}
 		system, name, file := "", "reader/read", v
 		m := namedPrompt.FindStringSubmatch(v)
@@ -76,7 +80,7 @@ func (s *Settings) readPrompts() (problems []error) {
 			continue
 		}
 		if m == nil && strings.TrimSpace(string(data)) != "" {
-			data = []byte(asItStands(string(data)))
+			data = []byte("{{" + strings.ReplaceAll(strconv.Quote(string(data)), ".", `\x2e`) + "}}") // a dot would be a field
 		}
 		if texts[system] == nil {
 			texts[system] = map[string]string{}
@@ -95,7 +99,7 @@ func (s *Settings) readPrompts() (problems []error) {
 		s.replaced[system] = r
 	}
 	if answers && !s.ByModel() && !s.ShowPrompts {
-		problems = append(problems, errors.New("-prompt FILE needs -answer-kit model: it is what the answering model is told"))
+		problems = append(problems, errors.New("-prompt FILE needs -answer-kit model: it replaces instructions to the answering model"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Replaced())) {
 		s.changed = append(s.changed, "-prompt "+name+" ("+s.Replaced()[name]+")")
@@ -103,12 +107,7 @@ func (s *Settings) readPrompts() (problems []error) {
 	return problems
 }
 
-// asItStands is a template that gives a text byte by byte.
-func asItStands(text string) string {
-	return "{{" + strings.ReplaceAll(strconv.Quote(text), ".", `\x2e`) + "}}" // a dot would be a place
-}
-
-// PromptsOf are the prompts of a system in place of ours.
+// PromptsOf returns the replaced prompts of a system.
 func (s Settings) PromptsOf(sys all.System) *llm.Replacement {
 	out := s.replaced[""]
 	for name, own := range s.replaced {
@@ -119,8 +118,8 @@ func (s Settings) PromptsOf(sys all.System) *llm.Replacement {
 	return out
 }
 
-// Replaced are the names of what -prompt replaced, as in [SYSTEM:]NAME, with the beginnings
-// of the SHA-256 of the texts.
+// Replaced maps each prompt that -prompt replaced, [SYSTEM:]NAME, to the first digits of the SHA-256
+// of its text.
 func (s Settings) Replaced() map[string]string {
 	out := map[string]string{}
 	if s.Instruction != "" {
@@ -134,7 +133,7 @@ func (s Settings) Replaced() map[string]string {
 	return out
 }
 
-// WritePrompts writes every prompt, those that -prompt replaced under their digest.
+// WritePrompts writes every prompt, with the digests of its replacements.
 func (s Settings) WritePrompts(w io.Writer) {
 	for _, t := range llm.Templates() {
 		note := ""
@@ -147,7 +146,7 @@ func (s Settings) WritePrompts(w io.Writer) {
 	}
 }
 
-// choose finds the systems that take part and changes their options.
+// choose selects the systems that take part and sets their options.
 func (s *Settings) choose() (problems []error) {
 	s.selected = all.Systems()
 	if len(s.Systems) > 0 {
@@ -172,7 +171,7 @@ func (s *Settings) choose() (problems []error) {
 	return problems
 }
 
-// Changed returns a system with the options that -set, -kg and -schema give it.
+// Changed returns a system with the options of -set, -kg and -schema.
 func (s *Settings) Changed(sys all.System) (all.System, []error) {
 	var problems []error
 	change := func(flag, option, value string) {
@@ -182,14 +181,14 @@ func (s *Settings) Changed(sys all.System) (all.System, []error) {
 		}
 	}
 	switch {
-	case !sys.Graph:
+	case !sys.NeedsGraph:
 	case s.kg != "":
 		ix, err := triples.Load(context.Background(), s.kg, nil)
 		if err != nil {
 			return sys, []error{fmt.Errorf("-kg: %w", err)}
 		}
 		if bad := ix.Bad(); bad.Lines > 0 {
-			s.passedOver = fmt.Sprintf("-kg: lines that are no triples are passed over: %d, first: %v", bad.Lines, bad.First[0])
+			s.badLines = fmt.Sprintf("-kg: ignored %d lines that are not triples, first: %v", bad.Lines, bad.First[0])
 		}
 		sys = sys.WithGraph(ix)
 	case s.Graph != nil:
@@ -199,7 +198,7 @@ func (s *Settings) Changed(sys all.System) (all.System, []error) {
 		}
 		sys = sys.WithGraph(ix)
 	}
-	if s.schema != "" && !sys.Unbound && slices.ContainsFunc(sys.Options(), func(o all.Option) bool { return o.Name == "schema" }) {
+	if s.schema != "" && !sys.NoSchema && slices.ContainsFunc(sys.Options(), func(o all.Option) bool { return o.Name == "schema" }) {
 		change("schema", "schema", s.schema)
 	}
 	for _, set := range s.sets {
@@ -210,11 +209,11 @@ func (s *Settings) Changed(sys all.System) (all.System, []error) {
 	return sys, problems
 }
 
-// Selected are the systems that take part, in the order of the registry: those that are
-// named, or all but variants and agents.
+// Selected returns the systems that take part in the order of the registry: the named ones, or all but
+// variants and agents.
 func (s Settings) Selected() []all.System { return s.selected }
 
-// WriteOptions writes a line for each option of the systems that take part.
+// WriteOptions lists the options of the systems that take part, with their defaults.
 func (s Settings) WriteOptions(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(tw, "option\tvalues\tdefault\twhere the default is from\n")
@@ -224,4 +223,116 @@ func (s Settings) WriteOptions(w io.Writer) error {
 		}
 	}
 	return tw.Flush()
+}
+
+// Common translates the flags: in kit.Cut an overlap of 0 is the default, and -1 is none.
+func (s Settings) Common() kit.Common {
+	c := kit.Common{Cut: kit.Cut{Size: s.ChunkSize, Overlap: s.ChunkOverlap}, MaxPerDoc: s.ChunksPerDoc}
+	if c.Cut.Overlap == 0 {
+		c.Cut.Overlap = -1
+	}
+	return c
+}
+
+// WriteSystems lists all systems: names, source, and whether they need a model.
+func WriteSystems(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	for _, sys := range slices.Concat(all.Systems(), all.Agents()) {
+		needs := "offline or with a model"
+		switch {
+		case strings.HasPrefix(sys.Name, agentic.Prefix):
+			continue
+		case sys.NoDocuments || sys.NeedsModel:
+			needs = "needs a model"
+		case sys.NeedsGraph:
+			needs += ", over a graph: -kg PATH"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", strings.Join(append([]string{sys.Name}, sys.Also...), ", "), cmp.Or(sys.Source, "our own"), needs)
+	}
+	fmt.Fprintf(tw, "%sNAME\tour own\tneeds a model: an agent that searches by the system of that name\n", agentic.Prefix)
+	return tw.Flush()
+}
+
+// Entries returns the entries of the selected systems.
+func (p *Parts) Entries() ([]benchmark.Entry, error) {
+	var out []benchmark.Entry
+	for _, sys := range p.settings.Selected() {
+		e, err := p.Entry(sys)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// Entry returns the entry of a system in a run. It makes the system once, so bad settings are
+// reported before the run.
+func (p *Parts) Entry(sys all.System) (benchmark.Entry, error) {
+	e := benchmark.Entry{Name: sys.Name, Also: sys.Also, Fixed: sys.NoDocuments, Baseline: slices.Contains([]string{"bm25", "naiverag"}, sys.Name)}
+	if sys.NoDocuments && !p.settings.ByModel() {
+		e.NotApplicable = "needs a language model"
+		return e, nil
+	}
+	if sys.NoDocuments && reader.Mode(p.settings.Mode).Rejects() {
+		e.NotApplicable = "answers from memory: a mode that rejects needs evidence"
+		return e, nil
+	}
+	if sys.NeedsModel && !p.settings.ByModel() {
+		e.NotApplicable = "needs a language model, which decides what it reads"
+		return e, nil
+	}
+	if sys.NoSchema && p.settings.IndexKit != kit.NameModel && p.settings.schema == "" {
+		e.NotApplicable = "needs a model that indexes, or -schema: otherwise there is no schema to leave out"
+		return e, nil
+	}
+	if e.NotApplicable = sys.Lacks(); e.NotApplicable != "" {
+		return e, nil
+	}
+	common := p.settings.Common()
+	p.TellUnused(sys)
+	probe, err := p.System(sys, p.Kit, common)
+	if err != nil {
+		return e, err
+	}
+	p.Seeded(&e, func(k kit.Kit) (benchmark.System, error) { return p.System(sys, k, common) })
+	return e, probe.Close()
+}
+
+// Seeded sets the constructors of an entry. Without an answering model, repeated questions get systems
+// of the kit with other seeds.
+func (p *Parts) Seeded(e *benchmark.Entry, system func(kit.Kit) (benchmark.System, error)) {
+	reach := func(k kit.Kit) (benchmark.System, error) {
+		if err := p.Reachable(); err != nil {
+			return nil, err
+		}
+		return system(k)
+	}
+	e.New = func(string) (benchmark.System, error) { return reach(p.Kit) }
+	if p.settings.ByModel() || p.Kit.Trained {
+		return
+	}
+	e.Again = func(_ string, repeat int) (benchmark.System, error) {
+		other, err := kit.Offline(kit.OfflineOptions{Seed: p.settings.Seed + uint64(repeat)})
+		if err != nil {
+			return nil, err
+		}
+		k := p.Kit
+		k.Embed = other.Embed
+		return reach(k)
+	}
+}
+
+// TellUnused warns if a system does not use the embedding model of -embed-model.
+func (p *Parts) TellUnused(sys all.System) {
+	reads := p.settings.encodes() && p.Kit.Answer == kit.NameOffline // it compares the sentences of an answer
+	if p.settings.given["embed-model"] && p.Embedder != nil && (sys.Words || sys.NoDocuments) && !reads {
+		p.Log.Warn(fmt.Sprintf("-embed-model %s is not used: %s compares no vectors", p.settings.EmbedModel, sys.Name))
+	}
+}
+
+// System makes a system of a kit. Models that its options name come from the server.
+func (p *Parts) System(sys all.System, k kit.Kit, c kit.Common) (*kit.System, error) {
+	k.Prompts = p.settings.PromptsOf(sys)
+	return sys.WithModels(p.models).New(k, c)
 }

@@ -10,9 +10,13 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
+	"github.com/wildgraph/wildgraph/graphrag/embed/hub"
+	"github.com/wildgraph/wildgraph/graphrag/embed/local"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	"github.com/wildgraph/wildgraph/llm"
@@ -21,26 +25,25 @@ import (
 	"github.com/wildgraph/wildgraph/llm/transport"
 )
 
-// Parts are what the systems of a run share.
+// Parts holds the kit, the models and the logger that the systems of a run share.
 type Parts struct {
 	Kit   kit.Kit
 	Count func(string) int
-	Log   *slog.Logger // is told what is waited for
-	// Judge is the model that judges, Embedder the one that embeds; nil without.
+	Log   *slog.Logger
+	// Judge is the judging model, Embedder the embedding model; nil without one.
 	Judge    llm.Model
 	Embedder llm.NamedEmbedder
 
 	settings Settings
 	models   func(name string) (llm.Model, error)
 	client   *paid.Client     // nil offline, in a dry run and without a server
-	absent   error            // why there is no server
+	absent   error            // the reason for a missing server
 	vectors  *journal.Journal // of an embedding model that needs no server, or nil
 	heads    map[string]any   // names of the models of openHeads, by their settings
 	dry      *dryServer       // in a dry run with models
 }
 
-// NewParts makes the parts of the settings. They are closed after use. It may fetch the
-// embedding model, until ctx ends.
+// NewParts makes the parts of the settings, and fetches models if needed. Close them after use.
 func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error) {
 	p := &Parts{Log: log, settings: s}
 	var err error
@@ -48,8 +51,8 @@ func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error)
 		return nil, err
 	}
 	p.Count = p.Kit.Count
-	if s.passedOver != "" {
-		log.Warn(s.passedOver)
+	if s.badLines != "" {
+		log.Warn(s.badLines)
 	}
 	if s.auto {
 		log.Warn("-embed-model auto: " + cmp.Or(s.EmbedModel, "no encoder is in the cache"))
@@ -63,7 +66,7 @@ func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error)
 	if s.Paid() {
 		server, err := p.connect()
 		if err == nil {
-			p.models, err = server.Model, p.ask(server)
+			p.models, err = server.Model, p.openModels(server)
 		}
 		if err != nil {
 			return nil, errors.Join(err, p.Close())
@@ -75,20 +78,20 @@ func NewParts(ctx context.Context, s Settings, log *slog.Logger) (*Parts, error)
 	return p, nil
 }
 
-// server hands out models.
-type server interface {
+// modelSource opens models by name.
+type modelSource interface {
 	Model(name string) (llm.Model, error)
 	Embedder(name string) (llm.NamedEmbedder, error)
 }
 
-// payer hands out the models of a provider, paid for by a client.
-type payer struct {
+// paidSource opens models of a provider whose calls are paid for by a client.
+type paidSource struct {
 	provider *transport.Provider
 	options  transport.Options
 	*paid.Client
 }
 
-func (p payer) Model(name string) (llm.Model, error) {
+func (p paidSource) Model(name string) (llm.Model, error) {
 	m, err := cli.Model(name, p.provider, p.options)
 	if err != nil {
 		return nil, err
@@ -96,7 +99,7 @@ func (p payer) Model(name string) (llm.Model, error) {
 	return p.Client.Model(m)
 }
 
-func (p payer) Embedder(name string) (llm.NamedEmbedder, error) {
+func (p paidSource) Embedder(name string) (llm.NamedEmbedder, error) {
 	e, err := p.provider.Embedder(name)
 	if err != nil {
 		return nil, err
@@ -104,19 +107,18 @@ func (p payer) Embedder(name string) (llm.NamedEmbedder, error) {
 	return p.Client.Embedder(e)
 }
 
-// absent is a server that the environment does not name: a finished run needs none to be
-// judged by words.
-type absent struct{ err error }
+// missingSource is used without a configured server: judging a finished run lexically needs none.
+type missingSource struct{ err error }
 
-func (a absent) Model(name string) (llm.Model, error) {
-	return llm.ByFunc(name, func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, a.err }), nil
+func (m missingSource) Model(name string) (llm.Model, error) {
+	return llm.ByFunc(name, func(context.Context, llm.Request) (llm.Reply, error) { return llm.Reply{}, m.err }), nil
 }
 
-func (a absent) Embedder(string) (llm.NamedEmbedder, error) { return nil, a.err }
+func (m missingSource) Embedder(string) (llm.NamedEmbedder, error) { return nil, m.err }
 
-// connect finds the server of the models. Replies are kept on disk as they come and
-// shared with other runs; limits and ledger are the report folder's.
-func (p *Parts) connect() (server, error) {
+// connect finds the server of the models. Replies are cached on disk and shared with other runs;
+// limits and ledger belong to the report folder.
+func (p *Parts) connect() (modelSource, error) {
 	s := p.settings
 	if s.DryRun {
 		p.dry = newDryServer(p.Count)
@@ -126,7 +128,7 @@ func (p *Parts) connect() (server, error) {
 	provider, err := transport.ProviderFromEnv(options)
 	if err != nil && !(cli.OfVendors(s.Model, s.JudgeModel) && (s.EmbedModel == "" || s.byName)) {
 		p.absent = cli.Usagef("-kit model: %w", err)
-		return absent{p.absent}, nil
+		return missingSource{p.absent}, nil
 	}
 	run, err := filepath.Abs(s.Out)
 	if err != nil {
@@ -142,11 +144,11 @@ func (p *Parts) connect() (server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-cache: %w", err)
 	}
-	return payer{provider, options, p.client}, nil
+	return paidSource{provider, options, p.client}, nil
 }
 
-// ask puts the model's parts into the kit, and finds the one that judges.
-func (p *Parts) ask(from server) error {
+// openModels puts the steps that a model takes into the kit, and opens the judging model.
+func (p *Parts) openModels(from modelSource) error {
 	s := p.settings
 	if s.JudgeModel != "" {
 		judge, err := from.Model(s.JudgeModel)
@@ -162,7 +164,7 @@ func (p *Parts) ask(from server) error {
 	}
 	m, err := from.Model(s.Model)
 	if err != nil {
-		return cli.Usage(err) // nothing was asked: an address or a name is wrong
+		return cli.Usage(err) // no call was made: an address or a name is wrong
 	}
 	k := kit.ModelOptions{Model: m, Concurrency: s.Concurrency, Seed: s.Seed, Mode: reader.Mode(s.Mode), Instruction: s.Instruction, Count: p.Count}
 	if s.EmbedModel != "" && p.Embedder == nil {
@@ -179,31 +181,30 @@ func (p *Parts) ask(from server) error {
 	}
 	kits := map[string]kit.Kit{kit.NameOffline: p.Kit, kit.NameModel: byModel}
 	index := kits[s.IndexKit]
-	if p.Embedder != nil && !index.Trained { // a server's, with an index that no model writes
+	if p.Embedder != nil && !index.Trained { // an embedder of a server, with an offline index
 		index = index.WithEmbedder(p.Embedder)
 	}
 	p.Kit = kit.Mixed(index, kits[s.AnswerKit])
 	return nil
 }
 
-// Decisive are the settings that decide the answers, with what the kit means by
-// "most like the question".
+// Decisive returns the settings that decide the answers, with the kit's measure of similarity.
 func (p *Parts) Decisive() map[string]any {
 	c := p.settings.Decisive()
 	if p.settings.encodes() {
-		c["embed_model"] = p.Embedder.Name() // wherever it lies
+		c["embed_model"] = p.Embedder.Name() // not its path
 	}
 	maps.Copy(c, p.heads)
 	c["lookup"], c["embedder"] = p.Kit.Lookup, p.Kit.Encoder
 	return c
 }
 
-// Absent is an error if the environment names no server for the models, which only a
-// finished run can do without.
+// Absent returns an error if the environment names no server for the models. Only a finished run
+// needs none.
 func (p *Parts) Absent() error { return p.absent }
 
-// Reachable has every model asked for a sign of life before the first call that is made:
-// a wrong key or name should be known before hours of indexing.
+// Reachable makes every model be probed before its first call: a wrong key or name is reported before
+// hours of indexing.
 func (p *Parts) Reachable() error {
 	if p.client != nil {
 		p.client.Probe()
@@ -211,7 +212,7 @@ func (p *Parts) Reachable() error {
 	return p.absent
 }
 
-// Account writes the ledger and prints its sum.
+// Account writes the ledger and prints its total.
 func (p *Parts) Account(dir string, w io.Writer) error {
 	if p.client == nil {
 		return nil
@@ -219,7 +220,7 @@ func (p *Parts) Account(dir string, w io.Writer) error {
 	return cli.Account(p.client, dir, w)
 }
 
-// Close ends the use of the models.
+// Close closes the caches of replies and vectors.
 func (p *Parts) Close() (err error) {
 	if p.vectors != nil {
 		err = p.vectors.Close()
@@ -228,4 +229,107 @@ func (p *Parts) Close() (err error) {
 		err = errors.Join(err, p.client.Close())
 	}
 	return err
+}
+
+// autoEncoder as -embed-model selects the first model in the cache, see [hub.Find].
+const autoEncoder = "auto"
+
+// cachedEncoder caches the vectors of passages. Embedding a question takes less time than writing its
+// vector to disk.
+type cachedEncoder struct {
+	*local.Encoder
+	cached llm.Embedder
+}
+
+func (c cachedEncoder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	return c.cached.EmbedDocuments(ctx, texts)
+}
+
+// openEncoder opens the model and fetches it if needed. Its vectors are cached in the folder of
+// -cache, in a file of the model's name; a dry run fetches and writes nothing.
+func (p *Parts) openEncoder(ctx context.Context) error {
+	if p.settings.DryRun && !strings.HasPrefix(p.settings.EmbedModel, "file:") {
+		e, err := newDryServer(p.Count).Embedder(p.settings.EmbedModel)
+		p.Embedder = e
+		return err
+	}
+	e, err := hub.Open(ctx, p.settings.EmbedModel, hub.Options{Progress: p.fetching("embed-model", p.settings.EmbedModel), Int8: p.settings.EmbedInt8})
+	if err != nil {
+		return badModel("embed-model", p.settings.EmbedModel, err)
+	}
+	if p.settings.DryRun {
+		p.Embedder = e
+		return nil
+	}
+	folder := filepath.Dir(p.settings.Cache)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return fmt.Errorf("-cache: %w", err)
+	}
+	file := filepath.Join(folder, e.Name()+".vectors")
+	if p.vectors, err = journal.Open(file, journal.Header{Schema: paid.Schema, Config: e.Name()}, journal.Options{}); err != nil {
+		if errors.Is(err, journal.ErrLocked) {
+			err = fmt.Errorf("another program uses the vectors there: wait for its end, or name a -cache in another folder: %w", err)
+		}
+		return fmt.Errorf("-cache: %w", err)
+	}
+	cached, err := paid.CachedEmbedder(e, p.vectors)
+	if err != nil {
+		return fmt.Errorf("-cache %s: %w", file, err)
+	}
+	p.Embedder = cachedEncoder{e, cached}
+	return nil
+}
+
+// badModel wraps an error of a flag that names a model. A bad folder is wrong usage.
+func badModel(flag, name string, err error) error {
+	if strings.HasPrefix(name, "file:") {
+		return cli.Usagef("-%s: %w", flag, err)
+	}
+	return fmt.Errorf("-%s: %w", flag, err)
+}
+
+// openHeads opens the models of single steps, fetches them if needed, and puts them into the kit.
+func (p *Parts) openHeads(ctx context.Context) error {
+	p.heads = map[string]any{}
+	s := p.settings
+	return errors.Join(
+		head(ctx, p, "rerank-model", s.RerankModel, local.OpenReranker, func(r *local.Reranker) { p.Kit.Rerank = r }),
+		head(ctx, p, "name-model", s.NameModel, local.OpenNames, func(n *local.Names) { p.Kit = p.Kit.WithNames(n) }),
+		head(ctx, p, "span-model", s.SpanModel, local.OpenSpans, func(f *local.Spans) { p.Kit.Read = reader.BySpans(f, p.Kit.Read) }),
+	)
+}
+
+// OpenEntailment opens the model of -entail-model and fetches it if needed.
+func (p *Parts) OpenEntailment(ctx context.Context, name string) (e *local.Entailment, err error) {
+	return e, head(ctx, p, "entail-model", name, local.OpenEntailment, func(opened *local.Entailment) { e = opened })
+}
+
+// head opens the model of a flag, unless its name is empty.
+func head[H interface{ Name() string }](ctx context.Context, p *Parts, flag, name string, open func(string, local.Options) (H, error), use func(H)) error {
+	if name == "" || p.settings.DryRun { // heads make no calls that a dry run counts
+		return nil
+	}
+	dir, err := hub.Folder(ctx, name, hub.Options{Progress: p.fetching(flag, name)})
+	if err != nil {
+		return badModel(flag, name, err)
+	}
+	h, err := open(dir, local.Options{})
+	if err != nil {
+		return badModel(flag, name, err)
+	}
+	p.heads[strings.ReplaceAll(flag, "-", "_")] = h.Name()
+	use(h)
+	return nil
+}
+
+// fetching logs the progress of a download, a line for each tenth of a file of 10 MB or more.
+func (p *Parts) fetching(flag, name string) func(file string, done, total int64) {
+	const large = 10 << 20
+	logged := int64(0)
+	return func(file string, done, total int64) {
+		if tenth := 10 * done / max(total, 1); total >= large && tenth != logged {
+			logged = tenth
+			p.Log.Warn(fmt.Sprintf("-%s %s is fetched: %d of %d MB of %s", flag, name, done/1e6, total/1e6, file))
+		}
+	}
 }

@@ -3,41 +3,45 @@
 package lab
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"github.com/wildgraph/wildgraph/benchmark"
+	"github.com/wildgraph/wildgraph/benchmark/report"
+	"github.com/wildgraph/wildgraph/examples/internal/cli"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
-// Progress shows how far a run is: a bar on a terminal, a line now and then
-// elsewhere.
+// Progress shows the progress of a run: a bar on a terminal, otherwise lines.
 type Progress struct {
 	w    io.Writer
 	bar  *progressbar.ProgressBar // nil: plain lines
 	tty  bool
 	last benchmark.Event
-	next int       // plain: questions at which the next line is due
-	said time.Time // plain: when a cell was named last
+	next int       // plain: number of answers at which the next line is due
+	cell time.Time // plain: time of the last line that names a cell
 	pace pace
 	now  func() time.Time
 }
 
-// rarely is the least time between two lines that name cells: a short run needs few.
+// rarely is the least time between two lines that name cells.
 const rarely = time.Second
 
-// NewProgress writes to w.
 func NewProgress(w io.Writer) *Progress {
 	f, ok := w.(*os.File)
 	return &Progress{w: w, tty: ok && term.IsTerminal(int(f.Fd())), now: time.Now}
 }
 
-// Event takes a step of the run; see benchmark.Options.Progress.
+// Event handles an event of the run, see benchmark.Options.Progress.
 func (p *Progress) Event(e benchmark.Event) {
 	if p.last.Total == 0 {
 		p.next = max(e.Total/10, 1)
@@ -68,14 +72,14 @@ func (p *Progress) draw(e benchmark.Event) {
 	_ = p.bar.Set(e.Done)
 }
 
-// print writes a line for every tenth of the answers (one of each system to each question), and for a new cell if none was written
-// for as long as rarely.
+// print writes a line for every tenth of the answers of all systems, and for each cell, at intervals of
+// at least rarely.
 func (p *Progress) print(e benchmark.Event) {
 	line := func(format string, args ...any) {
 		fmt.Fprintln(p.w, text.OneLine(fmt.Sprintf(format, args...)))
 	}
-	if now := p.now(); e.Stage == "index" && e.Cell != p.last.Cell && now.Sub(p.said) >= rarely {
-		p.said = now
+	if now := p.now(); e.Stage == "index" && e.Cell != p.last.Cell && now.Sub(p.cell) >= rarely {
+		p.cell = now
 		line("%s on %s: indexing", e.System, e.Domain)
 	}
 	if e.Resumed > p.last.Resumed {
@@ -102,10 +106,10 @@ func (p *Progress) Done() {
 	}
 }
 
-// Answered is the number of answers of this start.
+// Answered returns the number of answers that this process made.
 func (p *Progress) Answered() int { return p.pace.fresh }
 
-// Took says how much was answered in how long.
+// Took describes the number of answers and the time they took.
 func (p *Progress) Took(d time.Duration, noTimings bool) string {
 	if p.Answered() == 0 {
 		return fmt.Sprintf("Nothing to do, %d answers are there. ", p.last.Done)
@@ -116,16 +120,15 @@ func (p *Progress) Took(d time.Duration, noTimings bool) string {
 	return fmt.Sprintf("%d answers given and judged in %s. ", p.Answered(), d.Round(10*time.Millisecond))
 }
 
-// pace is how long indexing and answering take: the one by the index, the other by
-// the question.
+// pace measures the time of indexing per index and of answering per question.
 type pace struct {
 	at                  time.Time
 	indexing, answering time.Duration
 	indexed, fresh      int
-	cell                int // the last that was indexed
+	cell                int // indexed last
 }
 
-// step counts the time since the last event for what was done in it.
+// step adds the time since the last event to indexing or answering.
 func (p *pace) step(last, e benchmark.Event, now time.Time) {
 	if e.Stage == "index" && e.Cell != p.cell {
 		p.cell = e.Cell
@@ -144,8 +147,7 @@ func (p *pace) step(last, e benchmark.Event, now time.Time) {
 	}
 }
 
-// left is the time that the questions and the indexes still take, at the pace so
-// far; false before anything is known.
+// left estimates the remaining time of the run; false before the first answer.
 func (p *pace) left(e benchmark.Event) (time.Duration, bool) {
 	if p.fresh == 0 {
 		return 0, false
@@ -155,4 +157,55 @@ func (p *pace) left(e benchmark.Event) (time.Duration, bool) {
 		left += p.indexing.Seconds() * float64(e.Cells-e.Cell) / float64(p.indexed)
 	}
 	return time.Duration(left) * time.Second, true
+}
+
+// ExitIncomplete is the exit status of a run that was stopped or ran out of budget, that left
+// questions without a score, or in which a system failed.
+const ExitIncomplete = 3
+
+// ErrIncomplete marks a finished run with questions without a score or systems that are not compared.
+var ErrIncomplete = errors.New("incomplete")
+
+// Status prints the error of a run and returns the exit status.
+func Status(w io.Writer, program string, err error) int {
+	if errors.Is(err, context.Canceled) && !errors.Is(err, cli.ErrUsage) {
+		fmt.Fprintf(w, "\n%s: stopped; finished work is kept, start it again to continue\n", program)
+		return ExitIncomplete
+	}
+	code := cli.Fail(w, program, err)
+	if errors.Is(err, ErrIncomplete) || errors.Is(err, llm.ErrBudgetExceeded) {
+		return ExitIncomplete
+	}
+	return code
+}
+
+// Complete returns an error if a question has no score, or a system failed too often to be compared.
+func Complete(r *report.Report) error {
+	var failed []error
+	unscored := 0
+	for _, sys := range r.Systems {
+		if sys.NotApplicable != "" {
+			continue
+		}
+		if len(sys.NotCompared) > 0 {
+			failed = append(failed, fmt.Errorf("%w: %s is not compared: %s", ErrIncomplete, sys.System, strings.Join(sys.NotCompared, "; ")))
+		}
+		if v := sys.Overall.Types[benchmark.All].Verdicts(); v != nil {
+			for _, n := range v.Reasons {
+				unscored += n
+			}
+		}
+	}
+	if unscored > 0 {
+		failed = append(failed, fmt.Errorf("%w: %d scores are missing, for the reasons in the report; -retry asks for them again", ErrIncomplete, unscored))
+	}
+	return errors.Join(failed...)
+}
+
+// MaxFailed translates the flag: in a library's options 0 is the default, and -1 allows no failure.
+func MaxFailed(share float64) float64 {
+	if share == 0 {
+		return -1
+	}
+	return share
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lab is what the programs share that run systems over benchmarks: flags,
-// kits and models, the systems, progress, and the estimate of a dry run.
+// Package lab runs systems over benchmarks for the programs: flags, kits and models, systems,
+// progress, and the estimate of a dry run.
 package lab
 
 import (
@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +31,7 @@ import (
 	"github.com/wildgraph/wildgraph/llm/paid"
 )
 
-// Settings are the flags that the programs share.
+// Settings holds the flags that the programs share.
 type Settings struct {
 	Systems                               []string
 	ListSystems, ListOptions, ShowPrompts bool
@@ -40,13 +41,13 @@ type Settings struct {
 	Kit, IndexKit, AnswerKit      string
 	Model, EmbedModel, JudgeModel string
 	EmbedInt8                     bool
-	// RerankModel, NameModel and SpanModel are heads by the names of package hub.
+	// RerankModel, NameModel and SpanModel are names of package hub.
 	RerankModel, NameModel, SpanModel string
 	Mode                              string
 
 	Out, Cache   string
 	BudgetTokens int
-	// BudgetContext is what evidence may have in a prompt, in tokens; 0 is the top-k.
+	// BudgetContext bounds the evidence in a prompt in tokens; 0 bounds it by the top-k.
 	BudgetContext int
 	BudgetMoney   float64
 	PriceList     *paid.Prices
@@ -60,27 +61,27 @@ type Settings struct {
 	Retry         bool
 	Fresh         bool
 
-	// Graph makes the graph that gear links to where -kg names none; nil is none.
+	// Graph, if not nil, makes the graph that gear links to without -kg.
 	Graph func() (*triples.Index, error)
 
-	// Instruction is that of -prompt minimal in place of our rules; "" is ours.
+	// Instruction replaces our rules with -prompt minimal; "" keeps ours.
 	Instruction string
 
 	prices     string                      // the file
 	prompts    []string                    // values of -prompt
 	replaced   map[string]*llm.Replacement // by system, "" is all
 	auto       bool                        // -embed-model was auto
-	byName     bool                        // -embed-model is what package hub knows
+	byName     bool                        // package hub knows -embed-model
 	given      map[string]bool
 	changed    []string
 	sets       []setting
 	kg, schema string
-	passedOver string // lines of -kg
+	badLines   string // warning about lines of -kg
 	selected   []all.System
 }
 
-// Flags declares the flags but those of model and mode, which a program may have
-// several of. Out names the folder that holds the report folders without -out.
+// Flags declares the flags except -model and -mode, which programs declare. Out is the folder of the
+// report folders without -out.
 func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out string) {
 	List(fs, &s.Systems, "systems", "comma-separated `LIST` of systems, or none (default: all)")
 	fs.BoolVar(&s.ListSystems, "list-systems", false, "print the systems, a line each, and exit")
@@ -116,7 +117,7 @@ func (s *Settings) Flags(fs *flag.FlagSet, getenv func(string) string, out strin
 	fs.BoolVar(&s.NoTimings, "no-timings", false, "leave clock and memory figures out, so that equal runs give equal bytes")
 }
 
-// Help lists the flags in groups, own ones first in a group of the same title.
+// Help lists the flags in groups. Flags of own come first in the group of the same title.
 func Help(w io.Writer, fs *flag.FlagSet, about string, own ...cli.Group) {
 	groups := []cli.Group{
 		{Title: "What to run", Flags: []string{"systems", "list-systems", "set", "list-options", "kg", "schema", "limit"}},
@@ -135,7 +136,7 @@ func Help(w io.Writer, fs *flag.FlagSet, about string, own ...cli.Group) {
 	cli.Help(w, fs, about, groups...)
 }
 
-// Forget removes what is recorded in the report folder, if the flags say so.
+// Forget removes the records of the report folder with -fresh.
 func (s Settings) Forget() error {
 	if !s.Fresh || s.DryRun {
 		return nil
@@ -146,10 +147,10 @@ func (s Settings) Forget() error {
 // maxMoney is the largest budget; sums of larger ones would not be exact.
 const maxMoney = 1e9
 
-// none as -systems runs no system of ours.
+// none as -systems runs no system of the registry.
 const none = "none"
 
-// List is a flag of names separated by commas.
+// List declares a flag of names separated by commas.
 func List(fs *flag.FlagSet, to *[]string, name, usage string) {
 	fs.Func(name, usage, func(v string) error {
 		for part := range strings.SplitSeq(v, ",") {
@@ -164,10 +165,8 @@ func List(fs *flag.FlagSet, to *[]string, name, usage string) {
 	})
 }
 
-// Complete chooses the kits: the model kit when a model is named, unless the offline
-// kit was asked for; then what follows from them, and writes the names of systems as
-// they are written. systems are the names there are. It returns every problem that it
-// sees.
+// Complete sets what was not given: the kit (model when a model is named) and the settings that follow
+// from it, and the case of system names. systems are the valid names. It returns all problems.
 func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 	s.auto = s.EmbedModel == autoEncoder
 	s.EmbedModel, s.byName = hub.Find(s.EmbedModel, hub.Options{})
@@ -182,7 +181,7 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 		problems = append(problems, errors.New("-out is empty: name a folder, or leave the flag out"))
 	}
 	if info, err := os.Stat(s.Out); err == nil && !info.IsDir() || err != nil && !errors.Is(err, os.ErrNotExist) {
-		problems = append(problems, fmt.Errorf("-out %s can be no folder: name another, which is made if it is not there", s.Out))
+		problems = append(problems, fmt.Errorf("-out %s is not a usable folder: choose another (it is created if missing)", s.Out))
 	}
 	if s.Kit == "" {
 		s.Kit = kit.NameOffline
@@ -191,7 +190,7 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 		}
 	}
 	s.IndexKit, s.AnswerKit = cmp.Or(s.IndexKit, s.Kit), cmp.Or(s.AnswerKit, s.Kit)
-	// Names from the environment do not matter without a use for them.
+	// Ignore model names from the environment that this run does not need.
 	for flag, name := range map[string]struct {
 		of   *string
 		used bool
@@ -223,7 +222,7 @@ func (s *Settings) Complete(fs *flag.FlagSet, systems []string) []error {
 	return problems
 }
 
-// noteChanges notes which flags were given, and which of them decide what a run finds.
+// noteChanges records the flags that were given, and the changes that decide figures.
 func (s *Settings) noteChanges(fs *flag.FlagSet) {
 	s.given = make(map[string]bool)
 	fs.Visit(func(f *flag.Flag) {
@@ -244,40 +243,39 @@ func (s *Settings) noteChanges(fs *flag.FlagSet) {
 	}
 }
 
-// deciding are the flags that a reader of figures has to know of.
+// deciding lists the flags that decide figures and are named in reports.
 var deciding = []string{"limit", "chunk-size", "chunk-overlap", "chunks-per-page", "index-kit", "answer-kit", "embed-model", "embed-int8", "rerank-model", "name-model", "span-model", "budget-context",
 	"mode", "seed", "reply-tokens", "max-failed", "k", "k-summary", "repeat", "kg", "schema", "grounded", "partial"}
 
-// NonDefault are the flags that decide figures and are not at their defaults, as they were given.
+// NonDefault returns the flags that decide figures and are not at their defaults, as given.
 func (s *Settings) NonDefault() []string { return s.changed }
 
-// Given tells whether a flag stands on the command line.
+// Given reports whether a flag is on the command line.
 func (s *Settings) Given(flag string) bool { return s.given[flag] }
 
-// KitName names the kinds of both parts, as in reports.
+// KitName returns the names of both kits, as in reports.
 func (s Settings) KitName() string { return kit.Kit{Index: s.IndexKit, Answer: s.AnswerKit}.Name() }
 
-// Paid tells whether models are called.
+// Paid reports whether models are called.
 func (s Settings) Paid() bool { return s.asks() || s.JudgeModel != "" }
 
-// asks tells whether the systems call a model.
+// asks reports whether the systems call a model.
 func (s Settings) asks() bool { return s.IndexKit == kit.NameModel || s.AnswerKit == kit.NameModel }
 
-// ByModel tells whether a model answers.
+// ByModel reports whether a model answers.
 func (s Settings) ByModel() bool { return s.AnswerKit == kit.NameModel }
 
-// embeds tells whether the embedding model is of use: one of a server where a model of it
-// is asked, one that needs none, or none at all, with either kit.
+// embeds reports whether -embed-model is used: a server's model needs a kit with a model.
 func (s Settings) embeds() bool { return s.byName || s.asks() }
 
-// encodes tells whether the embedding model is one that needs no server.
+// encodes reports whether there is an embedding model that needs no server.
 func (s Settings) encodes() bool { return s.byName && s.EmbedModel != "" }
 
-// callsInFlight is how many calls a server bears to begin with, see
-// transport.Transport. A question waits for its server, not for a processor.
+// callsInFlight is the default of -concurrency with a model: questions wait for the server, not for a
+// processor. See transport.Transport.
 const callsInFlight = 8
 
-// Decisive are the settings that decide the answers.
+// Decisive returns the settings that decide the answers.
 func (s Settings) Decisive() map[string]any {
 	c := map[string]any{
 		"chunk_size": s.ChunkSize, "chunk_overlap": s.ChunkOverlap, "encoding": "cl100k_base",
@@ -313,8 +311,8 @@ func (s Settings) Decisive() map[string]any {
 	return c
 }
 
-// ContextTokens is the budget of each question, nil without one. It goes by the wording
-// alone, so that it is the same for every system.
+// ContextTokens returns the budget of each question, nil without one. It depends on the wording alone,
+// so it is the same for every system.
 func (s Settings) ContextTokens() func(question string) int {
 	if s.BudgetContext == 0 {
 		return nil
@@ -327,7 +325,7 @@ func (s Settings) ContextTokens() func(question string) int {
 	}
 }
 
-// Price is what a usage of the models costs, nil without prices.
+// Price returns the function from usage to cost, nil without prices.
 func (s Settings) Price() func(graphrag.Usage) (float64, bool) {
 	if s.PriceList == nil {
 		return nil
@@ -336,14 +334,14 @@ func (s Settings) Price() func(graphrag.Usage) (float64, bool) {
 		embedded := graphrag.Usage{EmbeddedTokens: u.EmbeddedTokens}
 		u.EmbeddedTokens = 0
 		cost := s.PriceList.Cost(s.Model, u)
-		if !s.byName && s.EmbedModel != "" { // others cost nothing
+		if !s.byName && s.EmbedModel != "" { // local models cost nothing
 			cost = cost.Add(s.PriceList.Cost(s.EmbedModel, embedded))
 		}
 		return cost.Amount.Units(), !cost.Partial
 	}
 }
 
-// Currency is that of the prices, "" without.
+// Currency returns the currency of the prices, "" without prices.
 func (s Settings) Currency() string {
 	if s.PriceList == nil {
 		return ""
@@ -351,9 +349,8 @@ func (s Settings) Currency() string {
 	return s.PriceList.Currency
 }
 
-// Folder names what decides the answers: the data, the models, and a digest of the
-// settings and of what else decides. A run with more systems, questions or judges
-// finds the records there.
+// Folder returns a name made of everything that decides the answers: the data, the models, and a
+// digest of the settings and of more. Runs with other systems, questions or judges share it.
 func (s Settings) Folder(data, models string, more map[string]any) string {
 	parts := []string{"sample", s.KitName()}
 	if dir, err := filepath.Abs(data); data != "" && err == nil {
@@ -364,9 +361,7 @@ func (s Settings) Folder(data, models string, more map[string]any) string {
 	}
 	values := s.Decisive()
 	values["kit"] = s.KitName()
-	for k, v := range more {
-		values[k] = v
-	}
+	maps.Copy(values, more)
 	if r, err := record.NewSettings(values); err == nil { // they can be written as JSON
 		parts = append(parts, r.Digest[:8])
 	}
@@ -378,7 +373,7 @@ func (s Settings) Folder(data, models string, more map[string]any) string {
 	}, strings.Join(parts, "-"))
 }
 
-// OneOf is a problem unless a flag has one of the values allowed.
+// OneOf returns an error unless a flag has one of the values allowed.
 func OneOf(flag, v string, allowed ...string) []error {
 	if slices.Contains(allowed, v) {
 		return nil
@@ -386,7 +381,7 @@ func OneOf(flag, v string, allowed ...string) []error {
 	return []error{fmt.Errorf("-%s %q: want one of %s", flag, v, strings.Join(allowed, ", "))}
 }
 
-// AtLeast is a problem if a flag is less.
+// AtLeast returns an error if the value of a flag is less.
 func AtLeast(flag string, v, least int) []error {
 	if v >= least {
 		return nil
@@ -394,7 +389,7 @@ func AtLeast(flag string, v, least int) []error {
 	return []error{fmt.Errorf("-%s %d: want %d or more", flag, v, least)}
 }
 
-// IsFolder is a problem if a flag is given and names no folder.
+// IsFolder returns an error if a flag is given and does not name a folder.
 func (s *Settings) IsFolder(flag, dir string) []error {
 	if info, err := os.Stat(dir); s.given[flag] && err != nil {
 		return []error{fmt.Errorf("-%s: %v", flag, err)}
@@ -404,7 +399,7 @@ func (s *Settings) IsFolder(flag, dir string) []error {
 	return nil
 }
 
-// check finds what is wrong with the flags; systems are the names there are.
+// check returns the errors of the flags; systems are the valid names.
 func (s *Settings) check(systems []string) []error {
 	var problems []error
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
@@ -431,7 +426,7 @@ func (s *Settings) check(systems []string) []error {
 		bad("-max-failed %v: want a share from 0 to 1", s.MaxFailed)
 	}
 	if s.BudgetMoney > 0 && s.prices == "" {
-		bad("-budget-money needs -prices FILE: this program knows no prices")
+		bad("-budget-money needs -prices FILE: this program has no prices of its own")
 	}
 	if s.ChunkOverlap >= s.ChunkSize && s.ChunkSize >= 1 {
 		bad("-chunk-overlap %d is not less than -chunk-size %d", s.ChunkOverlap, s.ChunkSize)

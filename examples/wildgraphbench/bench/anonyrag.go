@@ -32,7 +32,7 @@ import (
 //go:embed books/*.json
 var shippedBooks embed.FS
 
-// anonySettings are the flags of the subcommand.
+// anonySettings has the flags of the subcommand.
 type anonySettings struct {
 	lab.Settings
 	book, language, seedFile string
@@ -40,9 +40,9 @@ type anonySettings struct {
 	seeds                    []string
 }
 
-// runAnonyRAG makes a data set of books whose names are hidden, in the files that -data
-// reads, and one with the names as they are in the folder raw: what a model answers without
-// retrieval falls from this to that by what it remembers of the books.
+// runAnonyRAG makes a data set of books with hidden names, in files for -data, and one with the original
+// names in the folder raw. The difference in answers without retrieval measures what a model remembers
+// of the books.
 func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	var s anonySettings
 	fs := cli.NewFlags("wildgraphbench anonyrag")
@@ -82,18 +82,20 @@ func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string,
 	return errors.Join(s.build(ctx, parts, stdout), parts.Close())
 }
 
-// passageTokens is the length of the passages that a plain text is cut into.
-const passageTokens = 300
+// The sizes of the subcommand.
+const (
+	passageTokens  = 300 // of the passages that a plain text is cut into
+	mostSeeds      = 12  // questions of a file in a prompt, from its beginning to its end
+	shownPassages  = 20  // in a prompt
+	askedQuestions = 5   // in a prompt
+)
 
-// ownSeeds show a model what kind of questions are wanted.
+// ownSeeds are examples of questions for a model.
 var ownSeeds = []string{
 	"In which town was the builder of the ship born that carried the first crew to the island?",
 	"Which of the two brothers of the man who sold the farm outlived their mother?",
 	"What did the person do for a living who found the letter that the innkeeper had hidden?",
 }
-
-// mostSeeds is how many questions of a file a model is shown, from its beginning to its end.
-const mostSeeds = 12
 
 // readSeeds reads the questions of a file.
 func readSeeds(name string) ([]string, error) {
@@ -120,7 +122,7 @@ func readSeeds(name string) ([]string, error) {
 	return slices.Concat(batches(all, 1, mostSeeds)...), nil
 }
 
-// build writes the books, each as it is and with hidden names, and says what they are.
+// build writes the books, each with original and with hidden names, and prints their sizes.
 func (s anonySettings) build(ctx context.Context, parts *lab.Parts, stdout io.Writer) error {
 	books, err := s.books(ctx, parts)
 	if err != nil {
@@ -153,7 +155,7 @@ func (s anonySettings) build(ctx context.Context, parts *lab.Parts, stdout io.Wr
 	return err
 }
 
-// books are the user's, or those of the program.
+// books returns the user's book, or the shipped books.
 func (s anonySettings) books(ctx context.Context, parts *lab.Parts) ([]anonyrag.Book, error) {
 	if s.book == "" {
 		var out []anonyrag.Book
@@ -200,7 +202,7 @@ func readBook(r io.Reader) (anonyrag.Book, error) {
 	return b, nil
 }
 
-// readText cuts a plain text into passages, finds its names and those that are of the same.
+// readText cuts a plain text into passages, and finds its names and the names of the same entity.
 func (s anonySettings) readText(ctx context.Context, parts *lab.Parts, r io.Reader) (anonyrag.Book, error) {
 	b := anonyrag.Book{Title: filepath.Base(s.book), Language: s.language}
 	all, err := io.ReadAll(r)
@@ -228,7 +230,7 @@ func (s anonySettings) readText(ctx context.Context, parts *lab.Parts, r io.Read
 	}
 	b.Entities = anonyrag.Linked(anonyrag.EntitiesOf(found))
 	if len(b.Entities) == 0 {
-		return b, errors.New("no name of a person or place was found: there is nothing to hide. Name another text, have a model look (-model), or list the names in a book in JSON")
+		return b, errors.New("no name of a person or place was found: there is nothing to hide. Use another text, a model (-model), or a book in JSON with its names")
 	}
 	if m := parts.Kit.IndexModel; m != nil {
 		b.Entities, err = anonyrag.LinkedByModel(ctx, m, b.Entities)
@@ -236,14 +238,8 @@ func (s anonySettings) readText(ctx context.Context, parts *lab.Parts, r io.Read
 	return b, err
 }
 
-// A model is shown so many passages at a time, and asked for so many questions.
-const (
-	shownPassages  = 20
-	askedQuestions = 5
-)
-
-// written has the model add questions over parts of the book, evenly from its beginning
-// to its end, and says how many.
+// written has the model add questions on evenly spaced parts of the book, and returns a note on their
+// number.
 func (s anonySettings) written(ctx context.Context, parts *lab.Parts, b *anonyrag.Book) (string, error) {
 	if s.generate == 0 {
 		return "", nil
@@ -260,7 +256,7 @@ func (s anonySettings) written(ctx context.Context, parts *lab.Parts, b *anonyra
 	return fmt.Sprintf(", %d of them written by the model (%d more were not usable)", len(all), len(slices.Concat(faults...))), err
 }
 
-// batches are up to n parts of a list, of up to size elements each, at equal distances.
+// batches returns up to n evenly spaced parts of a list, of up to size elements each.
 func batches[T any](list []T, size, n int) [][]T {
 	all := slices.Collect(slices.Chunk(list, size))
 	n = min(n, len(all))
@@ -271,7 +267,7 @@ func batches[T any](list []T, size, n int) [][]T {
 	return out
 }
 
-// filtered leaves out the questions that the model answers without the book.
+// filtered drops the questions that the model answers without the book.
 func (s anonySettings) filtered(ctx context.Context, parts *lab.Parts, l anonyrag.Language) (anonyrag.Language, error) {
 	blind, err := flat.NewZeroShot(parts.Kit)
 	if err != nil {
@@ -288,7 +284,7 @@ func (s anonySettings) filtered(ctx context.Context, parts *lab.Parts, l anonyra
 	return anonyrag.Unsolved(ctx, l, blind.Answer, j)
 }
 
-// writeLanguage puts a part into the files that Load reads.
+// writeLanguage writes the files of a language for Load.
 func writeLanguage(dir string, l anonyrag.Language) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package bench is the command line of the benchmark. Other programs add their systems to it.
+//
+//	func main() {
+//		bench.Main(bench.System{Name: "mine", New: newMine})
+//	}
+//
+// has every flag of examples/wildgraphbench, and a row "mine" in its tables.
 package bench
 
 import (
@@ -23,23 +30,25 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/graphrag/triples"
 	"github.com/wildgraph/wildgraph/judge/short"
+	"github.com/wildgraph/wildgraph/llm"
 )
 
 //go:embed all:sample
 var sample embed.FS
 
-// System is a system of one's own that takes part in a run.
+// System is a system of the calling program in a run.
 type System struct {
-	// Name is that of its row and of -systems: letters, digits, '-', '_', '.' and ':'.
+	// Name is used in tables and in -systems: letters, digits, '-', '_', '.' and ':'.
 	Name string
-	// New makes a fresh system, once for each domain. The kit has the models, the encoder
-	// and the seed of the command line, the settings its chunk sizes.
+	// New makes a new system for each domain. k has the models, the encoder and the seed of the
+	// command line, c its chunk sizes.
 	New func(k kit.Kit, c kit.Common) (benchmark.System, error)
 }
 
-// Main runs the benchmark with the command line of the process, and ends the process. The
-// systems run beside those of the registry; their names may stand in -systems.
+// Main runs the benchmark with the command line of the process, and ends the process. The systems are
+// added to the registry; -systems can name them.
 func Main(systems ...System) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr, systems...)
@@ -66,7 +75,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		return err
 	}
-	s, err := parse(args, getenv, stderr, names)
+	s, err := parseFlags(args, getenv, stderr, names)
 	if err != nil {
 		return err
 	}
@@ -112,7 +121,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return s.runAll(ctx, d, parts, append(entries, others...), stdout, stderr)
 }
 
-// allNames are the names of the systems that -systems may hold.
+// allNames returns the names that -systems can have.
 func allNames(own []System) ([]string, error) {
 	names := all.Names()
 	for _, sys := range own {
@@ -129,8 +138,8 @@ func allNames(own []System) ([]string, error) {
 	return names, nil
 }
 
-// own makes systems of one's own take part, those that are named or all.
-func (p *parts) own(s settings, systems []System) (out []benchmark.Entry) {
+// own returns entries of the program's systems: of the named ones, or of all.
+func (p *runParts) own(s settings, systems []System) (out []benchmark.Entry) {
 	for _, sys := range systems {
 		if len(s.Systems) > 0 && !slices.Contains(s.Systems, sys.Name) {
 			continue
@@ -143,13 +152,13 @@ func (p *parts) own(s settings, systems []System) (out []benchmark.Entry) {
 }
 
 // runAll runs the entries, judges them by each judge, and writes the reports.
-func (s settings) runAll(ctx context.Context, d data, parts *parts, entries []benchmark.Entry, stdout, stderr io.Writer) error {
+func (s settings) runAll(ctx context.Context, d data, parts *runParts, entries []benchmark.Entry, stdout, stderr io.Writer) error {
 	runners := s.runners(d, parts)(d.Dataset, entries)
 	var verdicts []error
 	var tests testsuites
 	for i, j := range parts.judges {
 		folder, profile := s.Out, ""
-		if i > 0 { // judged again, from the same records
+		if i > 0 { // judged again from the same records
 			folder, profile = filepath.Join(s.Out, j.profile), j.profile
 			fmt.Fprintf(stdout, "\nThe same answers, judged by %s:\n", j.Name())
 		}
@@ -166,8 +175,8 @@ func (s settings) runAll(ctx context.Context, d data, parts *parts, entries []be
 	return errors.Join(verdicts...)
 }
 
-// runners run entries over a data set, one for each judge.
-func (s settings) runners(d data, p *parts) lab.Run {
+// runners returns a function that makes a runner for each judge.
+func (s settings) runners(d data, p *runParts) lab.Run {
 	return func(set *benchmark.Dataset, systems []benchmark.Entry) (out []*benchmark.Runner) {
 		for _, j := range p.judges {
 			out = append(out, &benchmark.Runner{
@@ -186,8 +195,8 @@ func (s settings) runners(d data, p *parts) lab.Run {
 	}
 }
 
-// runOnce runs what is not on record, and writes the report into a folder.
-func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts, folder string, stdout, stderr io.Writer) (*benchmark.Run, *report.Report, error) {
+// runOnce runs what the records lack, and writes the report into a folder.
+func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *runParts, folder string, stdout, stderr io.Writer) (*benchmark.Run, *report.Report, error) {
 	bar := lab.NewProgress(stderr)
 	runner.Options.Progress = bar.Event
 	start := time.Now()
@@ -231,8 +240,55 @@ func runOnce(ctx context.Context, s settings, runner *benchmark.Runner, p *parts
 		}
 	}
 	if s.whole() {
-		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run tells first.\n", text.Digits(sampleCalls), sampleTokens/1_000_000)
+		fmt.Fprintf(stdout, "With a model (-model NAME), about %s calls and %d million tokens: -dry-run estimates them.\n", text.Digits(sampleCalls), sampleTokens/1_000_000)
 	}
 	_, err = fmt.Fprintf(stdout, "%sAll tables: -v.\nReport: %s\n", bar.Took(time.Since(start), s.NoTimings), text.OneLine(filepath.Join(folder, "report.html")))
 	return records, r, err
+}
+
+// sampleGraph opens the small graph of the sample.
+func sampleGraph() (*triples.Index, error) {
+	f, err := sample.Open("sample/graph.tsv")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // only read
+	return triples.New(context.Background(), triples.TSV("sample/graph.tsv", f).All(), triples.Options{})
+}
+
+// runKG builds a folder of a graph for -kg. The graph can be larger than memory.
+func runKG(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	fs := cli.NewFlags("wildgraphbench kg")
+	fs.Usage = func() {
+		cli.Help(stderr, fs, "wildgraphbench kg -out FOLDER PATH builds a folder of a graph, for -kg FOLDER. PATH is a file .tsv, .jsonl or\n"+
+			".nt (perhaps with .gz), or a folder with Wikidata5M's three files.", cli.Group{Title: "Flags", Flags: []string{"out"}})
+	}
+	out := fs.String("out", "", "the `FOLDER` to build")
+	if err := cli.Parse(fs, args, stderr); err != nil {
+		return err
+	}
+	if *out == "" || fs.NArg() != 1 {
+		return cli.Usagef("want: wildgraphbench kg -out FOLDER PATH")
+	}
+	var bad triples.Bad
+	printed := time.Now()
+	progress := func(done int) {
+		if time.Since(printed) > 5*time.Second {
+			printed = time.Now()
+			fmt.Fprintf(stderr, "%s triples\n", text.Digits(done))
+		}
+	}
+	if err := triples.Build(ctx, *out, triples.Files(fs.Arg(0), &bad), triples.Options{Progress: progress}); err != nil {
+		return err
+	}
+	ix, err := triples.Open(*out, nil)
+	if err != nil {
+		return err
+	}
+	defer ix.Close() // only read
+	for _, err := range bad.First {
+		fmt.Fprintln(stderr, "skipped:", err)
+	}
+	fmt.Fprintf(stdout, "%s triples of %s entities and values, %s lines skipped: -kg %s\n", text.Digits(ix.Len()), text.Digits(ix.Entities()), text.Digits(bad.Lines), llm.Printable(*out))
+	return nil
 }

@@ -127,11 +127,11 @@ func TestRefused(t *testing.T) {
 		{[]string{a + ":ona", a}, true, "no system ona"},
 		{[]string{"-show", "-1", a, a}, true, "-show"},
 		{[]string{a, write("report.json", `{"version":7}`)}, false, "version 7"},
-		{[]string{a, write("report.json", "[")}, false, "no report"},
+		{[]string{a, write("report.json", "[")}, false, "is not a report"},
 		{[]string{a, write(report.JudgmentsName, `{"system":"one"`)}, false, "judgment 1"},
 		{[]string{a, write(report.JudgmentsName, `{"system":"one"}`)}, false, "names no system"},
 		{[]string{a, write(report.JudgmentsName, strings.Repeat(`{"system":"one","domain":"d","id":"1"}`+"\n", 2))}, false, "twice"},
-		{[]string{a, write(report.JudgmentsName, `{"system":"one","domain":"elsewhere","id":"q/1"}`)}, false, "other data"},
+		{[]string{a, write(report.JudgmentsName, `{"system":"one","domain":"elsewhere","id":"q/1"}`)}, false, "different data"},
 	} {
 		if out, err := compare(t, c.args...); err == nil || out != "" || errors.Is(err, cli.ErrUsage) != c.usage || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v, want %q; printed %q", c.args, err, c.says, out)

@@ -25,15 +25,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// data is a data set and how it is judged.
+// data is a data set with its rules of judging.
 type data struct {
 	*benchmark.Dataset
-	// short tells that answers are judged by the rules of the multi-hop data sets.
-	short bool
-	depth int // of the rankings that are measured, 0 is the default
+	short bool // judged by the rules of the multi-hop data sets
+	depth int  // of the rankings that are measured, 0 is the default
 }
 
-// shortDepth is the deepest recall that papers on multi-hop data sets give.
+// shortDepth is the deepest recall in papers on multi-hop data sets.
 const shortDepth = 20
 
 // loaded opens the data set: the shipped sample, a folder, or a file of questions with a
@@ -57,7 +56,7 @@ func loaded(ctx context.Context, s settings) (data, error) {
 	return d, nil
 }
 
-// unfit says what of the questions makes figures other than they look.
+// unfit returns notes on questions that make figures misleading.
 func unfit(set *benchmark.Dataset, mode reader.Mode) (notes []string) {
 	all, unanswerable := 0, 0
 	texts := make(map[string]int)
@@ -71,10 +70,10 @@ func unfit(set *benchmark.Dataset, mode reader.Mode) (notes []string) {
 		}
 	}
 	if unanswerable > 0 && !mode.Rejects() {
-		notes = append(notes, fmt.Sprintf("%d of %s have no answer, and -mode %s answers them all the same: -mode reject refuses where the documents do not say", unanswerable, text.Counted(all, "question"), mode))
+		notes = append(notes, fmt.Sprintf("%d of %s have no answer, but -mode %s answers them: -mode reject refuses if the documents have no answer", unanswerable, text.Counted(all, "question"), mode))
 	}
 	if again := all - len(texts); again > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %s repeat an earlier one word for word: they count again, and tell no more", again, text.Counted(all, "question")))
+		notes = append(notes, fmt.Sprintf("%d of %s repeat an earlier one word for word: they count again without new information", again, text.Counted(all, "question")))
 	}
 	if all < report.MinQuestions {
 		notes = append(notes, fmt.Sprintf("%s: with fewer than %d there is no interval and no test, and no system is called better", text.Counted(all, "question"), report.MinQuestions))
@@ -91,8 +90,7 @@ func open(ctx context.Context, s settings) (data, error) {
 		return data{}, err
 	}
 	if s.data != "" {
-		// Nothing outside of the folder is read, whatever links it holds. Pages
-		// are read as long as the program runs.
+		// Links out of the folder are not followed. Pages are read as long as the program runs.
 		root, err := os.OpenRoot(s.data)
 		if err != nil {
 			return data{}, err
@@ -114,13 +112,13 @@ func open(ctx context.Context, s settings) (data, error) {
 	return data{Dataset: set}, err
 }
 
-// anonyName is the data set whose names are hidden, and the folder that it may stand in.
+// anonyName names the data set with hidden names, and its folder.
 const anonyName = "anonyrag"
 
 // errNoHops is returned for a folder without any multi-hop data set.
 var errNoHops = errors.New("no multi-hop data set")
 
-// openHops reads the multi-hop data sets of a folder, or those that -domains names.
+// openHops reads the multi-hop data sets of a folder, all or the ones in -domains.
 func openHops(fsys fs.FS, s settings) (data, error) {
 	names := slices.DeleteFunc(slices.Clone(s.domains), func(name string) bool { return name == anonyName })
 	named := len(names) < len(s.domains)
@@ -145,15 +143,15 @@ func openHops(fsys fs.FS, s settings) (data, error) {
 	}
 	if set.Published = multihop.Published(k, s.Mode); len(set.Published.Rows) == 0 {
 		set.Published = multihop.Published(multihop.DefaultK, string(reader.Open))
-		set.Published.Withhold("they are of 10 and 20 chunks and the modes open and reject")
+		set.Published.Withhold("they are for 10 and 20 chunks and the modes open and reject")
 	} else if s.Instruction == "" || len(s.Replaced()) > 1 {
-		set.Published.Withhold("their answers are to the rules of -prompt minimal")
+		set.Published.Withhold("their prompt is -prompt minimal")
 	}
 	return data{Dataset: set, short: true, depth: shortDepth}, nil
 }
 
-// addAnonyRAG appends the languages of AnonyRAG, as domains anonyrag-chs and anonyrag-eng,
-// from a folder of that name or, if it may, from the folder itself.
+// addAnonyRAG appends the languages of AnonyRAG as domains anonyrag-chs and anonyrag-eng, from a folder of
+// that name or, if itself is set, from fsys.
 func addAnonyRAG(set *benchmark.Dataset, fsys fs.FS, itself bool) error {
 	folder, err := fs.Sub(fsys, anonyName)
 	if err != nil {
@@ -206,7 +204,7 @@ func openOwn(ctx context.Context, s settings) (data, error) {
 	return oneDomain(s, set, err)
 }
 
-// oneDomain is a data set without domains to choose from.
+// oneDomain returns a data set that has only one domain.
 func oneDomain(s settings, set *benchmark.Dataset, err error) (data, error) {
 	if err != nil {
 		return data{}, err
@@ -217,7 +215,7 @@ func oneDomain(s settings, set *benchmark.Dataset, err error) (data, error) {
 	return data{Dataset: set}, nil
 }
 
-// absolute is the whole path of a file, as far as it is known.
+// absolute returns the absolute path of a file, or name if it cannot be determined.
 func absolute(name string) string {
 	if abs, err := filepath.Abs(name); err == nil {
 		return abs
@@ -225,7 +223,7 @@ func absolute(name string) string {
 	return name
 }
 
-// describe says what is going to be run.
+// describe prints the data set and the kit of a run.
 func describe(w io.Writer, s settings, d data) {
 	var domains []string
 	pages, bytes := 0, int64(0)

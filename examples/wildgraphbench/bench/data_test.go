@@ -133,7 +133,7 @@ func TestUnfitQuestions(t *testing.T) {
 	}{
 		"one":          {[]string{tide}, "open", []string{"1 question: with fewer than 10", "Too few questions to tell which is better: 1."}, "repeat"},
 		"twice":        {slices.Repeat([]string{tide, berths}, 6), "open", []string{"10 of 12 questions repeat an earlier one", "Level with it: 1 system"}, "fewer than"},
-		"unanswerable": {[]string{tide, without, yes}, "open", []string{"1 of 3 questions have no answer, and -mode open answers them"}, "repeat"},
+		"unanswerable": {[]string{tide, without, yes}, "open", []string{"1 of 3 questions have no answer, but -mode open answers them"}, "repeat"},
 		"refusing":     {[]string{tide, without}, "reject", []string{"2 questions: with fewer than 10"}, "have no answer"},
 		"empty":        {[]string{tide, `{"question": "What?", "answer": " "}`}, "open", []string{"q.jsonl:2: nothing to judge by"}, "Report"},
 		"a number":     {[]string{tide, `{"question": "What?", "answer": 40}`}, "open", []string{"q.jsonl:2: answer is a JSON number, want a text"}, "Report"},

@@ -81,7 +81,7 @@ func TestDryRunFollowsTheRun(t *testing.T) {
 
 // A part stands for the whole: of ten questions of a type three are asked.
 func TestDryRunOfAPart(t *testing.T) {
-	s, err := parse([]string{"-dry-run", "-model", "m", "-systems", "bm25,hipporag2", "-domains", "seafaring"}, bare, io.Discard, all.Names())
+	s, err := parseFlags([]string{"-dry-run", "-model", "m", "-systems", "bm25,hipporag2", "-domains", "seafaring"}, bare, io.Discard, all.Names())
 	must(t, err)
 	set, err := loaded(t.Context(), s)
 	must(t, err)

@@ -23,12 +23,11 @@ import (
 	"github.com/wildgraph/wildgraph/judge/short"
 )
 
-// settings are the parsed flags.
+// settings has the parsed flags.
 type settings struct {
 	lab.Settings
-	data string
-	// questions and docs are data of one's own.
-	questions, docs    string
+	data               string
+	questions, docs    string // the user's own data
 	domains            []string
 	scores             []score
 	minima             []minimum
@@ -44,9 +43,9 @@ type settings struct {
 	grounded      bool
 }
 
-// parse reads the command line. Every problem it can see without looking at
-// the data is reported at once. systems are the names there are.
-func parse(args []string, getenv func(string) string, stderr io.Writer, systems []string) (settings, error) {
+// parseFlags reads the command line and returns all errors that do not depend on the data. systems are the
+// valid names.
+func parseFlags(args []string, getenv func(string) string, stderr io.Writer, systems []string) (settings, error) {
 	var s settings
 	fs := cli.NewFlags("wildgraphbench")
 	fs.Usage = func() {
@@ -98,8 +97,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer, systems 
 	return s, s.validate(systems, problems)
 }
 
-// repeated is a flag that may be given several times, each time with another
-// name.
+// repeated declares a flag that can be given several times, each time with another name.
 func repeated[T any](fs *flag.FlagSet, to *[]T, name, usage string, parse func(string) (T, error)) {
 	given := make(map[string]bool)
 	fs.Func(name, usage, func(v string) error {
@@ -114,22 +112,21 @@ func repeated[T any](fs *flag.FlagSet, to *[]T, name, usage string, parse func(s
 	})
 }
 
-// defaultOut holds the report folders that -out does not name.
+// defaultOut is the folder of report folders without -out.
 const defaultOut = "wildgraphbench-out"
 
-// What every system takes with a model on the sample: what -dry-run says, to which a
-// test holds it.
+// The cost of all systems with a model on the sample, by -dry-run; a test compares them.
 const (
 	sampleCalls  = 5_000
 	sampleTokens = 14_000_000
 )
 
-// whole tells whether the run is that of the first command: the sample, offline.
+// whole reports whether the run has no flags that select: all systems on the sample, offline.
 func (s settings) whole() bool {
 	return s.data == "" && s.questions == "" && !s.Paid() && s.Limit == 0 && len(s.Systems) == 0
 }
 
-// topK are the chunks in a prompt by the type of the question, where flags give them.
+// topK returns the chunks in a prompt by type of question, for types that flags set.
 func (s settings) topK(set *benchmark.Dataset) map[string]int {
 	out := make(map[string]int)
 	for _, t := range set.Types {
@@ -144,7 +141,7 @@ func (s settings) topK(set *benchmark.Dataset) map[string]int {
 	return out
 }
 
-// descriptive is what else a reader of the report wants to know.
+// descriptive returns further settings for readers of the report.
 func (s settings) descriptive(d data, profile string) map[string]any {
 	c := map[string]any{"topk_qa": 0, "judge_profile": profile, "grounded": s.grounded}
 	for _, t := range d.Types {
@@ -156,19 +153,18 @@ func (s settings) descriptive(d data, profile string) map[string]any {
 			c[key] = cmp.Or(s.topK(d.Dataset)[t.Key], t.K)
 		}
 	}
-	for setting, name := range map[string]string{"judge_model": s.JudgeModel, "entail_model": s.entailModel} {
+	for key, name := range map[string]string{"judge_model": s.JudgeModel, "entail_model": s.entailModel} {
 		if name != "" {
-			c[setting] = name
+			c[key] = name
 		}
 	}
 	return c
 }
 
-// validate checks the flags that the program has for itself; systems are the names
-// there are, problems those already known.
+// validate checks the flags of this program; systems are the valid names, problems the errors so far.
 func (s *settings) validate(systems []string, problems []error) error {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	words := true // judges that ask no server
+	words := true // judges that need no server
 	for _, profile := range s.judgeProfiles {
 		problems = append(problems, lab.OneOf("judge-profile", profile, string(model.Joint), string(model.Paper), profileLexical, profileEntailment, short.LiveRAGProfile, short.Profile)...)
 		words = words && slices.Contains([]string{short.Profile, profileLexical, profileEntailment}, profile)
@@ -183,10 +179,10 @@ func (s *settings) validate(systems []string, problems []error) error {
 	}
 	problems = append(problems, lab.AtLeast("repeat", s.repeat, 1)...)
 	if len(s.sweep) > 0 && s.BudgetContext > 0 {
-		bad("-sweep has no meaning with -budget-context: the budget takes the place of top-k")
+		bad("-sweep has no meaning with -budget-context: the budget replaces top-k")
 	}
 	if s.Given("judge-profile") && s.JudgeModel == "" && !words {
-		bad("-judge-profile needs -judge-model: it is the procedure of a model")
+		bad("-judge-profile needs -judge-model: only a model has profiles")
 	}
 	problems = slices.Concat(problems, s.IsFolder("data", s.data), s.IsFolder("junit", filepath.Dir(s.junit)))
 	switch {
@@ -202,7 +198,7 @@ func (s *settings) validate(systems []string, problems []error) error {
 			bad("-score %s: %s is not a file", sc.name, sc.file)
 		}
 		if slices.Contains(systems, sc.name) {
-			bad("-score %s: one of our systems has this name", sc.name)
+			bad("-score %s: the name is taken by a built-in system", sc.name)
 		}
 	}
 	if len(s.scores) == 0 && slices.Contains(s.Systems, "none") {
@@ -214,11 +210,10 @@ func (s *settings) validate(systems []string, problems []error) error {
 	return nil
 }
 
-// maxTopK is the largest top-k of a sweep; as many chunks fill any prompt.
+// maxTopK bounds the top-k of a sweep: that number of chunks fills any prompt.
 const maxTopK = 1000
 
-// parseSweep reads -sweep: a range such as 2..12, a number, or several of
-// them separated by commas.
+// parseSweep reads -sweep: ranges such as 2..12 and numbers, separated by commas.
 func parseSweep(v string) ([]int, error) {
 	var out []int
 	for part := range strings.SplitSeq(v, ",") {

@@ -73,7 +73,7 @@ func TestAnonyRAGOfAText(t *testing.T) {
 	if errors.Join(err, err2) != nil || strings.Contains(string(corpus), "Ahab") || strings.Count(string(corpus), "[PERSON#1]") != 3 || strings.Count(string(corpus), "[PERSON#2]") != 2 {
 		t.Errorf("%s\n%s, %v, %v", out, corpus, err, err2)
 	}
-	if _, _, err := bench(t, bare, "anonyrag", "-book", filepath.Join(dir, "none.txt"), "-out", made); err == nil || !strings.Contains(err.Error(), "have a model look (-model)") {
+	if _, _, err := bench(t, bare, "anonyrag", "-book", filepath.Join(dir, "none.txt"), "-out", made); err == nil || !strings.Contains(err.Error(), "a model (-model)") {
 		t.Error(err)
 	}
 }

@@ -390,7 +390,7 @@ func TestFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	name := func(args ...string) string {
-		s, err := parse(args, bare, io.Discard, all.Names())
+		s, err := parseFlags(args, bare, io.Discard, all.Names())
 		must(t, err)
 		return filepath.ToSlash(s.Out)
 	}

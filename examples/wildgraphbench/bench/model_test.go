@@ -207,7 +207,7 @@ func TestCancel(t *testing.T) {
 	cancel()
 	var out, errs bytes.Buffer
 	err := run(ctx, []string{"-out", t.TempDir()}, bare, &out, &errs)
-	if !errors.Is(err, context.Canceled) || lab.Status(&errs, "wildgraphbench", err) != lab.ExitIncomplete || !strings.Contains(errs.String(), "start again") {
+	if !errors.Is(err, context.Canceled) || lab.Status(&errs, "wildgraphbench", err) != lab.ExitIncomplete || !strings.Contains(errs.String(), "start it again") {
 		t.Errorf("error %v, %s", err, errs.String())
 	}
 }

@@ -230,14 +230,14 @@ func TestWorksheet(t *testing.T) {
 	}
 }
 
-// A graph by its path: lines that are no triples are told of, files of another kind refused.
+// A graph by its path: lines that are not triples are logged, files of another kind refused.
 func TestGraphByPath(t *testing.T) {
 	dir := t.TempDir()
 	for name, data := range map[string]string{"cut.tsv": "Pharos of Alexandria\tcommissioned by\tPtolemy I Soter\nPharos of", "g.rdf": "<rdf/>"} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	args := []string{"-out", filepath.Join(dir, "out"), "-systems", "gear", "-domains", "seafaring", "-limit", "1", "-kg"}
-	if _, stderr, err := bench(t, bare, append(args, filepath.Join(dir, "cut.tsv"))...); err != nil || !strings.Contains(stderr, "-kg: lines that are no triples are passed over: 1, first: ") || !strings.Contains(stderr, "cut.tsv:2: 1 fields between tabs, want 3") {
+	if _, stderr, err := bench(t, bare, append(args, filepath.Join(dir, "cut.tsv"))...); err != nil || !strings.Contains(stderr, "-kg: ignored 1 lines that are not triples, first: ") || !strings.Contains(stderr, "cut.tsv:2: 1 fields between tabs, want 3") {
 		t.Errorf("%v: %s", err, stderr)
 	}
 	if _, _, err := bench(t, bare, append(args, filepath.Join(dir, "g.rdf"))...); err == nil || !strings.Contains(err.Error(), "-kg: triples: "+filepath.Join(dir, "g.rdf")+": want a file whose name ends in .tsv, .jsonl or .nt") {

@@ -57,9 +57,9 @@ func TestPublishedBesideOwnData(t *testing.T) {
 		want  string // a row, or why there is none
 	}{
 		"released":    {hops("musique.json", 1000), "-prompt minimal", "zeroshot | ↳ published: accuracy, DeepSeek-V3-0324, open, 1,000 questions | 25.70 |"},
-		"our rules":   {hops("musique.json", 1000), "", "here: their answers are to the rules of -prompt minimal."},
+		"our rules":   {hops("musique.json", 1000), "", "here: their prompt is -prompt minimal."},
 		"limited":     {hops("musique.json", 1000), "-prompt minimal -limit 9", "here: they are about 1000 questions, this run asks 9."},
-		"seven":       {hops("musique.json", 1000), "-prompt minimal -k 7", "here: they are of 10 and 20 chunks and the modes open and reject."},
+		"seven":       {hops("musique.json", 1000), "-prompt minimal -k 7", "here: they are for 10 and 20 chunks and the modes open and reject."},
 		"sample":      {hops("musique.json", 1), "-prompt minimal", "here: they are about 1000 questions, this run asks 1."},
 		"training":    {hops("musique_train.json", 1000), "-prompt minimal", "and these are training questions, of musique_train.json."},
 		"repeated":    {map[string]string{"musique.json": strings.ReplaceAll(numbered(1000, hop), "abbey 1?", "abbey 2?")}, "-prompt minimal", "of these 1 repeat an earlier one."},

@@ -3,11 +3,17 @@
 package bench
 
 import (
+	"cmp"
+	_ "embed"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"html/template"
+	"io"
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +21,11 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark"
 	"github.com/wildgraph/wildgraph/benchmark/report"
 	"github.com/wildgraph/wildgraph/graphrag/text"
+	"github.com/wildgraph/wildgraph/judge"
+	"github.com/wildgraph/wildgraph/llm/journal"
 )
 
-// score is a foreign predictions file: -score NAME=FILE.
+// score is a file of predictions of another program: -score NAME=FILE.
 type score struct{ name, file string }
 
 func parseScore(v string) (score, error) {
@@ -25,7 +33,7 @@ func parseScore(v string) (score, error) {
 	return score{name, file}, err
 }
 
-// parseNamed reads NAME=WHAT, where the name can be that of a file.
+// parseNamed reads NAME=WHAT. The name must be a valid file name.
 func parseNamed(v, what string) (name, value string, err error) {
 	name, value, ok := strings.Cut(v, "=")
 	switch {
@@ -37,9 +45,7 @@ func parseNamed(v, what string) (name, value string, err error) {
 	return name, value, err
 }
 
-// readScores reads the foreign predictions before any work is spent.
-//
-// A partial file need not answer every question.
+// readScores reads the predictions before the run. With partial they need not answer every question.
 func readScores(scores []score, set *benchmark.Dataset, limit int, partial bool) ([]benchmark.Entry, error) {
 	want := questions(set, limit)
 	if partial {
@@ -57,7 +63,7 @@ func readScores(scores []score, set *benchmark.Dataset, limit int, partial bool)
 		}
 		p, err := benchmark.ReadPredictions(sc.name, sc.file, f, want, func(q string) bool { return known[q] })
 		if errors.Is(err, benchmark.ErrGaps) {
-			err = fmt.Errorf("%w; or take it as it is with -partial", err)
+			err = fmt.Errorf("%w; or accept it with -partial", err)
 		}
 		if err := errors.Join(err, f.Close()); err != nil {
 			return nil, err
@@ -79,7 +85,7 @@ func questions(set *benchmark.Dataset, limit int) []string {
 	return out
 }
 
-// minimum is a demand on every system that ran: -min KEY=VALUE.
+// minimum is a lower bound on a figure of every system: -min KEY=VALUE.
 type minimum struct {
 	key   string
 	value float64
@@ -100,8 +106,8 @@ func parseMinimum(v string) (minimum, error) {
 	return minimum{key, value}, nil
 }
 
-// missed says which figures are less than -min demands, over all domains and question
-// types, and which questions are below it, the lowest first.
+// missed returns an error for each figure over all domains and types below -min, with the questions below
+// it, the lowest first.
 func missed(minima []minimum, records *benchmark.Run, r *report.Report) error {
 	var problems []error
 	for i, sys := range r.Systems {
@@ -121,10 +127,10 @@ func missed(minima []minimum, records *benchmark.Run, r *report.Report) error {
 	return errors.Join(problems...)
 }
 
-// mostNamed is how many questions below a minimum are named.
+// mostNamed bounds the questions below a minimum that are named.
 const mostNamed = 10
 
-// below lists the questions of a system whose own figure is below the minimum, a line each.
+// below lists the questions of a system whose figure is below the minimum, a line each.
 func (m minimum) below(of benchmark.SystemRun) string {
 	lines := make(map[float64][]string)
 	for _, d := range of.Domains {
@@ -148,4 +154,176 @@ func (m minimum) below(of benchmark.SystemRun) string {
 		all = append(all[:mostNamed], fmt.Sprintf("\n  and %s more", text.Counted(more, "question")))
 	}
 	return strings.Join(all, "")
+}
+
+// testsuites holds the verdicts of a run as JUnit XML for CI servers.
+type testsuites struct {
+	Suites []testsuite `xml:"testsuite"`
+}
+
+// testsuite holds the questions of one system by one judge.
+type testsuite struct {
+	Name     string     `xml:"name,attr"`
+	Tests    int        `xml:"tests,attr"`
+	Failures int        `xml:"failures,attr"`
+	Errors   int        `xml:"errors,attr"`
+	Skipped  int        `xml:"skipped,attr"`
+	Cases    []testcase `xml:"testcase"`
+}
+
+// testcase is a question: it passed, or it has one outcome with the reason.
+type testcase struct {
+	Domain  string   `xml:"classname,attr"`
+	ID      string   `xml:"name,attr"`
+	Failure *outcome `xml:"failure"`
+	Error   *outcome `xml:"error"`
+	Skipped *outcome `xml:"skipped"`
+}
+
+type outcome struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// add appends a suite for each system; profile names a further judge, empty for the first.
+func (s *testsuites) add(records *benchmark.Run, profile string, minima []minimum) {
+	for _, of := range records.Systems {
+		out := testsuite{Name: strings.TrimSpace(of.Name + " " + profile)}
+		for _, d := range of.Domains {
+			for _, r := range d.Results {
+				out.add(r, of.NotApplicable, minima)
+			}
+		}
+		s.Suites = append(s.Suites, out)
+	}
+}
+
+// add appends a question. A question for a fact fails if it is wrong, a question for statements if no
+// statement is right, and any question if one of its figures is below a minimum.
+func (s *testsuite) add(r benchmark.Result, notApplicable string, minima []minimum) {
+	v := verdict(r)
+	failed := v.State == judge.Scored && (v.Value == 0 || v.Value < 1 && r.Judgment.Fact != nil)
+	o := &outcome{v.Reason, fmt.Sprintf("question: %s\nanswer: %s\nreference: %s\njudge: %s\n",
+		r.Item.Question.Text, r.Answer.Text, strings.Join(r.Item.GoldStatements(), "\n\t"), v.Reason)}
+	for _, m := range minima {
+		if got, ok := report.OfQuestion(m.key, r); ok && got < m.value && !failed {
+			failed, o.Message = true, fmt.Sprintf("%s is %.4g, below %g", m.key, got, m.value)
+		}
+	}
+	c := testcase{Domain: r.Domain, ID: r.Item.Question.ID}
+	switch {
+	case r.Skipped || r.Pending || notApplicable != "":
+		o.Message = cmp.Or(notApplicable, "was not asked")
+		c.Skipped, s.Skipped = o, s.Skipped+1
+	case v.State == judge.Unscored:
+		c.Error, s.Errors = o, s.Errors+1
+	case failed:
+		c.Failure, s.Failures = o, s.Failures+1
+	case v.State == judge.NotApplicable:
+		c.Skipped, s.Skipped = o, s.Skipped+1
+	}
+	s.Tests, s.Cases = s.Tests+1, append(s.Cases, c)
+}
+
+// verdict returns the verdict on an answer with its reason: right or wrong, or F1 over statements.
+func verdict(r benchmark.Result) judge.Verdict {
+	switch j := r.Judgment; {
+	case r.Answer.Error != "":
+		return judge.NoScore(r.Answer.Error)
+	case j.Fact != nil:
+		return j.Fact.Verdict
+	case j.Summary != nil:
+		v, recall, precision := j.Summary.F1(), j.Summary.Recall, j.Summary.Precision
+		if v.State == judge.Scored {
+			v.Reason = strings.TrimRight(fmt.Sprintf("recall %.4g, precision %.4g; %s", recall.Value, precision.Value, recall.Reason), "; ")
+		}
+		return v
+	}
+	return judge.Verdict{State: judge.NotApplicable, Reason: "has no verdict"}
+}
+
+// write writes the file, with U+FFFD for characters that XML cannot hold.
+func (s *testsuites) write(file string) error {
+	return journal.WriteFile(file, func(w io.Writer) error {
+		_, err := io.WriteString(w, xml.Header)
+		return cmp.Or(err, xml.NewEncoder(w).Encode(s))
+	})
+}
+
+//go:embed worksheet.html
+var worksheetHTML string
+
+var worksheetPage = template.Must(template.New("worksheet").Parse(worksheetHTML))
+
+// worksheet is a worksheet for a person who answers in place of a system (WildGraphBench, section 4.4): each
+// question with the evidence that the system read.
+type worksheet struct {
+	System, File string
+	Questions    []sheetLine
+}
+
+// sheetLine is a line of the worksheet. -score reads it; a line without an answer is ignored.
+type sheetLine struct {
+	ID        string      `json:"id"`
+	Domain    string      `json:"domain"`
+	Question  string      `json:"question"`
+	Answer    string      `json:"answer"`
+	Worksheet bool        `json:"worksheet"`
+	Passages  []sheetText `json:"passages"`
+}
+
+type sheetText struct {
+	Page string `json:"page"`
+	Text string `json:"text"`
+}
+
+// writeWorksheets writes SYSTEM.jsonl and SYSTEM.html for each system that was run.
+func writeWorksheets(dir string, records *benchmark.Run, stdout io.Writer) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("-worksheet: %w", err)
+	}
+	for _, system := range records.Systems {
+		if system.Foreign || system.NotApplicable != "" {
+			continue
+		}
+		s := sheetOf(system)
+		lines, page := filepath.Join(dir, system.Name+".jsonl"), filepath.Join(dir, system.Name+".html")
+		err := journal.WriteFile(lines, func(w io.Writer) error {
+			enc := text.JSON(w)
+			for _, q := range s.Questions {
+				if err := enc.Encode(q); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err == nil {
+			err = journal.WriteFile(page, func(w io.Writer) error { return worksheetPage.Execute(w, s) })
+		}
+		if err != nil {
+			return fmt.Errorf("-worksheet: %w", err)
+		}
+		fmt.Fprintf(stdout, "Worksheet of %s, %d questions: %s, or in a browser %s\n", system.Name, len(s.Questions), text.OneLine(lines), text.OneLine(page))
+	}
+	return nil
+}
+
+func sheetOf(system benchmark.SystemRun) worksheet {
+	s := worksheet{System: system.Name, File: system.Name + "-answered.jsonl"}
+	for _, domain := range system.Domains {
+		for _, r := range domain.Results {
+			if r.Skipped || r.Pending {
+				continue
+			}
+			line := sheetLine{ID: r.Item.Question.ID, Domain: r.Domain, Question: r.Item.Question.Text, Worksheet: true}
+			for _, e := range r.Answer.Evidence {
+				line.Passages = append(line.Passages, sheetText{e.Doc, text.Printable(e.Text)})
+			}
+			for _, d := range r.Answer.Derived {
+				line.Passages = append(line.Passages, sheetText{"found by the system", text.Printable(d.Text)})
+			}
+			s.Questions = append(s.Questions, line)
+		}
+	}
+	return s
 }

@@ -24,15 +24,15 @@ import (
 
 const (
 	hits   = 10 // of a question
-	warm   = 25 // passes before any is timed, for what is compiled as it runs
-	passes = 9  // of which the fastest counts, question by question
+	warm   = 25 // untimed passes, for just-in-time compilers
+	passes = 9  // timed passes; the fastest counts, for each question
 )
 
-// program is one side.
+// program is a program to compare.
 type program struct {
 	name    string
 	command []string
-	index   string // what it built
+	index   string // the path of its index
 }
 
 // compare prints the figures of this library and of programs, given as NAME=COMMAND.
@@ -127,7 +127,7 @@ func (m *measuring) run(ctx context.Context) error {
 	return nil
 }
 
-// build lets a program index the pieces.
+// build measures a program indexing the pieces.
 func (m *measuring) build(ctx context.Context, p *program, pieces string) error {
 	p.index = filepath.Join(m.dir, strings.ReplaceAll(p.name, " ", "-"))
 	if err := os.RemoveAll(p.index); err != nil {
@@ -165,7 +165,7 @@ func (m *measuring) cores(ctx context.Context, pieces string) error {
 	return nil
 }
 
-// build runs a program's build on so many cores: the CPU time and the time that passed.
+// build runs a program's build on a number of cores, and returns the CPU time and the wall time.
 func (p *program) build(ctx context.Context, pieces string, cores int) (ns float64, wall time.Duration, err error) {
 	cmd := exec.CommandContext(ctx, p.command[0], append(slices.Clone(p.command[1:]), "build", pieces, p.index)...)
 	cmd.Stderr = os.Stderr
@@ -180,7 +180,7 @@ func (p *program) build(ctx context.Context, pieces string, cores int) (ns float
 	return ns, wall, err
 }
 
-// search asks all sides in turn.
+// search measures the searches of all programs in turn.
 func (m *measuring) search(sides []*side, what, file string) error {
 	fastest := make([][]float64, len(sides))
 	for pass := range warm + passes {
@@ -222,7 +222,7 @@ func of(quantity string, times []float64) float64 {
 	return sum / float64(len(sorted))
 }
 
-// side is a program that searches.
+// side is a running program that searches.
 type side struct {
 	name string
 	cmd  *exec.Cmd
@@ -245,7 +245,7 @@ func ask(ctx context.Context, p *program) (*side, error) {
 	return &side{p.name, cmd, in, bufio.NewReader(out)}, cmd.Start()
 }
 
-// pass has all questions of a file answered.
+// pass searches all questions of a file, and returns the times.
 func (s *side) pass(file string) ([]float64, error) {
 	if _, err := fmt.Fprintln(s.in, file); err != nil {
 		return nil, err

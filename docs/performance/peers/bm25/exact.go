@@ -10,15 +10,14 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// posting is a word in a piece, so many times.
+// posting counts a word in a piece.
 type posting struct {
 	piece int32
 	times float64
 }
 
-// exact compares all hits with sums in float64 over every posting, which it counts for
-// itself. It returns the largest difference of a score, and an error if a hit is not
-// among the best.
+// exact compares all hits with sums in float64 over every posting, which it counts itself. It returns the
+// largest difference of a score, and an error if a hit is not among the best.
 func exact(ix *bm25.Index, pieces, questions []string) (worst float64, err error) {
 	lists, lengths, average := map[string][]posting{}, make([]float64, len(pieces)), 0.0
 	words := text.Plain()

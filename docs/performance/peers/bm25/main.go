@@ -1,8 +1,7 @@
 //go:build linux
 
-// Command bm25 measures package bm25 beside other search libraries, each a program of
-// its own that README.md describes. `run` asks them in turn; `build` and `search` are
-// this library's side.
+// Command bm25 compares package bm25 with other search libraries, each in its own program, see README.md.
+// `run` runs them in turn; `build` and `search` are this library's program.
 package main
 
 import (
@@ -36,7 +35,7 @@ func run(ctx context.Context, args []string) error {
 func cpu(clock int32) int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(clock, &t); err != nil {
-		panic(err) // the clocks of a process are always there
+		panic(err) // cannot happen with the clocks of a process
 	}
 	return t.Nano()
 }

@@ -34,8 +34,8 @@ func build(ctx context.Context, pieces, file string) error {
 	return nil
 }
 
-// search answers the questions of the files that standard input names, and prints the
-// CPU time of each and how much was found.
+// search answers the questions of the files that standard input names, and prints the CPU time of each and
+// the number of all hits.
 func search(file string) error {
 	ix, err := bm25.Open(file, text.Plain())
 	if err != nil {

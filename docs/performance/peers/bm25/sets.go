@@ -18,7 +18,7 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// data are the pages of WildGraphBench and its questions: the distinct words of each.
+// data has the pages of WildGraphBench, and the distinct words of each question.
 type data struct{ pages, whole []string }
 
 func load(dir string) (d data, err error) {
@@ -60,7 +60,7 @@ func distinct(a *text.Standard, question string) string {
 	return strings.Join(words, " ")
 }
 
-// cut returns the pages in pieces of so many bytes.
+// cut cuts the pages into pieces of size bytes.
 func cut(pages []string, size int) (pieces []string) {
 	for _, p := range pages {
 		for len(p) > 0 {
@@ -71,7 +71,7 @@ func cut(pages []string, size int) (pieces []string) {
 	return pieces
 }
 
-// writeRecords stores texts, each behind its length in four bytes, the highest first.
+// writeRecords writes texts, each after its length in four bytes, big-endian.
 func writeRecords(path string, texts []string) error {
 	var b []byte
 	for _, t := range texts {
@@ -81,7 +81,7 @@ func writeRecords(path string, texts []string) error {
 	return os.WriteFile(path, b, 0o600)
 }
 
-// readRecords returns the texts of a file, which stays mapped: they are where the system has it.
+// readRecords returns the texts of a file, which stays mapped into memory.
 func readRecords(path string) ([]string, error) {
 	in, err := os.Open(path)
 	if err != nil {

@@ -31,7 +31,7 @@ func main() {
 func run(args []string) error {
 	switch {
 	case len(args) == 2 && args[0] == "texts":
-		return texts(args[1])
+		return writeTexts(args[1])
 	case len(args) == 6 && args[0] == "encode":
 		tokens, err1 := strconv.Atoi(args[4])
 		round, err2 := strconv.Atoi(args[5])
@@ -43,8 +43,8 @@ func run(args []string) error {
 	return fmt.Errorf("usage: encode texts DATA | encode MODEL TEXTS VECTORS TOKENS ROUND")
 }
 
-// texts prints a passage of each of the first pages.
-func texts(data string) error {
+// writeTexts prints a passage of each of the first pages.
+func writeTexts(data string) error {
 	const passages, words = 128, 125
 	var out []string
 	err := fs.WalkDir(os.DirFS(data), ".", func(name string, _ fs.DirEntry, err error) error {
@@ -63,8 +63,8 @@ func texts(data string) error {
 	return json.NewEncoder(os.Stdout).Encode(out)
 }
 
-// encode prints tokens a second of CPU time on one core, of wall time on more, and writes
-// the vectors of both kinds.
+// encode prints tokens per second, of CPU time on one core and of wall time on more, and writes the vectors of
+// both kinds.
 func encode(model, file, vectors string, tokens, round int) error {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -109,7 +109,7 @@ func encode(model, file, vectors string, tokens, round int) error {
 	return out.Close()
 }
 
-// now is the CPU time of the process on one core, and the time of day on more, in seconds.
+// now returns the CPU time of the process on one core, and the wall time on more, in seconds.
 func now() float64 {
 	if runtime.GOMAXPROCS(0) > 1 {
 		return float64(time.Now().UnixNano()) / 1e9

@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string) error {
 	return measure(ctx, set, list, round)
 }
 
-// edges are a graph, and what it is called.
+// edges returns a graph and its title.
 func edges(name string) (list graphtest.List, set string, err error) {
 	switch name {
 	case "names":
@@ -56,7 +56,7 @@ func edges(name string) (list graphtest.List, set string, err error) {
 	return list, "", fmt.Errorf("no graph %q", name)
 }
 
-// merged has one edge for each pair, with the weight of all.
+// merged returns one edge for each pair, with the sum of the weights.
 func merged(list graphtest.List) graphtest.List {
 	g := list.Graph()
 	list.Edges = list.Edges[:0]
@@ -72,7 +72,7 @@ func merged(list graphtest.List) graphtest.List {
 
 const resets = 32
 
-// write leaves the edges and the reset sets to the peers.
+// write writes the edges and the reset sets for the peers.
 func write(data, set string, list graphtest.List) error {
 	var ends, weights, sets bytes.Buffer
 	for _, e := range list.Edges {
@@ -92,7 +92,7 @@ func write(data, set string, list graphtest.List) error {
 	return nil
 }
 
-// cpu is the CPU time that something takes, in seconds.
+// cpu returns the CPU time of a call in seconds.
 func cpu(do func() error) (float64, error) {
 	before := figure.CPU()
 	err := do()
@@ -120,7 +120,7 @@ func measure(ctx context.Context, set string, list graphtest.List, round int) er
 	return nil
 }
 
-// walks measures PageRank, a query, after one that fills the memory.
+// walks measures PageRank per query, after a query that allocates the memory.
 func walks(ctx context.Context, f figure.Figure, g *graph.Graph, damping float64) error {
 	s, err := ppr.New(g, ppr.Options{Damping: damping})
 	if err != nil {

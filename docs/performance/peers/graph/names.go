@@ -18,12 +18,10 @@ import (
 // window is the number of words in which names occur together.
 const window = 75
 
-// namesOf returns a graph of the names in the text files below folders
-// called reference_pages, as in a WildGraphBench data set. A name is a run of
-// capitalised words; each window of 75 words joins all pairs of different names
-// in it by an edge of weight 1, so that a pair stands in the list once for each
-// window. Names are numbered in order of appearance; those that never meet
-// another one are left out.
+// namesOf returns a graph of the names in the text files below folders called reference_pages, as in a
+// WildGraphBench data set. A name is a run of capitalised words. Each window of 75 words adds an edge of
+// weight 1 for each pair of different names in it. Names are numbered in order of appearance, without
+// names that have no edge.
 func namesOf(pages fs.FS) (graphtest.List, error) {
 	c := cooccurrence{ids: map[string]int32{}}
 	err := fs.WalkDir(pages, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -76,12 +74,12 @@ func (c *cooccurrence) join(words []string) {
 // names returns the different runs of capitalised words. Punctuation at the end
 // of a word ends the run.
 func names(words []string) []string {
-	var found, run []string
+	var found, parts []string
 	end := func() {
-		if name := strings.Join(run, " "); name != "" && !slices.Contains(found, name) {
+		if name := strings.Join(parts, " "); name != "" && !slices.Contains(found, name) {
 			found = append(found, name)
 		}
-		run = run[:0]
+		parts = parts[:0]
 	}
 	for _, word := range words {
 		bare := strings.TrimFunc(word, notWord)
@@ -92,7 +90,7 @@ func names(words []string) []string {
 		if !strings.HasPrefix(word, bare) {
 			end()
 		}
-		run = append(run, bare)
+		parts = append(parts, bare)
 		if !strings.HasSuffix(word, bare) {
 			end()
 		}

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command originals measures systems beside the programs that they follow, with a model that answers at
-// once, for .ci/peers originals: see the file run.
+// Command originals compares systems with the programs that they follow, with a model that answers
+// immediately, for .ci/peers originals: see the file run.
 package main
 
 import (
@@ -79,7 +79,7 @@ func show(d fake.Data, err error) error {
 	return json.NewEncoder(os.Stdout).Encode(d)
 }
 
-// count asks the server what it was asked since the last time.
+// count returns the counts of the server since the last call, and resets them.
 func count(base string) (c struct{ Calls, Texts, Asked, Answered int64 }, err error) {
 	for _, what := range []string{"/count", "/reset"} {
 		reply, err := http.Get(base + what)
@@ -99,7 +99,7 @@ func count(base string) (c struct{ Calls, Texts, Asked, Answered int64 }, err er
 	return c, nil
 }
 
-// measure prints what indexing, questions, an insert and a delete take.
+// measure prints the costs of indexing, questions, an insert and a delete.
 func measure(ctx context.Context, base string, d fake.Data, name string, f figure.Figure) error {
 	config := transport.Config{BaseURL: base + "/v1", Model: "fake", Key: "x"}
 	model, err := transport.OpenAI(config)
@@ -174,7 +174,7 @@ func documents(d fake.Data) (docs []graphrag.Document) {
 	return docs
 }
 
-// system makes a system by its name, with the settings that follow it: "lightrag-mix alwaysGlean=true".
+// system makes a system by its name and its settings: "lightrag-mix alwaysGlean=true".
 func system(parts kit.Kit, name string) (*kit.System, error) {
 	name, settings, _ := strings.Cut(name, " ")
 	s, ok := all.Find(name)

@@ -21,8 +21,8 @@ const (
 	centres = 1000
 )
 
-// generate writes unit vectors around centres in a few latent dimensions, as embeddings
-// of text lie, and the queries behind them.
+// generate writes unit vectors around centres in a few latent dimensions, like embeddings of text, and then
+// the queries.
 func generate(data string, rows int) error {
 	rng := rand.New(rand.NewPCG(dim, 1))
 	normal := func(n int) []float32 {

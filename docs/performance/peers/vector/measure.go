@@ -38,7 +38,7 @@ func run(args []string) error {
 	return fmt.Errorf("no %q", args[0])
 }
 
-// least is the least CPU time of some passes.
+// least returns the least CPU time of some passes.
 func least(passes int, do func() error) (float64, error) {
 	best := 0.
 	for i := range passes {
@@ -53,7 +53,7 @@ func least(passes int, do func() error) (float64, error) {
 	return best, nil
 }
 
-// recall is the share of the ten nearest that was found.
+// recall returns the share of the ten nearest vectors that was found.
 func recall(data string, found [][]rank.Scored[int32]) (float64, error) {
 	truth, err := os.ReadFile(data + ".truth")
 	if err != nil {
@@ -73,7 +73,7 @@ func recall(data string, found [][]rank.Scored[int32]) (float64, error) {
 	return float64(hits) / float64(k*len(found)), nil
 }
 
-// each answers the queries one by one.
+// each answers the queries one at a time.
 func each(x *vector.Index, queries [][]float32, p vector.Params) ([][]rank.Scored[int32], error) {
 	found := make([][]rank.Scored[int32], len(queries))
 	for i, q := range queries {

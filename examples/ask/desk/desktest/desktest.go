@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package desktest opens a desk over a few files, with a slow model for it, for the tests
-// of what shows it.
+// Package desktest opens desks over a few files, and a slow model, for tests.
 package desktest
 
 import (
@@ -21,8 +20,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/internal/lab"
 )
 
-// Open opens a desk of a system over an owl, a table, and Ada, with flags that ask shares
-// with other programs.
+// Open opens a desk of a system over three files, with flags of package lab.
 func Open(t testing.TB, system string, args ...string) *desk.Desk {
 	t.Helper()
 	return OpenFiles(t, map[string]string{
@@ -69,15 +67,15 @@ func OpenDir(t testing.TB, dir, system string, args ...string) *desk.Desk {
 	return d
 }
 
-// Beginning and End are the answer of [SlowModel]; Beginning is long enough to be told to
-// whoever asked for progress.
+// Beginning and End are the parts of the answer of [SlowModel]. Beginning is long enough for a progress
+// notification.
 const (
 	Beginning = "The barn owl of the northern valley hunts by ear. It hears mice "
 	End       = "below the snow [1]."
 )
 
-// SlowModel makes a server the one that OpenAI's variables name. It writes the beginning of
-// an answer to "What does the barn owl hear?", and its end when shown is closed.
+// SlowModel starts a server and sets OpenAI's variables to it. It writes the beginning of an answer to
+// "What does the barn owl hear?", and its end when shown is closed.
 func SlowModel(t testing.TB, shown <-chan struct{}) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -1,7 +1,6 @@
-// Package fake is a language model and encoder that answer at once and always alike, in the forms that
-// LightRAG, Microsoft's GraphRAG, fast-graphrag, HippoRAG and this library ask for. A reply depends on
-// the passage or the question in a prompt and on nothing else in it, so that programs with different
-// prompts hear the same.
+// Package fake is a deterministic language model and encoder without delay, in the formats of LightRAG,
+// Microsoft's GraphRAG, fast-graphrag, HippoRAG and this library. A reply depends only on the passage or
+// the question in a prompt, so that programs with different prompts get the same replies.
 package fake
 
 import (
@@ -26,7 +25,7 @@ func (p Passage) Document() string { return p.Title + "\n" + p.Text }
 // Note is the passage that is inserted into an index.
 var Note = Passage{"A new note", "Ada Lovelace wrote to Charles Babbage in London about the Analytical Engine, and Babbage answered her from Dorset Street."}
 
-// Data is what programs index, and are asked.
+// Data holds the passages that programs index and the questions they answer.
 type Data struct {
 	Passages  []Passage `json:"passages"`
 	Questions []string  `json:"questions"`
@@ -44,7 +43,7 @@ const (
 )
 
 // Sample cuts the pages of a sample of WildGraphBench into passages of prose, and adds questions about
-// passages to those of the sample.
+// passages to the sample's questions.
 func Sample(dir string) (Data, error) {
 	var d Data
 	files, err := filepath.Glob(filepath.Join(dir, "corpus", "*", "*", "reference_pages", "*.txt"))
@@ -82,14 +81,14 @@ func Sample(dir string) (Data, error) {
 	}
 	d.Passages = d.Passages[:min(sampled, len(d.Passages))]
 	for i := 0; i < len(d.Passages) && len(d.Questions) < sampledQuestions; i += 7 {
-		es := entities(d.Passages[i].Document())
+		es := entitiesOf(d.Passages[i].Document())
 		d.Questions = append(d.Questions, fmt.Sprintf("What is told of %s and %s?", es[0].name, es[len(es)-1].name))
 	}
 	return d, nil
 }
 
-// add cuts a paragraph between sentences into passages that are just long enough, and adds those whose
-// beginnings are new.
+// add cuts a paragraph between sentences into passages of at least window bytes, and adds the ones with new
+// beginnings.
 func (d *Data) add(title, text string) {
 	for len(text) >= window {
 		cut := len(text)
@@ -102,7 +101,7 @@ func (d *Data) add(title, text string) {
 		part := text[:cut]
 		text = strings.TrimSpace(text[cut:])
 		known := func(p Passage) bool { return p.Text[:window] == part[:window] }
-		if len(entities(title+"\n"+part)) > 1 && !slices.ContainsFunc(d.Passages, known) {
+		if len(entitiesOf(title+"\n"+part)) > 1 && !slices.ContainsFunc(d.Passages, known) {
 			d.Passages = append(d.Passages, Passage{title, part})
 		}
 	}

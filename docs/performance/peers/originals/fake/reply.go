@@ -19,7 +19,7 @@ var (
 )
 
 const (
-	window   = 56 // bytes by which a passage is known
+	window   = 56 // first bytes of a passage that identify it
 	maxSaid  = 200
 	maxNames = 12
 	minTheme = 6
@@ -28,14 +28,14 @@ const (
 
 // Model replies to prompts over some data.
 type Model struct {
-	// Hard has replies written as real models write them: names in other cases, in quotes, pairs turned
-	// round and repeated, loops, ends that are not listed, numbers, long names.
+	// Hard makes replies like a real model: names in other cases or in quotes, reversed and
+	// repeated pairs, loops, ends that are not listed, numbers, long names.
 	Hard      bool
 	passages  map[string]string // by the first bytes of their texts
 	questions []string
 }
 
-// NewModel returns a model of the passages, [Note] among them, and the questions of data.
+// NewModel returns a model for the passages of data, with [Note], and its questions.
 func NewModel(d Data, hard bool) *Model {
 	m := &Model{Hard: hard, passages: make(map[string]string), questions: d.Questions}
 	for _, p := range append(slices.Clone(d.Passages), Note) {
@@ -46,10 +46,10 @@ func NewModel(d Data, hard bool) *Model {
 	return m
 }
 
-type entity struct{ name, said string }
+type namedSentence struct{ name, said string }
 
-// entities returns the names of a text, each with its sentence.
-func entities(text string) (out []entity) {
+// entitiesOf returns the names of a text, each with its sentence.
+func entitiesOf(text string) (out []namedSentence) {
 	seen := map[string]bool{}
 	for _, s := range sentences.FindAllString(text, -1) {
 		for _, n := range names.FindAllString(s, -1) {
@@ -59,7 +59,7 @@ func entities(text string) (out []entity) {
 			}
 			seen[k] = true
 			said := strings.TrimSpace(s)
-			out = append(out, entity{n, strings.ToValidUTF8(unmarked.Replace(said[:min(len(said), maxSaid)]), "")})
+			out = append(out, namedSentence{n, strings.ToValidUTF8(unmarked.Replace(said[:min(len(said), maxSaid)]), "")})
 			if len(out) == maxNames {
 				return out
 			}
@@ -74,9 +74,9 @@ type record struct {
 	weight           int
 }
 
-// records returns what the model says of a passage, the same in every form.
+// records returns the records of a passage, the same in every format.
 func (m *Model) records(text string) (out []record) {
-	es := entities(text)
+	es := entitiesOf(text)
 	h := fnv.New32a()
 	h.Write([]byte(text))
 	turn := int(h.Sum32() >> 3)
@@ -151,7 +151,7 @@ func (m *Model) Reply(messages []Message) string {
 		switch msg.Role {
 		case "user":
 			user = msg.Text
-			if found, ok := m.passage(msg.Text); ok { // examples come before it, gleaning after it
+			if found, ok := m.passage(msg.Text); ok { // follows examples, precedes gleaning
 				p, ofPassage = found, true
 			}
 		case "assistant":
@@ -259,7 +259,7 @@ func keywords(q string) string {
 
 func report(user string) string {
 	title := "A community"
-	if es := entities(user[len(user)/2:]); len(es) > 0 {
+	if es := entitiesOf(user[len(user)/2:]); len(es) > 0 {
 		title = es[0].name
 	}
 	finding := map[string]string{"summary": title, "explanation": title + " stands with others."}
@@ -286,7 +286,7 @@ func chosen(prompt, q string) [][]string {
 
 func named(text string) []string {
 	out := []string{}
-	for _, e := range entities(text) {
+	for _, e := range entitiesOf(text) {
 		out = append(out, e.name)
 	}
 	return out

@@ -16,8 +16,8 @@ type server struct {
 	calls, texts, asked, answered atomic.Int64
 }
 
-// Handler returns a server of the model in OpenAI's form. /count tells calls, embedded texts, and bytes
-// asked and answered over 4; /reset sets them to 0.
+// Handler returns a server of the model in OpenAI's format. /count returns the numbers of calls and of
+// embedded texts, and the bytes asked and answered divided by 4; /reset sets them to 0.
 func (m *Model) Handler() http.Handler {
 	s := &server{Model: m}
 	mux := http.NewServeMux()
@@ -36,20 +36,20 @@ func (m *Model) Handler() http.Handler {
 
 func write(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // a client that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(v) // fails if the client disconnected
 }
 
-// text is a text, or the texts of its parts.
-type text string
+// content is a text, or the joined texts of its parts.
+type content string
 
-func (t *text) UnmarshalJSON(data []byte) error {
+func (t *content) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, (*string)(t)) == nil {
 		return nil
 	}
 	var parts []struct{ Text string }
 	err := json.Unmarshal(data, &parts)
 	for _, p := range parts {
-		*t += text(p.Text)
+		*t += content(p.Text)
 	}
 	return err
 }
@@ -58,7 +58,7 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		Messages []struct {
 			Role    string
-			Content text
+			Content content
 		}
 		Stream bool
 		Model  string
@@ -92,7 +92,7 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "\ndata: [DONE]\n\n")
 }
 
-// inputs are one or several texts; tokens stand for a text of their numbers.
+// inputs holds one or several texts. A list of tokens is read as a text of their numbers.
 type inputs []string
 
 func (in *inputs) UnmarshalJSON(data []byte) error {
