@@ -45,8 +45,9 @@ type RaptorOptions struct {
 	Regularization float64 `min:"0" source:"ours: its program has 1e-6"`
 	// Seed of the mixtures; 0 means 224.
 	Seed uint64 `default:"224"`
-	// Cluster, when set, returns the clusters of nodes of a tree, given the vectors of its nodes so far; fit returns the clusters of the mixtures.
-	// Clusters of more than ClusterTokens are divided. A node can be in several clusters. It is called concurrently.
+	// Cluster, when set, returns the clusters of nodes of a tree, given the vectors of its nodes so far;
+	// fit returns the clusters of the mixtures. Clusters of more than ClusterTokens are divided. A node can
+	// be in several clusters. It is called concurrently.
 	Cluster func(ctx context.Context, t *Tree, nodes []int32, vectors [][]float32, fit func() ([][]int32, error)) ([][]int32, error)
 	// Concurrency is the number of summaries that are made at a time; 0 means 8. It has no influence on the tree.
 	Concurrency int `default:"8" min:"0" source:"ours"`
