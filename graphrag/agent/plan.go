@@ -195,10 +195,7 @@ func (d decomposed) carryOut(ctx context.Context, q graphrag.Question, subs []Su
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, g.Wait()
 }
 
 // best returns the first derived text of a result, or else its first chunk.

@@ -96,12 +96,7 @@ func either(key string) string {
 // AsksOverview reports whether the wording of a question asks for an overview.
 func AsksOverview(question string) bool {
 	question = strings.TrimSpace(Head(question, maxQuestionBytes))
-	for _, asks := range overviews {
-		if asks.MatchString(question) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(overviews, func(asks *regexp.Regexp) bool { return asks.MatchString(question) })
 }
 
 // maxQuestionBytes bounds the part of a question whose wording is examined.
