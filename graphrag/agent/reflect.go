@@ -46,7 +46,7 @@ func (o ReflectOptions) reflect(ctx context.Context, m *Memory) (Move, error) {
 	if err != nil {
 		return Move{}, err
 	}
-	p := &purse{Model: o.Model, count: o.Count, left: m.Left}
+	p := &budgeted{Model: o.Model, count: o.Count, left: m.Left}
 	reply, _, err := llm.Decode[reflection](ctx, p, req)
 	if errors.Is(err, ErrSpent) || err != nil && !llm.OfOneReply(err) {
 		return Move{}, err
@@ -128,9 +128,9 @@ func (r reflection) Check() error {
 	return fmt.Errorf(`the key "status" is %q, want "answer", "continue" or "abstain"`, r.Status)
 }
 
-// purse is a model that makes no call that might exceed the remaining tokens; left is
+// budgeted is a model that makes no call that might exceed the remaining tokens; left is
 // negative without a budget.
-type purse struct {
+type budgeted struct {
 	llm.Model
 	count       func(string) int
 	left, spent int
@@ -139,7 +139,7 @@ type purse struct {
 // leastReply is the number of tokens that must be left for a reply.
 const leastReply = 256
 
-func (p *purse) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+func (p *budgeted) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	prompt := 0
 	for _, m := range req.Messages {
 		prompt += p.count(m.Text)

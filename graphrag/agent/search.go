@@ -263,11 +263,11 @@ const (
 	StageCondense = "condense"
 )
 
-// written is a move as a model writes it.
-type written Move
+// moveReply is a move as a model writes it.
+type moveReply Move
 
 // Check implements what llm.Decode asks of replies. An empty list of calls without an answer gives up.
-func (r written) Check() error {
+func (r moveReply) Check() error {
 	if r.Calls == nil && clean(r.Answer) == "" {
 		return errors.New(`neither "calls" nor an "answer": one of them is needed`)
 	}
@@ -286,7 +286,7 @@ func NextByModel(m llm.Model) (Next, error) {
 		if err != nil {
 			return Move{}, err
 		}
-		r, _, err := llm.Decode[written](ctx, calling{m}, req)
+		r, _, err := llm.Decode[moveReply](ctx, toolCaller{m}, req)
 		if err != nil {
 			return Move{}, err
 		}

@@ -401,10 +401,10 @@ func (t *Tools) all(cited []graphrag.Hit) graphrag.Found {
 	return out
 }
 
-// calling is a model whose calls of tools are read in all usual forms.
-type calling struct{ llm.Model }
+// toolCaller is a model whose calls of tools are read in all usual forms.
+type toolCaller struct{ llm.Model }
 
-func (c calling) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
+func (c toolCaller) Generate(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	reply, err := c.Model.Generate(ctx, req)
 	reply.Text = uniform(reply.Text)
 	return reply, err

@@ -240,8 +240,8 @@ func decode(r *http.Request, to any) error {
 	return nil
 }
 
-// ask is the body of a question.
-type ask struct {
+// questionBody is the body of a question.
+type questionBody struct {
 	Question string              `json:"question"`
 	Query    string              `json:"query"`
 	K        int                 `json:"k"`
@@ -264,7 +264,7 @@ func (s *server) question(w http.ResponseWriter, text string, k int, where *grap
 }
 
 func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
-	var in ask
+	var in questionBody
 	if err := decode(r, &in); err != nil {
 		return err
 	}
@@ -286,7 +286,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, _ *user) error {
 }
 
 func (s *server) search(w http.ResponseWriter, r *http.Request, _ *user) error {
-	var in ask
+	var in questionBody
 	if err := decode(r, &in); err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ type scratch struct {
 	bounds  []bound
 	dots    []float32
 	sums    []int32
-	glance  glance
+	signs   signScan
 	sel     selector
 	results []rank.Scored[int32]
 	parts   []*scratch // of other workers

@@ -165,8 +165,8 @@ func (x *Index) reads(p Params) int {
 	return max(fewRows, int(math.Ceil(p.Share*float64(x.n))), manyTimes*p.K)
 }
 
-// glance is the memory of the first scan of the rows.
-type glance struct {
+// signScan is the memory of the first scan of the rows.
+type signScan struct {
 	planes []uint64 // of the query
 	turned []float32
 	most   int32 // sum of the query's magnitudes
@@ -187,24 +187,24 @@ type guess struct {
 // likely returns the wanted number of rows with the best estimates, of those to keep, and all with
 // the last one's key, in the order of their ids.
 func (x *Index) likely(s *scratch, wanted, workers int) []int32 {
-	turn, g := x.signs.turn, &s.glance
+	turn, g := x.signs.turn, &s.signs
 	g.planes = slices.Grow(g.planes[:0], signPlanes*turn.words())[:signPlanes*turn.words()]
 	g.turned = slices.Grow(g.turned[:0], turn.width)[:turn.width]
 	g.most = turn.signQuery(g.planes, s.query, g.turned)
 	g.reset(wanted)
 	if workers = min(workers, 1+x.n/shardRows); workers <= 1 {
-		x.glanceAt(s, g, s.sel.Keep, 0, x.n)
+		x.scanSigns(s, g, s.sel.Keep, 0, x.n)
 	} else {
 		parts := s.grow(workers)
 		for _, part := range parts {
-			part.glance.reset(wanted)
+			part.signs.reset(wanted)
 		}
 		_ = par.Ranges(context.Background(), x.n, shardRows, workers, func(worker, first, last int) error {
-			x.glanceAt(parts[worker], g, s.sel.Keep, first, last)
+			x.scanSigns(parts[worker], g, s.sel.Keep, first, last)
 			return nil
 		})
 		for _, part := range parts {
-			g.likely = append(g.likely, part.glance.likely...)
+			g.likely = append(g.likely, part.signs.likely...)
 		}
 	}
 	g.prune()
@@ -216,13 +216,13 @@ func (x *Index) likely(s *scratch, wanted, workers int) []int32 {
 	return g.ids
 }
 
-func (g *glance) reset(wanted int) {
+func (g *signScan) reset(wanted int) {
 	g.wanted, g.floor, g.likely = wanted, float32(math.Inf(-1)), g.likely[:0]
 }
 
-// glanceAt looks at rows for the query of g, and leaves the likely ones in s.glance.
-func (x *Index) glanceAt(s *scratch, g *glance, keep func(int32) bool, first, last int) {
-	words, mine := x.signs.turn.words(), &s.glance
+// scanSigns looks at rows for the query of g, and leaves the likely ones in s.signs.
+func (x *Index) scanSigns(s *scratch, g *signScan, keep func(int32) bool, first, last int) {
+	words, mine := x.signs.turn.words(), &s.signs
 	s.sums = slices.Grow(s.sums[:0], blockRows)[:blockRows]
 	for ; first < last; first += blockRows {
 		n := min(blockRows, last-first)
@@ -242,7 +242,7 @@ func (x *Index) glanceAt(s *scratch, g *glance, keep func(int32) bool, first, la
 
 // prune drops rows that are not among the best: the floor is the lowest estimate with
 // the key of the last of them.
-func (g *glance) prune() {
+func (g *signScan) prune() {
 	if len(g.likely) <= g.wanted {
 		return
 	}
