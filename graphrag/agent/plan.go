@@ -16,6 +16,7 @@ import (
 
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/extract"
+	"github.com/wildgraph/wildgraph/graphrag/internal/opt"
 	"github.com/wildgraph/wildgraph/graphrag/pages"
 	"github.com/wildgraph/wildgraph/graphrag/rank"
 	"github.com/wildgraph/wildgraph/graphrag/trace"
@@ -129,14 +130,10 @@ type SubSearch func(ctx context.Context, q graphrag.Question, sub SubQuery) (gra
 // dependent one the best fact, or else the beginning of the best chunk, of each of its
 // dependencies is appended. schema and most are parameters of [Plan].
 func Decomposed(search SubSearch, decompose Decomposer, schema *extract.Schema, most int) (graphrag.Retriever, error) {
-	var problems []error
-	if search == nil {
-		problems = append(problems, errors.New("agent: the search for sub-queries is missing"))
-	}
-	if decompose == nil {
-		problems = append(problems, errors.New("agent: the decomposer is missing"))
-	}
-	return decomposed{search, decompose, schema, most}, errors.Join(problems...)
+	checks := opt.Checks{Of: "agent"}
+	checks.Want(search != nil, "the search for sub-queries", "missing", "a function")
+	checks.Want(decompose != nil, "the decomposer", "missing", "one, such as DecomposeByModel's")
+	return decomposed{search, decompose, schema, most}, checks.Err()
 }
 
 type decomposed struct {
@@ -198,10 +195,7 @@ func (d decomposed) carryOut(ctx context.Context, q graphrag.Question, subs []Su
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, g.Wait()
 }
 
 // best returns the first derived text of a result, or else its first chunk.

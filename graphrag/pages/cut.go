@@ -29,7 +29,7 @@ type CutOptions struct {
 	// Unit is the most tokens of a unit of several sentences, Passage the least of a
 	// passage; 0 means DefaultUnit and DefaultPassage.
 	Unit, Passage int
-	// Workers is how many pages are cut at a time; 0 means one for each processor.
+	// Workers is the number of pages that are cut at a time; 0 means one for each processor.
 	// The result does not depend on it.
 	Workers int
 }

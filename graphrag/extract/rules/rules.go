@@ -20,7 +20,7 @@ import (
 
 // Options of an [Extractor]. The zero value reads English.
 type Options struct {
-	// Workers is how many chunks are read at a time; 0 means one for each
+	// Workers is the number of chunks that are read at a time; 0 means one for each
 	// processor. The result does not depend on it.
 	Workers int
 }
