@@ -191,9 +191,8 @@ func (s settings) parts(stderr io.Writer) (construct.Parts, *paid.Client, error)
 	return construct.Parts{State: by, Ask: by, Check: by, Keep: by.Keep}, client, nil
 }
 
-// tables writes the Parquet files of a folder and of its subfolders, such as data, as JSON lines with the
-// same names for wildgraphbench. That program links no reader of Parquet, which would add a fifth to its
-// build.
+// tables writes the Parquet files of a folder and of its subfolders, such as data, as JSON lines with the same
+// names for wildgraphbench. That program links no reader of Parquet, which would add a fifth to its build.
 func tables(from, to string, stdout io.Writer) error {
 	var names []string
 	for _, pattern := range []string{"*.parquet", "*/*.parquet"} {

@@ -3,13 +3,12 @@
 // Package serve answers questions on a page in the browser, for this machine alone, and for other
 // programs by the Model Context Protocol.
 //
-// The page loads nothing from other servers and shows all text as text. Requests for another host
-// name are refused (DNS rebinding), and so are cross-origin requests, GET included, for anything but
-// the static files. No GET calls a model: a link with ?q= is asked at once only if that is free,
-// suggestions need no model, and GET /api/source reads only the index. With a system that has a
-// graph, GET /api/graph?q=QUESTION returns the facts around the names in the question, and POST
-// /graph, a form with the field q, answers the question and draws the part of the graph that led to
-// the answer.
+// The page loads nothing from other servers and shows all text as text. Requests for another host name are
+// refused (DNS rebinding), and so are cross-origin requests, GET included, for anything but the static files.
+// No GET calls a model: a link with ?q= is asked at once only if that is free, suggestions need no model, and
+// GET /api/source reads only the index. With a system that has a graph, GET /api/graph?q=QUESTION returns the
+// facts around the names in the question, and POST /graph, a form with the field q, answers the question and
+// draws the part of the graph that led to the answer.
 package serve
 
 import (

@@ -110,9 +110,8 @@ func partsBy(ctx context.Context, model llm.Model, types []string, question stri
 	return kit.Parts{Names: found.Named, Themes: found.Generic}, llm.Fatal(err)
 }
 
-// seeds returns the entities to walk from: the entity of each name, and the entities nearest to each
-// generic entity and to the whole question. The weights of each add up to 1; an entity has its largest
-// weight.
+// seeds returns the entities to walk from: the entity of each name, and the entities nearest to each generic
+// entity and to the whole question. The weights of each add up to 1; an entity has its largest weight.
 func (l *linker) seeds(ctx context.Context, q graphrag.Question) ([]ppr.Seed, []graphrag.Step, error) {
 	if len(l.keys) == 0 || strings.TrimSpace(q.Text) == "" {
 		return nil, nil, ctx.Err()

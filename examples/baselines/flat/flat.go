@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package flat has the baselines of WildGraphBench that use no graph: BM25, NaiveRAG, and the
-// model alone.
+// Package flat has the baselines of WildGraphBench that use no graph: BM25, NaiveRAG, and the model alone.
 package flat
 
 import (
@@ -70,8 +69,7 @@ func NewNaiveRAG(k kit.Kit, o NaiveOptions) (*kit.System, error) {
 	return kit.New(kit.Frame{Name: NaiveRAG, Common: o.Common, Kit: k, Needs: []kit.Role{kit.Embedding}, Vectors: true})
 }
 
-// NewZeroShot asks the model without any retrieval, as a baseline. It needs a kit with an answering
-// model.
+// NewZeroShot asks the model without any retrieval, as a baseline. It needs a kit with an answering model.
 func NewZeroShot(k kit.Kit) (*kit.System, error) {
 	if k.AnswerModel == nil {
 		return nil, errors.New("zeroshot: the kit answers without a model (AnswerModel): take kit.ByModel")

@@ -33,10 +33,9 @@ type DriftOptions struct {
 	Shuffle uint64 `default:"86" source:"ours: its program has no seed"`
 }
 
-// NewDrift returns the system that reads reports, and then asks follow-up questions by local search
-// (DRIFT). With a model a question takes one call for a hypothetical answer, Folds for the reports, at
-// most FollowUps in each of Depth rounds, and one more. Offline the titles of the best reports are the
-// follow-ups.
+// NewDrift returns the system that reads reports, and then asks follow-up questions by local search (DRIFT).
+// With a model a question takes one call for a hypothetical answer, Folds for the reports, at most FollowUps in
+// each of Depth rounds, and one more. Offline the titles of the best reports are the follow-ups.
 func NewDrift(k kit.Kit, o DriftOptions) (*kit.System, error) {
 	var c kit.Checks
 	c.Fill(&o)

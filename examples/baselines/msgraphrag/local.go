@@ -24,8 +24,7 @@ type LocalOptions struct {
 	Tokens         int     `default:"12000" min:"0" source:"its program"`
 	CommunityShare float64 `min:"0" source:"its program"`
 	ChunkShare     float64 `min:"0" source:"its program"`
-	// Entities is the number of entities read, Relations the number of relations to other entities
-	// for each.
+	// Entities is the number of entities read, Relations the number of relations to other entities for each.
 	Entities  int `default:"10" min:"0" source:"its program"`
 	Relations int `default:"10" min:"0" source:"its program"`
 }

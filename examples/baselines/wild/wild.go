@@ -235,9 +235,8 @@ func (w *walk) known(folded string) bool {
 	return ok
 }
 
-// titledGraph returns the graph that rules extract from titled passages, each a document, with either
-// kit. Document i is passage i. The names that rules find depend on all texts, so every change makes a
-// new graph.
+// titledGraph returns the graph that rules extract from titled passages, each a document, with either kit.
+// Document i is passage i. The names that rules find depend on all texts, so every change makes a new graph.
 func titledGraph(ctx context.Context, chunks []graphrag.Chunk) (*kg.Graph, error) {
 	x, err := rules.New(rules.Options{})
 	if err != nil {

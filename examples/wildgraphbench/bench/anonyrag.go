@@ -40,9 +40,8 @@ type anonySettings struct {
 	seeds                    []string
 }
 
-// runAnonyRAG makes a data set of books with hidden names, in files for -data, and one with the original
-// names in the folder raw. The difference in answers without retrieval measures what a model remembers
-// of the books.
+// runAnonyRAG makes a data set of books with hidden names, in files for -data, and one with the original names
+// in the folder raw. The difference in answers without retrieval measures what a model remembers of the books.
 func runAnonyRAG(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	var s anonySettings
 	fs := cli.NewFlags("wildgraphbench anonyrag")
@@ -238,8 +237,7 @@ func (s anonySettings) readText(ctx context.Context, parts *lab.Parts, r io.Read
 	return b, err
 }
 
-// written has the model add questions on evenly spaced parts of the book, and returns a note on their
-// number.
+// written has the model add questions on evenly spaced parts of the book, and returns a note on their number.
 func (s anonySettings) written(ctx context.Context, parts *lab.Parts, b *anonyrag.Book) (string, error) {
 	if s.generate == 0 {
 		return "", nil
