@@ -93,7 +93,11 @@ type answerOutput struct {
 // MCPServer serves a folder by the Model Context Protocol: the tools search, ask and neighbours, and for
 // agents that search themselves find, read and answer.
 func MCPServer(d *desk.Desk) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "wildgraph-ask", Title: "Questions over " + d.Docs(), Version: version()}, &mcp.ServerOptions{
+	version := "(devel)" // of the main module of the program
+	if info, ok := debug.ReadBuildInfo(); ok {
+		version = cmp.Or(info.Main.Version, version)
+	}
+	s := mcp.NewServer(&mcp.Implementation{Name: "wildgraph-ask", Title: "Questions over " + d.Docs(), Version: version}, &mcp.ServerOptions{
 		Instructions: "Searches and answers from the files of one folder. Answers quote files with line numbers; what the folder does not say is refused.",
 	})
 	t := tools{d, make(chan struct{}, callsAtOnce)}
@@ -105,14 +109,6 @@ func MCPServer(d *desk.Desk) *mcp.Server {
 	mcp.AddTool(s, &mcp.Tool{Name: "read", Annotations: readOnly, Description: "Reads the passage of a file that has a place, then the one after and the one before it."}, handle(t, t.read))
 	mcp.AddTool(s, &mcp.Tool{Name: "answer", Annotations: readOnly, Description: "Ends a search of your own: gives the answer back with what stands at the places that it cites, and says which are not there."}, handle(t, t.answer))
 	return s
-}
-
-// version returns the version of the main module of the program.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return cmp.Or(info.Main.Version, "(devel)")
-	}
-	return "(devel)"
 }
 
 // RunMCP serves one client on a pair of streams until it disconnects or ctx ends.

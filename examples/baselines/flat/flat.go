@@ -40,7 +40,10 @@ type BM25Options struct {
 
 // NewBM25 ranks the chunks by their words and reads the best (Robertson and Zaragoza 2009).
 func NewBM25(k kit.Kit, o BM25Options) (*kit.System, error) {
-	index := o.index()
+	index := o.Defaults().BM25
+	if o.Plain {
+		index = bm25.Plain()
+	}
 	return kit.New(kit.Frame{Name: BM25, Common: o.Common, Kit: k, Words: &index})
 }
 
@@ -49,13 +52,6 @@ func (o BM25Options) Defaults() BM25Options {
 	b := &o.BM25
 	b.K1, b.B, b.TitleWeight = cmp.Or(b.K1, DefaultK1), cmp.Or(b.B, DefaultB), cmp.Or(b.TitleWeight, DefaultTitleWeight)
 	return o
-}
-
-func (o BM25Options) index() bm25.Options {
-	if o.Plain {
-		return bm25.Plain()
-	}
-	return o.Defaults().BM25
 }
 
 // NaiveOptions are the options of [NewNaiveRAG]. The zero value is the default recipe.

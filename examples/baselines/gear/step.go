@@ -27,7 +27,9 @@ func (s *searcher) step(expand bool) graphrag.Retriever {
 		if s.Graph != nil {
 			g = s.Graph()
 		}
-		found, err := s.retrieve(ctx, q)
+		deep := q
+		deep.Depth = max(q.Want(), s.o.Passages) // at least the passages that triples are read from
+		found, err := s.base.Retrieve(ctx, deep)
 		if err != nil {
 			return graphrag.Found{}, err
 		}
@@ -52,12 +54,6 @@ func (s *searcher) step(expand bool) graphrag.Retriever {
 		found.Derived, err = s.memory(ctx, seen, near)
 		return found, err
 	})
-}
-
-// retrieve retrieves at least the passages that triples are read from.
-func (s *searcher) retrieve(ctx context.Context, q graphrag.Question) (graphrag.Found, error) {
-	q.Depth = max(q.Want(), s.o.Passages)
-	return s.base.Retrieve(ctx, q)
 }
 
 // first returns the passages that triples are read from.

@@ -137,12 +137,6 @@ var (
 	label    = regexp.MustCompile(`(?i)^(next )?thought( \d+)?:\s*`)
 )
 
-// answers reports whether a thought contains the answer.
-func answers(thought string) bool {
-	m := final.FindStringSubmatch(thought)
-	return m != nil && !noAnswer.MatchString(m[3])
-}
-
 // firstSentence returns the query of a thought, its first sentence (IRCoT, section 3.1).
 func firstSentence(thought string) string {
 	spans := text.Sentences(thought)
@@ -178,7 +172,7 @@ func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
 			req.Question = m.Question.ID
 			reply, err := model.Generate(ctx, req)
 			thought := label.ReplaceAllString(strings.Join(strings.Fields(llm.Printable(reply.Text)), " "), "")
-			if err != nil || answers(thought) {
+			if answer := final.FindStringSubmatch(thought); err != nil || answer != nil && !noAnswer.MatchString(answer[3]) {
 				return agent.Move{}, llm.Fatal(err)
 			}
 			return agent.Move{Query: firstSentence(thought)}, nil

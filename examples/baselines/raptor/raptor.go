@@ -115,7 +115,7 @@ func build(ctx context.Context, k kit.Kit, o Options, c *kit.Corpus) (*searcher,
 	o.Tree.CountTokens = k.Count
 	kept := memo.Kept[previous](ctx)
 	last := *kept
-	grow := &growing{share: o.Stale, last: &last, next: newPrevious()}
+	grow := &growing{share: o.Stale, last: &last, next: &previous{map[string]place{}, map[clusterID]int{}, map[string]bool{}}}
 	if o.Stale > 0 && k.IndexModel != nil { // without a model summaries cost nothing
 		o.Tree.Cluster = grow.cluster
 	}

@@ -211,7 +211,7 @@ func (w *walk) follow(ctx context.Context, question string, right []float64) ([]
 func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
 	var seeds []ppr.Seed
 	sum := 0.0
-	for _, name := range w.names.QuestionNames(question, w.known) {
+	for _, name := range w.names.QuestionNames(question, w.graph.Known) {
 		near, err := w.links.Nearest(ctx, w.graph.Key(name), 1)
 		if err != nil {
 			return nil, err
@@ -227,12 +227,6 @@ func (w *walk) start(ctx context.Context, question string) ([]ppr.Seed, error) {
 		seeds[i].Weight *= nameShare / sum
 	}
 	return seeds, nil
-}
-
-// known reports whether the graph has an entity with a folded name.
-func (w *walk) known(folded string) bool {
-	_, ok := w.graph.Find(folded)
-	return ok
 }
 
 // titledGraph returns the graph that rules extract from titled passages, each a document, with either kit.
