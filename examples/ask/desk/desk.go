@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/wildgraph/wildgraph/benchmark"
@@ -89,7 +90,9 @@ func Open(ctx context.Context, o Options) (d *Desk, err error) {
 		err = d.open(ctx)
 	}
 	if err == nil && !o.Incomplete {
-		err = d.usable()
+		if most := d.lost(refusedAbove); len(most) > 0 {
+			err = fmt.Errorf("the replies of the model could not be used: %s, so most of the index in %s is missing: use a larger -model, or -incomplete to answer from the rest", strings.Join(most, ", "), d.Index)
+		}
 	}
 	if err == nil {
 		_, err = d.folder.System.GraphFor(ctx, o.Where) // reports an unknown field
@@ -250,6 +253,7 @@ const Refusal = "The files do not say."
 
 // reply makes the complete reply of an answer.
 func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer) (Reply, error) {
+	const closestPassages = 3 // shown with a refusal
 	if err := d.pin(ctx, a); err != nil {
 		return Reply{}, err
 	}
@@ -284,9 +288,6 @@ func (d *Desk) reply(ctx context.Context, q graphrag.Question, a graphrag.Answer
 	}
 	return r, nil
 }
-
-// closestPassages is the number of passages shown with a refusal.
-const closestPassages = 3
 
 // nearest appends the first source of an answer, unless it is in the list or shares no word with the question.
 func (d *Desk) nearest(to []Source, near graphrag.Answer, q graphrag.Question) []Source {

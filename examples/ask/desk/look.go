@@ -158,14 +158,6 @@ func (d *Desk) lost(share float64) (out []string) {
 	return out
 }
 
-// usable returns an error if most of the index is missing.
-func (d *Desk) usable() error {
-	if most := d.lost(refusedAbove); len(most) > 0 {
-		return fmt.Errorf("the replies of the model could not be used: %s, so the index in %s lacks most of what the files say: name a larger -model, or answer from what there is with -incomplete", strings.Join(most, ", "), d.Index)
-	}
-	return nil
-}
-
 // Report describes the result of opening the index in a few lines. Skipped files are listed if all is set,
 // otherwise summarised by kind in one line if they differ from the last time.
 func (d *Desk) Report(all bool) []string {

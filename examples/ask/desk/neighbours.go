@@ -99,11 +99,9 @@ func (d *Desk) graph(ctx context.Context, where *graphrag.Condition) (*kg.Graph,
 	return nil, fmt.Errorf("%s: %w: use a system with a graph, such as -system hipporag2", d.Name(), ErrNoGraph)
 }
 
-// longestName bounds the words of a question that are looked up as one name.
-const longestName = 5
-
 // namedEntities returns the entities that a text names, by the longest name at each place.
 func namedEntities(g *kg.Graph, s string) []int32 {
+	const longestName = 5 // words of a question that are looked up as one name
 	words := strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\n,.?!;:\"()“”", r) })
 	var out []int32
 	for i := 0; i < len(words); i++ {

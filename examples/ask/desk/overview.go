@@ -157,9 +157,6 @@ func (d *Desk) Excerpt(file string, from, to int, where *graphrag.Condition) (So
 	return d.source(folder.Source{Doc: file, Place: f.Place(from), From: from, To: min(to, from+excerpt)}, excerpt, "\n"), nil
 }
 
-// mostLines bounds the lines of a result.
-const mostLines = 50
-
 // pages returns the texts of the indexed files that meet a condition, and their names by path. No other file
 // can be read.
 func (d *Desk) pages(ctx context.Context, where *graphrag.Condition) (*find.Pages, map[string]string, error) {
@@ -187,6 +184,7 @@ func (d *Desk) pages(ctx context.Context, where *graphrag.Condition) (*find.Page
 // Find returns lines that match a pattern (RE2, case ignored), and the numbers of all matching lines and of
 // their files.
 func (d *Desk) Find(ctx context.Context, pattern string, where *graphrag.Condition) (lines []Passage, matching, files int, err error) {
+	const mostLines = 50 // in a result
 	pages, _, err := d.pages(ctx, where)
 	if err != nil {
 		return nil, 0, 0, err

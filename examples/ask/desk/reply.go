@@ -107,10 +107,8 @@ type Passage struct {
 
 func (d *Desk) path(doc string) string { return filepath.Join(d.shown, filepath.FromSlash(doc)) }
 
-// around is the length of Before and of After, in bytes.
-const around = 200
-
 func (d *Desk) sources(a graphrag.Answer) []Source {
+	const around = 200 // bytes of Before and of After
 	var out []Source
 	for _, s := range d.folder.Sources(a) {
 		out = append(out, d.source(s, around, " "))

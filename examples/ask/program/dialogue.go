@@ -26,9 +26,6 @@ const dialogueHelp = `Ask a question, and then further ones: "it" and "they" are
   /quit      the end (or Ctrl-D)
 `
 
-// turns bounds the questions that a dialogue remembers.
-const turns = 50
-
 // dialogue answers questions until the end of the input.
 func dialogue(ctx context.Context, d *desk.Desk, s settings, std streams) error {
 	fmt.Fprintln(std.err, `Ask a question; /help says what else there is.`)
@@ -102,6 +99,7 @@ func (t *conversation) turn(ctx context.Context, line string) (end bool) {
 
 // ask answers a question and remembers it.
 func (t *conversation) ask(ctx context.Context, question string) error {
+	const turns = 50 // remembered
 	c, note := t.d.Refresh(ctx)
 	if c.Any() {
 		fmt.Fprintf(t.std.err, "(%d new, %d changed, %d gone)\n", c.Added, c.Changed, c.Deleted)

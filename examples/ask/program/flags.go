@@ -115,12 +115,9 @@ func (s *settings) readQuestion(fs *flag.FlagSet) []error {
 	return problems
 }
 
-// among is the number of pages whose passages an encoder compares with a question: about 70 passages of 180
-// tokens, which MiniLM encodes in less than two seconds on two cores.
-const among = "40"
-
 // check returns the errors of the flags of this program.
 func (s *settings) check(system string) (problems []error) {
+	const among = "40" // pages whose passages are encoded: about 70 of 180 tokens, in less than two seconds on two cores
 	var ok bool
 	if s.system, ok = all.Find(strings.ToLower(system)); !ok {
 		meant := ""

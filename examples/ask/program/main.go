@@ -49,9 +49,6 @@ func Main(stores Stores) {
 	os.Exit(cli.Fail(os.Stderr, "ask", run(ctx, os.Args[1:], os.Getenv, streams{os.Stdin, os.Stdout, os.Stderr}, stores)))
 }
 
-// patience is the time after which the program prints the reason for waiting.
-const patience = 3 * time.Second
-
 // streams has the standard streams of a process.
 type streams struct {
 	in       io.Reader
@@ -60,6 +57,7 @@ type streams struct {
 
 // run is the program without its process.
 func run(ctx context.Context, args []string, getenv func(string) string, std streams, stores Stores) (err error) {
+	const patience = 3 * time.Second // until the reason for waiting is printed
 	s, err := parse(args, getenv, std.err, stores.Flags)
 	if err != nil {
 		return err

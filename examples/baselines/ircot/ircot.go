@@ -146,11 +146,9 @@ func firstSentence(thought string) string {
 	return thought[spans[0].Start:spans[0].End]
 }
 
-// shownTokens bounds the passages of a prompt: IRCoT shows 15 paragraphs of 350 words.
-const shownTokens = 7000
-
 // byModel asks the model for a thought, the next query; "" ends the search, and so does a failed reply.
 func byModel(k kit.Kit, passages int) func(llm.Model) agent.Next {
+	const shownTokens = 7000 // of the passages in a prompt; IRCoT shows 15 paragraphs of 350 words
 	return func(model llm.Model) agent.Next {
 		return func(ctx context.Context, m *agent.Memory) (agent.Move, error) {
 			var data []llm.Data

@@ -133,10 +133,6 @@ func (o Options) Defaults() Options {
 // StageKeywords names the calls for the keywords of a question in accounts.
 const StageKeywords = "keywords"
 
-// shortQuestion is the length in characters below which a question without keywords is used as its
-// keyword (lightrag/operate.py).
-const shortQuestion = 50
-
 // finder finds the keywords of a question: low-level ones as names, high-level ones as themes.
 type finder func(ctx context.Context, question string) (kit.Parts, error)
 
@@ -186,6 +182,7 @@ func split(list []string) (out []string) {
 
 // orQuestion makes a short question without keywords its low-level keyword.
 func orQuestion(k kit.Parts, question string) kit.Parts {
+	const shortQuestion = 50 // characters (lightrag/operate.py)
 	question = strings.TrimSpace(question)
 	if len(k.Names) == 0 && len(k.Themes) == 0 && question != "" && utf8.RuneCountInString(question) < shortQuestion {
 		k.Names = []string{question}

@@ -15,9 +15,6 @@ import (
 	"github.com/wildgraph/wildgraph/graphrag/text"
 )
 
-// promptTokens is the reserve for the instructions of a prompt (lightrag/operate.py).
-const promptTokens = 200
-
 // searcher is an index of one corpus.
 type searcher struct {
 	o      Options
@@ -216,6 +213,7 @@ func (s *searcher) relationRow(r int32) graphrag.Derived {
 
 // evidence returns the first K chunks that fit into the rest of the budget.
 func (s *searcher) evidence(q graphrag.Question, ranked []graphrag.Hit, derived []graphrag.Derived) []graphrag.Hit {
+	const promptTokens = 200 // reserve for the instructions of a prompt (lightrag/operate.py)
 	left := s.o.TotalTokens - promptTokens - s.count(q.Text)
 	for _, d := range derived {
 		left -= s.count(d.Text)

@@ -110,11 +110,9 @@ func (d *drift) Retrieve(ctx context.Context, q graphrag.Question) (graphrag.Fou
 // numbering matches the numbers and bullets of models' questions.
 var numbering = regexp.MustCompile(`^\s*(\d+[.)]|[-*•])\s+|\s*\(\d+\)\s*$`)
 
-// mostListed bounds the open questions in a prompt.
-const mostListed = 50
-
 // rounds asks the open questions, up to FollowUps in each round.
 func (d *drift) rounds(ctx context.Context, q graphrag.Question, root action) ([]action, error) {
+	const mostListed = 50          // open questions in a prompt
 	known := make(map[string]bool) // by words: models repeat questions with other punctuation or a number
 	var open []string
 	add := func(queries []string) {

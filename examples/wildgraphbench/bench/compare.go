@@ -136,9 +136,6 @@ func lost(all []pairing, most float64) error {
 	return errors.Join(errs...)
 }
 
-// maxReport bounds the bytes of a report.json.
-const maxReport = 256 << 20
-
 // runFolder is a run read from its report folder.
 type runFolder struct {
 	letter  string // A, B, …
@@ -177,6 +174,7 @@ func readFinished(letter, arg string) (*runFolder, error) {
 // readConfig reads the settings of the run. The report is written last, so a folder without one
 // belongs to an unfinished run.
 func (f *runFolder) readConfig() error {
+	const maxReport = 256 << 20 // bytes
 	name := filepath.Join(f.dir, "report.json")
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {

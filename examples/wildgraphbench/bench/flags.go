@@ -210,11 +210,9 @@ func (s *settings) validate(systems []string, problems []error) error {
 	return nil
 }
 
-// maxTopK bounds the top-k of a sweep: that number of chunks fills any prompt.
-const maxTopK = 1000
-
 // parseSweep reads -sweep: ranges such as 2..12 and numbers, separated by commas.
 func parseSweep(v string) ([]int, error) {
+	const maxTopK = 1000 // that number of chunks fills any prompt
 	var out []int
 	for part := range strings.SplitSeq(v, ",") {
 		first, last, isRange := strings.Cut(strings.TrimSpace(part), "..")
