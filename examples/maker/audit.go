@@ -22,7 +22,7 @@ import (
 	"github.com/wildgraph/wildgraph/benchmark/own"
 	"github.com/wildgraph/wildgraph/examples/baselines/gear"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/kit"
 	"github.com/wildgraph/wildgraph/graphrag/load"
@@ -86,7 +86,7 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) (err
 	fs.StringVar(&a.out, "out", "", "`FILE` to write: the worksheet, a line an alignment")
 	fs.IntVar(&a.limit, "limit", 0, "at most `N` questions per domain and type (0 = all)")
 	fs.Uint64Var(&a.seed, "seed", 1, "seed of the sample")
-	lab.List(fs, &a.sets, "domains", "comma-separated `LIST` of data sets (default: all present)")
+	setup.List(fs, &a.sets, "domains", "comma-separated `LIST` of data sets (default: all present)")
 	if err := cli.Parse(fs, args, stderr); err != nil {
 		return err
 	}

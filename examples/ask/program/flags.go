@@ -13,7 +13,7 @@ import (
 	"github.com/wildgraph/wildgraph/examples/baselines/all"
 	"github.com/wildgraph/wildgraph/examples/baselines/wild"
 	"github.com/wildgraph/wildgraph/examples/internal/cli"
-	"github.com/wildgraph/wildgraph/examples/internal/lab"
+	"github.com/wildgraph/wildgraph/examples/internal/setup"
 	"github.com/wildgraph/wildgraph/graphrag"
 	"github.com/wildgraph/wildgraph/graphrag/reader"
 	api "github.com/wildgraph/wildgraph/graphrag/serve"
@@ -21,7 +21,7 @@ import (
 
 // settings has the parsed flags.
 type settings struct {
-	lab.Settings
+	setup.Settings
 	docs, index, question, questions string
 	store                            string
 	stores                           Stores
@@ -145,7 +145,7 @@ func (s *settings) check(system string) (problems []error) {
 	} else if _, err := os.Stat(s.docs); err != nil {
 		problems = append(problems, fmt.Errorf("-docs: %w", err))
 	}
-	problems = append(problems, lab.AtLeast("k", s.k, 0)...)
+	problems = append(problems, setup.AtLeast("k", s.k, 0)...)
 	ways := 0
 	for _, way := range []bool{s.question != "", s.questions != "", s.serve != "", s.mcp} {
 		if way {

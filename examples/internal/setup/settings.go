@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lab runs systems over benchmarks for the programs: flags, kits and models, systems,
+// Package setup runs systems over benchmarks for the programs: flags, kits and models, systems,
 // progress, and the estimate of a dry run.
-package lab
+package setup
 
 import (
 	"cmp"
